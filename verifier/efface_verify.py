@@ -268,7 +268,9 @@ event/descent: kind=text setting=setting variant=secret|perfect|regularised|weak
     rounding=number phases=[phase] updates=count longest=count joint_releases=count releases=count
 event/composed: kind=text given=given removed?=count inner=event
 given: what=extractor|start epsilon?=number delta?=number mu?=number group=count
-    training?=training
+    training?=training declared?=elsewhere
+elsewhere: phases=[drawing] clip?=number deleted=count
+drawing: noise=number rate=number steps=count
 training: parameters=count unit=record|subject rows_per_unit=count clip=number
     noise=number grid=number rate=number group=count releases=count segments=[segment]
     earlier_steps=count
@@ -1024,6 +1026,8 @@ MOST_TERMS = 8_000_000  # beyond these, this program does not decide
 FAR = 9.5  # standard deviations of the noise that are summed over
 MOST_UNITS, MOST_SEGMENTS, MOST_NUMBERS, MOST_STEPS = 1024, 4096, 64, 10**9
 Kinds = list[tuple[int, int]]  # numbers of steps, and the units that may be drawn in them
+# The same with noise and rate, where these differ.
+Phases = list[tuple[int, int, float, float]]
 
 
 class Step:
@@ -1099,12 +1103,12 @@ class Step:
 class Losses:
     """The sum of the losses of all steps in one direction, and of a normal distribution's."""
 
-    def __init__(self, kinds: Kinds, noise: float, rate: float, added: bool, mu: float = 0) -> None:
-        """The kinds of steps, sigma, q; whether the units are in the first of the two runs.
+    def __init__(self, phases: Phases, added: bool, mu: float = 0) -> None:
+        """The kinds of steps, each with sigma and q; whether the units are in the first run.
 
         And how far apart two normal distributions are that are seen besides.
         """
-        self.steps, self.terms = [Step(kind, noise, rate, added) for kind in kinds], 0
+        self.steps, self.terms = [Step((n, k), s, q, added) for n, k, s, q in phases], 0
         self.half = mu * mu / 2
 
     def most(self) -> float:
@@ -1298,9 +1302,17 @@ def of_losses(
     The epsilon at which a hop's delta is as it must be for that of all hops to be the one given.
     With two normal distributions besides that are so far apart.
     """
-    single = mu == 0 and sum(steps for steps, _ in kinds) == 1
+    phases = [(steps, units, noise, rate) for steps, units in kinds]
+    return of_phases(phases, delta, near, hops, mu)
+
+
+def of_phases(
+    phases: Phases, delta: float, near: float, hops: int = 1, mu: float = 0
+) -> tuple[float, float]:
+    """The same for steps of different noise and rate."""
+    single = mu == 0 and sum(steps for steps, *_ in phases) == 1
     added, removed = (
-        Single(kinds[0], noise, rate, first) if single else Losses(kinds, noise, rate, first, mu)
+        Single(phases[0][:2], *phases[0][2:], first) if single else Losses(phases, first, mu)
         for first in (True, False)
     )
     apart = added.variation()
@@ -1371,12 +1383,25 @@ def network_numbers(
 
     And for two normal distributions that are `head` apart, which is what was built on them.
     """
-    steps, delta = {k: n for k, n in counted.items() if k > 0}, claim["delta"]
-    if not steps and head == 0:
+    steps = {k: n for k, n in counted.items() if k > 0}
+    kinds = sorted((n, k) for k, n in steps.items())
+    return numbers_of_phases(
+        [(n, k, event["noise"], event["rate"]) for n, k in kinds], head, claim, hops
+    )
+
+
+def numbers_of_phases(
+    phases: list[tuple[int, int, Decimal, Decimal]], head: Decimal, claim: Fields, hops: int
+) -> tuple[Decimal, Decimal]:
+    """The same for steps of different noise and rate: their number, the units, sigma and q."""
+    delta = claim["delta"]
+    # Every unit in every step: two normal distributions.
+    whole = sum(((n * Decimal(k) ** 2 / s**2) for n, k, s, q in phases if q == 1), ZERO)
+    drawn = [phase for phase in phases if phase[3] != 1]
+    mu = (whole + head**2).sqrt()
+    if not drawn and mu == 0:
         return ZERO, ZERO
-    if not steps or event["rate"] == 1:  # every unit in every step: two normal distributions
-        drawn = sum((n * Decimal(k) ** 2 for k, n in steps.items()), ZERO) / event["noise"] ** 2
-        mu = (drawn + head**2).sqrt()
+    if not drawn:
         apart, one = pair_advantage(mu), gdp_epsilon(mu, delta)
         if hops == 2:
             low, high = ZERO, 2 * one + 100
@@ -1387,9 +1412,8 @@ def network_numbers(
             one = high
     else:
         near = float(min(claim["epsilon"], Decimal(10**6))) / hops
-        kinds = sorted((n, k) for k, n in steps.items())
-        numbers = (float(event["noise"]), float(event["rate"]), float(delta))
-        found = of_losses(kinds, *numbers, near, hops, float(head))
+        kinds = [(n, k, float(s), float(q)) for n, k, s, q in drawn]
+        found = of_phases(kinds, float(delta), near, hops, float(mu))
         one, apart = map(Decimal, found)
     epsilon = hops * one * (1 - CLOSE)
     apart = min(hops * apart * (1 - CLOSE), stated_advantage(epsilon, delta), ONE)
@@ -1434,6 +1458,15 @@ RETRAINED["network"] = (
 TRAININGS_DIFFER = (
     "the same releases, with the trainings of the network, from data that differ in the protected "
     "records"
+)
+RETRAINED["elsewhere"] = (
+    "the steps of the extractor's training, as declared, from the same start, with the records "
+    "deleted so far in none of them and all others as they were, and the model retrained on its "
+    "features of the data after the request"
+)
+ELSEWHERE_DIFFER = (
+    "the same releases, with the extractor's training as declared, from data that differ in the "
+    "protected records"
 )
 RETRAINED["dp-sgd"] = (
     "the same segments of steps from the same start, with the units deleted so far in none of them "
@@ -1493,6 +1526,11 @@ THEOREMS = {
         "inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the "
         "accountant says from every network, held against Rényi divergences of whole orders"
     ),
+    "elsewhere": (
+        "distributions of privacy losses of the steps that are declared, for groups by Kahane's "
+        "inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the "
+        "accountant says from every extractor, held against Rényi divergences of whole orders"
+    ),
     "descent/secret": (
         "distance of two runs of projected gradient descent, exact Gaussian conversion"
     ),
@@ -1538,6 +1576,23 @@ TRUNK_LIMITS = (
         "features were first used here, and other models made from it"
     ),
     "records deleted here that were more than one record of the network",
+)
+DECLARED_LIMITS = (
+    (
+        "whether the extractor was trained as declared: noise, batches and clipped sums of its "
+        "steps are taken on the user's word, and nothing here checks them"
+    ),
+    (
+        "what rounding of its sums, predictable or seeded generators, gradients that depend on "
+        "other records of a batch, and trainings that were tried before add to what the extractor "
+        "reveals"
+    ),
+    (
+        "records that only the extractor saw, records deleted elsewhere after its features were "
+        "first used here, and other copies of the extractor and models made from it"
+    ),
+    "records deleted here that were more than one record of the extractor's training",
+    "the raw records that rows were computed from, and what else was computed from them",
 )
 COMPOSED = (
     "adaptive composition with the given start or extractor, after group privacy; otherwise by "
@@ -1633,6 +1688,9 @@ TRUNK = "the network that makes the features, kept and used with the weights"
 TRUNK_SUMS = (
     "the kept sums, which depend on the network, the remaining rows and public constants only"
 )
+DECLARED_SUMS = (
+    "the kept sums, which depend on the extractor, the remaining rows and public constants only"
+)
 
 
 # The names under which certificates list an event's own constants.
@@ -1683,6 +1741,9 @@ NETWORK = {"gradients", "batches", "network"}
 # And about shards: a unit's shard follows from its name alone; a network is a function of its
 # shard's records, bit for bit; architecture, start and schedule were chosen without the records.
 SHARDS = {"shards", "determinism", "network"}
+# About a training that was made elsewhere: the same, and that noise was drawn as it is declared.
+# Nobody but whoever states it can know, so that it is neither enforced nor measured.
+DECLARED = {"given-gradients", "given-batches", "given-noise"}
 GROUNDS = {"dp-sgd": NETWORK, "shards": SHARDS}
 CONVEX = ("lipschitz", "smoothness", "lambda", "max-weight", "class-weight")
 # Constants that may follow from the number of records. Any other one of origin `data` was read off
@@ -1718,7 +1779,7 @@ def supported(event: Fields, claim: Fields) -> Fields:
     if kind != "exact-removal":
         check_event(inner)
     if inner is not event:
-        learnt = event["given"]["training"] is not None
+        learnt = behind(event) is not None
         bound = partial(trunk_bound if learnt else composed_bound, bound)
     return {
         "normalizer": inner["setting"]["normalizer"]["kind"],
@@ -1799,20 +1860,54 @@ def composed_bound(
     }
 
 
+def behind(event: Fields) -> Fields | None:
+    """The training that features come from: of a network here, or one that is declared."""
+    given = event.get("given") or {}
+    found: Fields | None = given.get("training") or given.get("declared")
+    return found
+
+
+def is_declared(event: Fields) -> bool:
+    """Whether features come from a training elsewhere, on the word of whoever uses them."""
+    return (event.get("given") or {}).get("declared") is not None
+
+
+def check_declared(training: Fields) -> None:
+    """Refuse trainings that no run can have had, and those outside what is accounted."""
+    phases = training["phases"]
+    require(0 < len(phases) <= MOST_NUMBERS, f"`phases` must number 1 to {MOST_NUMBERS}")
+    for phase in phases:
+        check_range(phase, "noise")
+        noise, rate = phase["noise"], phase["rate"]
+        require(Decimal(float("1e-12")) <= rate <= 1, "`rate` must be in [1e-12, 1]")
+        drawn = rate == 1 or Decimal("0.1") <= noise <= 10**6
+        require(drawn, "`noise` must be in [0.1, 1e6] where `rate` is below 1")
+        require(phase["steps"] > 0, "a phase has no steps")
+    if training["clip"] is not None:
+        check_range(training, "clip")
+    require(training["deleted"] <= MOST_UNITS, f"more than {MOST_UNITS} deleted records")
+    steps = sum(phase["steps"] for phase in phases)
+    require(steps <= MOST_STEPS, f"more than {MOST_STEPS} steps in all")
+
+
 def trunk_bound(
     inner_bound: Callable[[Fields, Fields], Fields], event: Fields, claim: Fields
 ) -> Fields:
-    """A network's steps with the records deleted before and since, and what was made from it."""
+    """A training's steps with the records deleted before and since, and what was made from it."""
     given, inner, notion = event["given"], event["inner"], claim["notion"]
-    training, removed = given["training"], event["removed"]
+    training, declared, removed = given["training"], given["declared"], event["removed"]
     check_shape(claim)
     require(inner["kind"] not in ("composed", "dp-sgd"), "nothing is known of `inner` here")
     figures = {given[name] for name in ("epsilon", "delta", "mu")}
     require(figures == {None}, "figures are given beside a training, from which they follow")
     require(given["group"] == 1, "`given.group` must be 1 beside a training")
     require(given["what"] == "extractor", "a training gives an extractor")
-    require(training["unit"] == "record", "the units of a training given must be records")
-    check_network(training)
+    require(None in (training, declared), "two trainings are given")
+    if training is not None:
+        require(training["unit"] == "record", "the units of a training given must be records")
+        check_network(training)
+    else:
+        check_declared(declared)
     gone = max((p["only_then"] for p in inner.get("phases", [])), default=0)
     require(removed is None or removed >= gone, "`removed` is below what a phase saw")
     require(notion in (RETRAINING, PRIVACY), "divergences of groups are known one way only")
@@ -1820,13 +1915,15 @@ def trunk_bound(
     hops = 2 if claim["adjacency"] == "replace" else 1
     if notion == PRIVACY:
         units = inner["setting"]["group"]
-        steps[units] = sum(s["steps"] for s in training["segments"]) + training["earlier_steps"]
+        if training is not None:
+            steps[units] = sum(s["steps"] for s in training["segments"]) + training["earlier_steps"]
         whole, reference = inner_bound(inner, claim), TRAININGS_DIFFER
     else:
         require(removed is not None, "the number of deleted records is private")
-        for segment in training["segments"]:
+        for segment in training["segments"] if training is not None else ():
             steps[segment["deleted"] + removed] += segment["steps"]
-        units, reference = max(steps), RETRAINED["network"]
+        units = max(steps) if training is not None else declared["deleted"] + removed
+        reference = RETRAINED["network"]
         require(len(steps - Counter({0: steps[0]})) <= MOST_NUMBERS, "too many different `deleted`")
         exact = inner["kind"] == "exact-removal"  # a function of the network and the data now
         asked = {**claim, "notion": EXACT, "delta": None} if exact else claim
@@ -1834,7 +1931,16 @@ def trunk_bound(
         whole = {**whole, "mu": ZERO if exact else whole["mu"], "requests": "non-adaptive"}
     require(units <= MOST_UNITS, f"more than {MOST_UNITS} units")
     require(whole["mu"] is not None, "a network's losses compose with what has a mu")
-    found = network_numbers(training, steps, whole["mu"], claim, hops)
+    if training is not None:
+        found, theorem = (
+            network_numbers(training, steps, whole["mu"], claim, hops),
+            THEOREMS["network"],
+        )
+    else:
+        phases = [(p["steps"], units, p["noise"], p["rate"]) for p in declared["phases"] if units]
+        found = numbers_of_phases(phases, whole["mu"], claim, hops)
+        reference = ELSEWHERE_DIFFER if notion == PRIVACY else RETRAINED["elsewhere"]
+        theorem = THEOREMS["elsewhere"]
     return {
         **whole,
         "mu": None,
@@ -1842,7 +1948,7 @@ def trunk_bound(
         "advantage": found[1],
         "group": str(units),
         "reference": reference,
-        "theorem": THEOREMS["network"],
+        "theorem": theorem,
     }
 
 
@@ -2362,8 +2468,8 @@ def check_event_hides(whole: Fields) -> None:
     event = core(whole)
     counted = event["kind"] in ("descent", "distributed-descent")
     require(not counted, "the steps or the sample follow the counts of records")
-    learnt = (whole.get("given") or {}).get("training") is not None
-    require(not learnt, "the number of records is hidden, but a network's counts deleted ones")
+    learnt = behind(whole) is not None
+    require(not learnt, "the number of records is hidden, but a training's counts deleted ones")
     anew = event["kind"] == "shards"
     require(not anew, "the number of records is hidden, but shards that changed are counted")
     if event["kind"] == "dp-sgd":  # subjects are named by keyed hashes anyhow
@@ -2464,6 +2570,8 @@ def check_noise(document: Fields) -> str:
     require(noise["grid"] == grid, "the grid is not the event's")
     if grid is None and (document["event"].get("given") or {}).get("training") is not None:
         return "nothing random is released but what the network's training was"
+    if grid is None and is_declared(document["event"]):
+        return "nothing random is released but what the extractor's training was, as declared"
     if grid is None:
         return "nothing random is released"
     return "exact sampling on the grid of the event"
@@ -2487,8 +2595,19 @@ def check_constants(document: Fields) -> str:
         expected["steps"] = event["segments"][0]["steps"] if event["segments"] else 0
     expected |= {
         **{name: event[field] for name, field in CONSTANTS[event["kind"]].items()},
-        **{f"given-{name}": value for name, value in given.items() if name != "training"},
+        **{
+            f"given-{name}": value
+            for name, value in given.items()
+            if name not in ("training", "declared")
+        },
     }
+    if training := given.get("declared"):
+        check_drawings(listed(document, "given-training"), training["phases"])
+        expected |= {
+            "given-steps": sum(phase["steps"] for phase in training["phases"]),
+            "given-deleted": training["deleted"],
+            "given-clip": training["clip"],
+        }
     if training := given.get("training"):
         own = CONSTANTS["dp-sgd"].items()
         expected |= {f"given-{name}": training[field] for name, field in own}
@@ -2514,6 +2633,21 @@ def check_constants(document: Fields) -> str:
         same = text == str(value) if plain else stands_for(text, value)
         require(same, f"`{name}` is {text[:40]} here and {value} in the event")
     return f"all {len(expected)} constants of the event are listed"
+
+
+def check_drawings(text: str, phases: list[Fields]) -> None:
+    """A text lists the phases of a training as the event has them, and no others."""
+    parts = text.split(";")
+    require(len(parts) == len(phases), "`given-training` lists other phases than the event")
+    for part, phase in zip(parts, phases, strict=True):
+        found = re.fullmatch(r"noise=([^,]*),rate=([^,]*),steps=(0|[1-9]\d*)", part, re.ASCII)
+        same = (
+            found is not None
+            and stands_for(found[1], phase["noise"])
+            and stands_for(found[2], phase["rate"])
+            and found[3] == str(phase["steps"])
+        )
+        require(same, f"`given-training` has `{part[:60]}`, which the event has not")
 
 
 def heaviest_of_balanced(document: Fields, loss: str) -> Decimal:
@@ -2704,6 +2838,13 @@ def check_assumptions(document: Fields) -> str:
     needed = set(GROUNDS.get(core(document["event"])["kind"], {"rows"}))
     if (document["event"].get("given") or {}).get("training") is not None:
         needed |= set(NETWORK)
+    if is_declared(document["event"]):
+        needed |= DECLARED
+        for said in document["assumptions"]:
+            word = said["name"] not in DECLARED | {"given"} or (
+                said["evidence"] in ("declared", "assumed")
+            )
+            require(word, f"`{said['name']}` is about a training elsewhere, which nothing enforces")
     trained = (document["event"].get("given") or {}).get("training") is not None
     if trained or core(document["event"]).get("grid") is not None:
         needed.add("randomness")
@@ -2857,6 +2998,8 @@ def check_scope(document: Fields) -> str:
     learnt = (event.get("given") or {}).get("training") is not None
     if learnt:
         covers, limits = (*covers, TRUNK), (*limits, *TRUNK_LIMITS, *NETWORK_LIMITS)
+    elif is_declared(event):
+        limits = (*limits, *DECLARED_LIMITS, *NETWORK_LIMITS)
     elif event["kind"] == "composed":
         limits = (*limits, *GIVEN_LIMITS)
     if weighted(document):
@@ -2870,6 +3013,8 @@ def check_scope(document: Fields) -> str:
         covers = tuple(text for text in covers if text not in COVERS[3:])
     if learnt:
         covers = tuple(TRUNK_SUMS if text == COVERS[3] else text for text in covers)
+    if is_declared(event):
+        covers = tuple(DECLARED_SUMS if text == COVERS[3] else text for text in covers)
     if core(event)["kind"] == "dp-sgd":
         limits = (*limits, *NETWORK_LIMITS)
     if core(event)["kind"] == "shards":

@@ -45,12 +45,10 @@ class Losses(unittest.TestCase):
 
     def test_vectors_of_several_segments(self) -> None:
         for inputs, want, _ in self.cases("dp_sgd.json", "dp-sgd-schedule"):
-            one = len(set(zip(inputs["noise"], inputs["rate"], strict=True))) == 1
-            if not one:
-                continue
-            kinds = list(zip(inputs["steps"], inputs["group"], strict=True))
-            numbers = (float(inputs["noise"][0]), float(inputs["rate"][0]), float(inputs["delta"]))
-            found = verify.of_losses(kinds, *numbers, want, mu=float(inputs["mu"]))[0]
+            numbers = (map(float, inputs[name]) for name in ("noise", "rate"))
+            phases = list(zip(inputs["steps"], inputs["group"], *numbers, strict=True))
+            mu, delta = float(inputs["mu"]), float(inputs["delta"])
+            found = verify.of_phases(phases, delta, want, mu=mu)[0]
             self.assertLess(abs(found / want - 1), 1e-8, inputs)
 
     def test_where_it_looks_first_does_not_matter(self) -> None:
@@ -87,7 +85,7 @@ class Losses(unittest.TestCase):
 
     def test_the_larger_direction_counts(self) -> None:
         both = [
-            verify.Losses([(1000, 1)], 1.0, 0.01, added).epsilon(1e-5, 1.5, 1)
+            verify.Losses([(1000, 1, 1.0, 0.01)], added).epsilon(1e-5, 1.5, 1)
             for added in (True, False)
         ]
         self.assertLess(abs(both[0] / 1.8282367 - 1), 1e-6)
@@ -217,11 +215,18 @@ class OnNetworks(unittest.TestCase):
         "segments": [{"steps": 175, "deleted": 3}],
     }
 
-    def epsilon(self, mu: Decimal, removed: int, training: dict[str, Any] | None = None) -> float:
+    def epsilon(
+        self,
+        mu: Decimal,
+        removed: int,
+        training: dict[str, Any] | None = None,
+        declared: dict[str, Any] | None = None,
+    ) -> float:
         inner: dict[str, Any] = copy.deepcopy(SOLVED)
         noise = float(inner["noise"])  # a distance that gives mu
         inner["distance"] = verify.spelled(float(mu) / 2 * noise)
-        given = {"what": "extractor", "group": 1, "training": training or self.TRAINING}
+        given: dict[str, Any] = {"what": "extractor", "group": 1}
+        given |= {"declared": declared} if declared else {"training": training or self.TRAINING}
         event = {"kind": "composed", "given": given, "removed": removed, "inner": inner}
         claim: dict[str, Any] = {"notion": verify.RETRAINING, "requests": "non-adaptive"}
         claim |= {"order": None, "adjacency": None, "accountant": "gdp", "mu": None}
@@ -241,6 +246,44 @@ class OnNetworks(unittest.TestCase):
         without["segments"][0]["deleted"] = 0
         self.assertLess(self.epsilon(high, 5, without), joint * 0.95)
         self.assertLess(self.epsilon(high, 2), joint * 0.95)
+
+    def elsewhere(
+        self, phases: list[tuple[float, float, int]], removed: int, mu: float = 0.01
+    ) -> float:
+        named = ("noise", "rate", "steps")
+        values = [[*map(verify.spelled, phase[:2]), phase[2]] for phase in phases]
+        said = {"phases": [dict(zip(named, v, strict=True)) for v in values], "deleted": 3}
+        return self.epsilon(Decimal(mu), removed, None, said)
+
+    def test_a_declared_training_is_the_same_steps(self) -> None:
+        rate = 4096 / 60000
+        here = self.epsilon(Decimal("0.01"), 5)
+        whole = self.elsewhere([(26.74, rate, 175)], 5)
+        self.assertLess(abs(self.elsewhere([(26.74, rate, 90), (26.74, rate, 85)], 5) - here), 1e-9)
+        self.assertLess(abs(whole - here), 1e-9)
+        less = self.elsewhere([(26.74, rate, 90), (40.0, rate, 85)], 5)
+        self.assertLess(less, whole * 0.95)
+        self.assertLess(self.elsewhere([(26.74, rate, 90)], 5), less * 0.95)
+        # All in every step: two normal distributions.
+        mu = (8 * 8 * (4 / Decimal(6400) + 3 / Decimal(1600)) + Decimal("1e-4")).sqrt()
+        want = float(verify.gdp_epsilon(mu, Decimal(1) / 60000))
+        found = self.elsewhere([(80.0, 1.0, 4), (40.0, 1.0, 3)], 5)
+        self.assertLess(abs(found / want - 1), 1e-5)
+
+    def test_declarations_that_nothing_is_known_of_are_refused(self) -> None:
+        for phases in (
+            [],
+            [(0.05, 0.1, 10)],
+            [(1.0, 1.1, 10)],
+            [(1.0, 0.0, 10)],
+            [(1.0, 0.1, 0)],
+            [(1.0, 0.1, 1)] * 65,
+            [(1.0, 0.1, 10**9), (1.0, 0.1, 1)],
+        ):
+            with self.assertRaises(verify.Broken):
+                self.elsewhere(phases, 5)
+        with self.assertRaises(verify.Broken):
+            self.elsewhere([(26.74, 0.1, 10)], 1022)
 
     def test_trainings_that_nothing_is_known_of_are_refused(self) -> None:
         changes: list[dict[str, Any]] = [{"unit": "subject"}, {"segments": []}, {"noise": "0.01"}]

@@ -21,6 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
+from ._training import Training
+
 class Known(NamedTuple):
     default: Any
     rule: list[Any]

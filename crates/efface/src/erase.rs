@@ -101,14 +101,22 @@ pub(crate) fn withdraw(
     })
 }
 
-/// Refuses an erasure that would leave something of the rows behind: the network that makes features was
-/// trained on them, and is part of the vault.
+/// Refuses an erasure that would leave something of the rows behind: what makes the features was trained
+/// on them, and is part of the vault, or the features of other rows are.
 fn erasable(plan: &Plan) -> Result<()> {
-    if plan.trunk.is_none() {
+    if !plan.learnt_features() {
         return Ok(());
     }
-    let message = "an erasure claims that nothing is left that was computed from the rows, but the \
-                   network that makes the features may have learnt from them, and stays";
+    let message = match plan.trunk {
+        Some(_) => {
+            "an erasure claims that nothing is left that was computed from the rows, but the network \
+             that makes the features may have learnt from them, and stays"
+        }
+        None => {
+            "an erasure claims that nothing is left that was computed from the rows, but the extractor \
+             whose features the other rows are may have learnt from them"
+        }
+    };
     Err(Error::refused(Code::Features, message).hint(
         "`§efface delete` deletes the rows and certifies what the network may still tell of them; \
          where it refuses, delete the vault and train a new network and a new model",
@@ -121,9 +129,10 @@ pub(crate) fn or_erase(plan: &Plan, error: Error) -> Error {
     if error.kind() != Kind::Refused {
         return error;
     }
-    let way = match plan.trunk {
-        None => "`§efface delete --erase-only` erases the rows now and withdraws the model",
-        Some(_) => "else the vault itself is to be deleted, with the network in it",
+    let way = match (&plan.trunk, plan.learnt_features()) {
+        (_, false) => "`§efface delete --erase-only` erases the rows now and withdraws the model",
+        (Some(_), true) => "else the vault itself is to be deleted, with the network in it",
+        (None, true) => "else the vault itself is to be deleted, with all features in it",
     };
     let hint = match error.what_to_do() {
         Some(hint) => format!("{hint}; {way}"),

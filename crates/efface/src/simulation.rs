@@ -56,7 +56,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// Positions that are none, out of order or out of range; data that break the plan's constants.
     pub fn new(plan: &'a Plan, data: &Dataset, positions: &[usize]) -> Result<Self> {
-        if plan.trunk.is_some() {
+        if plan.learnt_features() {
             let message = "a deletion is not simulated for features of a network: the other world has \
                            another network";
             return Err(Error::refused(Code::Simulation, message)

@@ -66,7 +66,10 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         exports: tally.exports.clone(),
         releases_left,
         deletions_left: deletions_left(plan, latest),
-        deletions_of: plan.sampled().map(|sampled| sampled.unit).or(trunk_unit(plan)),
+        deletions_of: plan
+            .sampled()
+            .map(|sampled| sampled.unit)
+            .or(plan.learnt_features().then_some(Unit::Record)),
         residual,
         memory,
         notices: of_plan(plan, Sizes { records: counts.records, weight: None })?,
@@ -108,16 +111,11 @@ fn memory(plan: &Plan, kept: &Kept) -> Option<MemoryStatus> {
     })
 }
 
-/// What deletions are counted in where features are a network's.
-fn trunk_unit(plan: &Plan) -> Option<Unit> {
-    Some(plan.given.as_ref()?.training.as_ref()?.unit)
-}
-
-/// What is left of a network's capacity.
+/// What is left of the capacity of a network, or of the training that makes the features.
 fn deletions_left(plan: &Plan, latest: &Certificate) -> Option<u64> {
-    if let (Event::Composed(event), Some(trunk)) = (&latest.event, &plan.trunk) {
-        let before = event.given.training.as_ref()?.deleted();
-        return Some(trunk.deletions.saturating_sub(before.saturating_add(event.removed?)));
+    if let (Event::Composed(event), Some(most)) = (&latest.event, plan.most_deletions()) {
+        let before = event.given.deleted_before()?;
+        return Some(most.saturating_sub(before.saturating_add(event.removed?)));
     }
     let Event::DpSgd(event) = &latest.event else { return None };
     Some(plan.sampled()?.deletions.saturating_sub(event.deleted()))
@@ -152,15 +150,15 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                 format!("not guaranteed; currently epsilon {}", bound(claim.epsilon.0))
             }
             (None, _) => match notion {
-                _ if exact && plan.trunk.is_none() => {
+                _ if exact && !plan.learnt_features() => {
                     let name = plan.mechanism.name();
                     format!("`{name}` adds no noise and supports exact removal only")
                 }
-                Notion::ExactRemoval if plan.trunk.is_some() => {
+                Notion::ExactRemoval if plan.learnt_features() => {
                     "the network that makes the features is not removed exactly".to_owned()
                 }
                 _ if exact => "`ridge` adds no noise".to_owned(),
-                Notion::DeletionPrivacy if plan.trunk.is_some() => {
+                Notion::DeletionPrivacy if plan.learnt_features() => {
                     "not offered for features of a network".to_owned()
                 }
                 Notion::RenyiUnlearning => "not asked for at training".to_owned(),
@@ -188,7 +186,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
             && plan.state == State::Perfect
             && !exact
             && plan.sampled().is_none()
-            && plan.trunk.is_none()
+            && !plan.learnt_features()
             && told.is_none();
         let possible = claim.is_some() || deletion;
         NotionStatus { notion: notion.name().to_owned(), available: possible && !spent, note }

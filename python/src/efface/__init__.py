@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         Solve,
     )
     from ._suggest import Suggestion, suggest
+    from ._training import Training
     from .certificate import Certificate, Claim
     from .classifier import UnlearningClassifier
     from .planner import Plan, plan
@@ -105,6 +106,7 @@ _HOMES = {
         "Solve",
     ),
     "_suggest": ("Suggestion", "suggest"),
+    "_training": ("Training",),
     "certificate": ("Certificate", "Claim"),
     "classifier": ("UnlearningClassifier",),
     "planner": ("Plan", "plan"),
@@ -159,6 +161,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Solve",
     "Suggestion",
     "suggest",
+    "Training",
     "Certificate",
     "Claim",
     "UnlearningClassifier",

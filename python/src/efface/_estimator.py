@@ -19,7 +19,7 @@ from . import _engine, _face, _rows
 from ._around import limits_of_calls
 from ._erasure import Erasure, Withdrawn, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
-from ._extract import agreed, check_same, limits_of
+from ._extract import agreed, check_same, limits_of, training_of
 from ._following import Following
 from ._notices import warn_of
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
@@ -27,7 +27,7 @@ from ._progress import shown
 from ._published import Published
 from ._reading import Reading
 from ._setting import settings
-from ._settings import settings_of, start_of, to_json
+from ._settings import start_of, to_json
 from ._vault import Home, Rows, carrier, key_of
 from ._watch import Watch
 from .certificate import Certificate
@@ -152,13 +152,14 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any, *, grows: bool = False
     ) -> None:
         self._validate_params()
+        self._training = training_of(getattr(self, "extractor_training", None), X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=True)
         if read.weights is not None and self.max_weight is None:
             self._warn_of_weights(float(read.weights.max()))
         refits = self._refits()
         targets, declared, settings = self._learn_targets(read.y, refits=refits)
-        settings = {**settings_of(self), **settings}
+        settings = {**self._settings(), **settings}
         self._extractor = agreed(settings.get("extractor"), X)
         if self._extractor is not None:
             settings["extractor"] = self._extractor

@@ -1,4 +1,4 @@
-"""Features that a public model makes of raw records."""
+"""Features that a model makes of raw records: a public one, or one that was trained privately."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import InputError, Refused
+from ._training import Training
 
 # How far outputs of a record may be from those it has alone, relative to the largest of their
 # column: what rounding in single precision makes of many layers, and no more.
@@ -25,25 +26,36 @@ _IN_ORDER = ("NoneType", "SequentialSampler", "BatchSampler", "_InfiniteConstant
 
 
 class Features(np.ndarray):
-    """Rows that are outputs of a public model, and which one: an array of float32.
+    """Rows that are outputs of a model, and which one: an array of float32.
 
-    Slices of rows keep the name; what is computed from them is a plain array.
+    Slices of rows keep the name and the training; what is computed from them is a plain array.
 
     Attributes
     ----------
     extractor : str or None
-        The public model, as certificates name it. None of what is no longer its output.
+        The model, as certificates name it. None of what is no longer its output.
     dependence : float or None
         How far an output was from the one that the record has alone, relative to the largest of
         its column: measured on some records of each batch.
+    training : Training or None
+        How the model was trained privately on data that may hold the records; None where it is
+        public.
     """
 
     extractor: str | None = None
     dependence: float | None = None
+    training: Training | None = None
 
     def __array_finalize__(self, source: Any) -> None:
         """Start without a name: what is made of features in other ways is no output."""
-        self.extractor, self.dependence = None, None
+        self._tell(None)
+
+    def _tell(self, source: Features | None) -> None:
+        """Say of these rows what is said of others, or nothing."""
+        self.extractor, self.dependence, self.training = None, None, None
+        if source is not None:
+            self.extractor, self.dependence = source.extractor, source.dependence
+            self.training = source.training
 
     def __getitem__(self, key: Any) -> Any:
         """Return some of the rows, which keep the name, or other parts, which do not."""
@@ -53,17 +65,18 @@ class Features(np.ndarray):
             for part in key[1:]
         )
         if whole and isinstance(found, Features) and found.shape[1:] == self.shape[1:]:
-            found.extractor, found.dependence = self.extractor, self.dependence
+            found._tell(self)
         return found
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change numbers, which are no outputs from then on."""
-        self.extractor, self.dependence = None, None
+        self._tell(None)
         super().__setitem__(key, value)
 
     def copy(self, order: Any = "C") -> Features:
         """Return a copy, which keeps the name."""
-        return _features(np.array(self, order=order, subok=False), self.extractor, self.dependence)
+        plain = np.array(self, order=order, subok=False)
+        return _features(plain, self.extractor, self.dependence, self.training)
 
     def __copy__(self) -> Features:
         return self.copy()
@@ -77,7 +90,7 @@ class Features(np.ndarray):
         if "out" in options:
             for x in options["out"]:
                 if isinstance(x, Features):
-                    x.extractor, x.dependence = None, None
+                    x._tell(None)
             options["out"] = tuple(
                 np.asarray(x) if isinstance(x, Features) else x for x in options["out"]
             )
@@ -88,7 +101,7 @@ class Features(np.ndarray):
         return function(*_plain(args), **{name: _plain(value) for name, value in kwargs.items()})
 
     def __reduce__(self) -> Any:
-        return _features, (np.asarray(self), self.extractor, self.dependence)
+        return _features, (np.asarray(self), self.extractor, self.dependence, self.training)
 
 
 def _plain(value: Any) -> Any:
@@ -99,19 +112,28 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _features(rows: Any, extractor: str | None, dependence: float | None) -> Features:
+def _features(
+    rows: Any, extractor: str | None, dependence: float | None, training: Training | None = None
+) -> Features:
     made: Features = np.asarray(rows).view(Features)
-    made.extractor, made.dependence = extractor, dependence
+    made.extractor, made.dependence, made.training = extractor, dependence, training
     return made
 
 
 def extract(
-    model: Callable[[Any], Any], data: Any, *, name: str | None = None, batch_size: int = 256
+    model: Callable[[Any], Any],
+    data: Any,
+    *,
+    name: str | None = None,
+    batch_size: int = 256,
+    training: Training | None = None,
 ) -> Features:
-    """Turn raw records into features by a public model, which stays as it is.
+    """Turn raw records into features by a model that stays as it is.
 
-    Estimators take the result as they take arrays, and their certificates name the model: it is
-    taken on your word that it was made without these records. What it was made from is not covered.
+    Estimators take the result as they take arrays, and their certificates name the model. Without
+    `training` it is taken on your word that it was made without these records, and what it was made
+    from is not covered. With `training` it may have learnt from them, privately, and certificates
+    bound it and what is learnt on its features together, for all records deleted since.
 
     Parameters
     ----------
@@ -127,6 +149,9 @@ def extract(
         nothing of its code.
     batch_size : int, default=256
         Records that the model is given at once.
+    training : Training, optional
+        The steps of DP-SGD that made the model, where it may have seen these records. All of its
+        weights that are not public come from these steps.
 
     Returns
     -------
@@ -154,6 +179,13 @@ def extract(
             "`name` must say which public model this is: certificates name it",
             code="settings",
             hint='for instance `name="encoder 2.1"`',
+        )
+    if training is not None and not isinstance(training, Training):
+        raise InputError(
+            f"`training` must be a `Training`, got {type(training).__name__}",
+            code="settings",
+            hint="such as `efface.Training(noise=1.1, rate=0.01, steps=1000)` or "
+            "`efface.Training.from_opacus(accountant)`",
         )
     if batch_size < 1:
         raise InputError(f"`batch_size` must be at least 1, got {batch_size}", code="range")
@@ -183,7 +215,7 @@ def extract(
                 hint="freeze it: features of all records must be made by the same model",
             )
         said = f"{said}, sha256 {before}"
-    return _features(np.concatenate(found), said, dependence)
+    return _features(np.concatenate(found), said, dependence, training)
 
 
 def named_by(x: Any) -> str | None:
@@ -197,7 +229,21 @@ def limits_of(x: Any) -> list[str]:
     if not far:
         return []
     left = f"measured, up to {far:.1g} of the largest number of a column"
-    return [f"what rounding leaves of the rest of its batch in a row of the public model: {left}"]
+    model = "the public model" if x.training is None else "the model that made the features"
+    return [f"what rounding leaves of the rest of its batch in a row of {model}: {left}"]
+
+
+def training_of(given: Any, x: Any) -> str | None:
+    """Return the training behind rows to train on, which settings must not contradict."""
+    said = None if given is None else str(given)
+    own = str(x.training) if isinstance(x, Features) and x.training is not None else None
+    if None not in (said, own) and said != own:
+        raise InputError(
+            f"`extractor_training` is {said!r}, but the rows come from {own!r}",
+            code="settings",
+            hint="leave out `extractor_training`: the rows say it",
+        )
+    return own if said is None else said
 
 
 def agreed(given: str | None, x: Any) -> str | None:

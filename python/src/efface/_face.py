@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._parameters import MECHANISMS, Mechanism
+from ._training import Training
 
 # What is no parameter of the model: weights given as bytes may be anybody's, a client is a process.
 _LEFT_OUT = ("client",)
@@ -89,6 +90,8 @@ def _plain(value: Any) -> Any:
         return {"mechanism": {"name": value.name, "parameters": _parameters(value)}}
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, Training):
+        return {"training": str(value)}
     if isinstance(value, tuple):
         return {"tuple": [_plain(one) for one in value]}
     if isinstance(value, np.ndarray | list):
@@ -109,6 +112,8 @@ def _given(value: Any) -> Any:
     if kind == "mechanism":
         own = {name: _given(one) for name, one in inner["parameters"].items()}
         return MECHANISMS[inner["name"]](**own)
+    if kind == "training":
+        return Training._read(inner)
     if kind == "tuple":
         return tuple(_given(one) for one in inner)
     return {key: _given(one) for key, one in inner.items()}

@@ -4,6 +4,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
 
+from ._training import Training
+
 class Known(NamedTuple):
     default: Any
     rule: list[Any]
@@ -30,11 +32,15 @@ class Parameters:
 class Solve(Mechanism, name="solve"):
     solver: str | None
     start: Any
-    def __init__(self, *, solver: str | None = None, start: Any = None) -> None: ...
+    deletions: int
+    def __init__(
+        self, *, solver: str | None = None, start: Any = None, deletions: int = 1
+    ) -> None: ...
 
 class Retrain(Mechanism, name="retrain"):
     solver: str | None
-    def __init__(self, *, solver: str | None = None) -> None: ...
+    deletions: int
+    def __init__(self, *, solver: str | None = None, deletions: int = 1) -> None: ...
 
 class NoisyGD(Mechanism, name="noisy-gd"):
     start: Any
@@ -77,7 +83,8 @@ class DescentToDelete(Mechanism, name="descent-to-delete"):
     ) -> None: ...
 
 class Ridge(Mechanism, name="ridge"):
-    def __init__(self) -> None: ...
+    deletions: int
+    def __init__(self, *, deletions: int = 1) -> None: ...
 
 class DistributedDescent(Mechanism, name="distributed-descent"):
     solver: str | None
@@ -169,6 +176,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     max_group: int
     extractor_privacy: dict[str, float] | None
     extractor: str | None
+    extractor_training: str | Training | None
     not_covered: Any
     pickle_rows: bool
     random_state: Any
@@ -207,6 +215,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         max_group: int = 1,
         extractor_privacy: dict[str, float] | None = None,
         extractor: str | None = None,
+        extractor_training: str | Training | None = None,
         not_covered: Any = (),
         pickle_rows: bool = False,
         random_state: Any = None,
@@ -243,6 +252,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
     max_group: int
     extractor_privacy: dict[str, float] | None
     extractor: str | None
+    extractor_training: str | Training | None
     not_covered: Any
     pickle_rows: bool
     random_state: Any
@@ -279,6 +289,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
         max_group: int = 1,
         extractor_privacy: dict[str, float] | None = None,
         extractor: str | None = None,
+        extractor_training: str | Training | None = None,
         not_covered: Any = (),
         pickle_rows: bool = False,
         random_state: Any = None,

@@ -61,6 +61,9 @@ class Reading:
     # The public model whose outputs the rows are, where they say so.
     _extractor: str | None = None
 
+    # The training of the model that made the rows, where they say so or `extractor_training` does.
+    _training: str | None = None
+
     # Names of the targets, where `y` had two axes.
     _target_names: list[str] | None = None
 
@@ -117,13 +120,18 @@ class Reading:
         check_consistent_length(x, labels, subjects)
         return Read(x, y, labels, subjects, self._weights(part.values["sample_weight"], x))
 
+    def _settings(self) -> dict[str, Any]:
+        """The engine's settings, with what the rows say of themselves."""
+        told = {} if self._training is None else {"extractor_training": self._training}
+        return {**settings_of(self), **told}
+
     def _refits(self) -> bool:
         """Whether `fit` would fit preprocessing to the records."""
         declared = getattr(self, "target_range", None) is not None
         mechanism = self.__dict__.get("mechanism")
         started = getattr(mechanism, "start", None) is not None
         raw = not (declared or started)
-        return bool(_engine.fits_preprocessing(to_json(settings_of(self)), raw))
+        return bool(_engine.fits_preprocessing(to_json(self._settings()), raw))
 
     def _asks_for_declared(self) -> str | None:
         """The setting beside `preprocess` that keeps preprocessing from being fitted, or None."""
@@ -133,7 +141,7 @@ class Reading:
             holder = self if name == "target_range" else self.__dict__.get("mechanism")
             if getattr(holder, name, None) is not None:
                 return f"`{name}`"
-        return _engine.asks_for_declared(to_json(settings_of(self)))
+        return _engine.asks_for_declared(to_json(self._settings()))
 
     def _check_targets(self, y: Any) -> Any:
         """Targets beside a frame, as scikit-learn checks those beside an array."""

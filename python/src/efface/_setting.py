@@ -14,6 +14,7 @@ from typing import Any
 from sklearn.utils._param_validation import Interval
 
 from . import _engine
+from ._training import Training
 
 _TYPES = {
     "name": "str",
@@ -37,6 +38,9 @@ _RULES: dict[str, list[Any]] = {
     "text": [str],
 }
 
+# The setting that takes an object of Python's, too.
+_TRAINING = "extractor_training"
+
 # What Python adds to what the engine says.
 _ALSO = {
     "target_range": "By default the least and greatest number in `y`: this causes a warning, "
@@ -48,6 +52,7 @@ _ALSO = {
     '``{"mu": 0.5, "group": 10}``.',
     "extractor_privacy": 'Such as ``{"epsilon": 1, "delta": 1e-6, "group": 10}`` or '
     '``{"mu": 0.5, "group": 10}``.',
+    "extractor_training": "By default that of rows that `extract` made with `training`.",
     "not_covered": "Transformers that a pipeline fitted before the model, and searches that chose "
     "its settings, are added automatically.",
 }
@@ -124,6 +129,7 @@ class Setting:
             rules: list[Any] = [Interval(kind, low, high, closed=closed)]
         else:
             rules = list(_RULES[self.form])
+            rules += [Training] if self.name == _TRAINING else []
         return rules if self.parameter_default is not None else [*rules, None]
 
     @property
@@ -131,7 +137,7 @@ class Setting:
         """The type of the parameter, for type checkers."""
         types = {"name": "str", "number": "float", "count": "int", "flag": "bool"}
         types |= {"text": "str", "pair": "tuple[float, float]", "figures": "dict[str, float]"}
-        kind = types.get(self.form, "Any")
+        kind = "str | Training" if self.name == _TRAINING else types.get(self.form, "Any")
         return kind if kind == "Any" or self.parameter_default is not None else f"{kind} | None"
 
     @property
@@ -147,7 +153,8 @@ class Setting:
         if default is None and self.default_text:
             said += f" By default {self.default_text}."
         said = _QUOTED.sub(lambda quoted: _value(quoted[0], quoted[1]), f"{said} {self.paragraph}")
-        head = f"{self.parameter} : {_TYPES[self.form]}, {then}"
+        form = "Training or str" if self.name == _TRAINING else _TYPES[self.form]
+        head = f"{self.parameter} : {form}, {then}"
         return documented(head, said, _ALSO.get(self.name))
 
 

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from ._parameters import MECHANISMS, Mechanism, mechanism_name
 from ._setting import Setting, of_mechanism, settings
 from ._table import label_named, name_of_label
+from ._training import Training
 
 # Settings of whose parameters this module makes more than a number or a word.
 _OTHERWISE = frozenset({"mechanism", "target_range", "not_covered", "seed", "class_weight"})
@@ -123,14 +124,29 @@ def chosen_in(plan: dict[str, Any]) -> dict[str, Any]:
     if "mean" in str(plan["setting"]["normalizer"]):
         chosen["normalizer"] = "mean"
     if (given := plan.get("given")) is not None:
-        figures = {name: _read(given[name]) for name in ("epsilon", "delta", "mu") if given[name]}
-        chosen[f"{given['what']}_privacy"] = {**figures, "group": given["group"]}
+        chosen |= _given(given)
     if (weights := plan.get("class_weight")) is not None:
         listed = weights if weights == "balanced" else weights["listed"]
         chosen["class_weight"] = (
             [listed] if listed == "balanced" else [f"{name}={weight}" for name, weight in listed]
         )
     return parameters(chosen)
+
+
+def _given(given: dict[str, Any]) -> dict[str, Any]:
+    """The setting that told what a model builds on; none for a network, whose features say it."""
+    if (declared := given.get("declared")) is not None:
+        phases = [
+            tuple(_read(str(phase[name])) for name in ("noise", "rate", "steps"))
+            for phase in declared["phases"]
+        ]
+        clip = declared.get("clip")
+        clip = None if clip is None else _read(clip)
+        return {"extractor_training": str(Training._of(phases, clip, declared["deleted"]))}
+    if given.get("training") is not None:
+        return {}
+    figures = {name: _read(given[name]) for name in ("epsilon", "delta", "mu") if given[name]}
+    return {f"{given['what']}_privacy": {**figures, "group": given["group"]}}
 
 
 def _by_class(weights: Any) -> list[str]:
@@ -181,7 +197,7 @@ def _plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
-    return value
+    return str(value) if isinstance(value, Training) else value
 
 
 def _seed(state: Any) -> int:
@@ -209,6 +225,8 @@ def _read(text: str) -> Any:
 
 
 def _written(value: Any) -> Any:
+    if isinstance(value, Training):
+        return str(value)
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::consistent::{MOST, consistent};
 use super::objective::objective;
 use super::{
-    Certificate, Constant, Origin, RequestKind, Signature, document_hash, key_id, read_off,
-    signature_holds,
+    Assumption, Certificate, Constant, Evidence, Origin, RequestKind, Signature, document_hash,
+    key_id, read_off, signature_holds,
 };
 use crate::claim::{Claim, Notion, Requests, WEIGHTS, evaluate, in_words, scope};
 use crate::event::{Adjacency, DpSgd, Event, Normalizer, What};
@@ -176,6 +176,9 @@ fn noise(certificate: &Certificate) -> Result<String, String> {
         Some(_) => "exact sampling on the grid of the event".into(),
         None if given_training(&certificate.event).is_some() => {
             "nothing random is released but what the network's training was".into()
+        }
+        None if is_declared(&certificate.event) => {
+            "nothing random is released but what the extractor's training was, as declared".into()
         }
         None => "nothing random is released".into(),
     })
@@ -347,6 +350,11 @@ pub(super) fn given_training(event: &Event) -> Option<&DpSgd> {
     }
 }
 
+/// Whether features come from a training that was made elsewhere.
+fn is_declared(event: &Event) -> bool {
+    matches!(event, Event::Composed(event) if event.given.declared.is_some())
+}
+
 /// Whether records have weights, which a certificate says by listing the largest.
 pub(super) fn weighted(certificate: &Certificate) -> bool {
     certificate.constants.iter().any(|constant| constant.name == "max-weight")
@@ -357,6 +365,10 @@ pub(super) fn weighted(certificate: &Certificate) -> bool {
 /// that batches are drawn afresh, in secret and independently; that architecture, start and
 /// schedule were chosen without the records.
 pub const NETWORK: [&str; 3] = ["gradients", "batches", "network"];
+
+/// The assumptions about a training that was made elsewhere: as [`NETWORK`], and that its noise was as
+/// declared and from a generator that nobody can predict. Nothing here can enforce or measure them.
+pub const DECLARED: [&str; 3] = ["given-gradients", "given-batches", "given-noise"];
 
 /// The assumptions that exact removal from shards rests on: that a unit's shard follows from its name
 /// alone; that a network is a function of its shard's records, bit for bit; that architecture, start and
@@ -411,7 +423,18 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
-    let trained = trained.iter().chain(learnt).map(|name| (*name, true));
+    let declared = if is_declared(&certificate.event) { &DECLARED[..] } else { &[] };
+    let ours = |a: &&Assumption| {
+        (declared.contains(&a.name.as_str()) || a.name == "given")
+            && matches!(a.evidence, Evidence::Enforced | Evidence::Measured)
+    };
+    if let Some(one) = certificate.assumptions.iter().find(ours).filter(|_| !declared.is_empty()) {
+        return Err(format!(
+            "`{}` is about a training made elsewhere, which nothing here enforces or measures",
+            one.name
+        ));
+    }
+    let trained = trained.iter().chain(learnt).chain(declared).map(|name| (*name, true));
     let read = certificate.constants.iter().filter(|constant| constant.is_read_off());
     let read = read.map(|constant| (constant.name.as_str(), true));
     for (name, needed) in needed.into_iter().chain(trained).chain(read) {

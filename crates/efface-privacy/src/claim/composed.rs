@@ -24,13 +24,14 @@ impl Account for Composed {
         list.extend(numbers.into_iter().filter_map(|(name, x)| Some((name, x?.to_string()))));
         list.push(("given-group", given.group.to_string()));
         list.extend(given.training.iter().flat_map(|training| trunk::constants(training)));
+        list.extend(given.declared.iter().flat_map(|training| trunk::declared_constants(training)));
         list
     }
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
         let mu = self.checked()?;
-        if let Some(training) = &self.given.training {
-            return trunk::bound(self, training, question, accountant);
+        if self.given.is_trained() {
+            return trunk::bound(self, question, accountant);
         }
         let protected = |adjacency| {
             let records = self.facts().group;
@@ -102,7 +103,7 @@ impl Account for Composed {
     }
 
     fn states_counts(&self) -> Result<bool, String> {
-        let trained = self.given.training.is_some();
+        let trained = self.given.is_trained();
         Ok(trained || self.removed.is_some() || self.inner.account().states_counts()?)
     }
 
@@ -151,8 +152,8 @@ impl Composed {
             return malformed("removed", rule, removed.to_string());
         }
         let finite = |x: Decimal| x.0 >= 0.0 && x.0.is_finite();
-        if let Some(training) = &given.training {
-            trunk::check(given, training)?;
+        if given.is_trained() {
+            trunk::check(given)?;
             return Ok(None);
         }
         match (given.epsilon, given.delta, given.mu) {
@@ -282,7 +283,15 @@ mod tests {
 
     fn given(figures: [Option<f64>; 3]) -> Given {
         let [epsilon, delta, mu] = figures.map(|x| x.map(Decimal));
-        Given { what: What::Extractor, epsilon, delta, mu, group: 4, training: None }
+        Given {
+            what: What::Extractor,
+            epsilon,
+            delta,
+            mu,
+            group: 4,
+            training: None,
+            declared: None,
+        }
     }
 
     fn composed(figures: [Option<f64>; 3], removed: Option<u64>) -> Event {

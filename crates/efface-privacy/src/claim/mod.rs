@@ -15,7 +15,7 @@ mod trunk;
 mod words;
 
 pub use evaluate::{ClaimError, evaluate};
-pub use trunk::constants as of_training;
+pub use trunk::{constants as of_training, declared_constants as of_declared_training};
 pub use words::{WEIGHTS, in_words, scope};
 
 use serde::{Deserialize, Serialize};

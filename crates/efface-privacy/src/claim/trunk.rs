@@ -1,10 +1,13 @@
-//! Claims of a model on the hidden features of a network trained by DP-SGD: both together.
+//! Claims of a model on the features of a network trained by DP-SGD, here or as is declared: both
+//! together.
 
 use super::account::{Bound, unaccounted};
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::gdp::AccountantError;
 use crate::accountant::{Accountant, pld};
-use crate::event::{Adjacency, Composed, DpSgd, Event, Given, Stated, Unit, What};
+use crate::event::{
+    Adjacency, Composed, DeclaredTraining, DpSgd, Event, Given, Stated, Unit, What,
+};
 use crate::outward;
 use crate::quantity::{Delta, Mu};
 
@@ -16,6 +19,15 @@ const NEIGHBOURS: &str = "the same releases, with the trainings of the network, 
 const THEOREM: &str = "distributions of privacy losses of the network's steps, for groups by \
     Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the \
     accountant says from every network, held against Rényi divergences of whole orders";
+
+const RETRAINED_ELSEWHERE: &str = "the steps of the extractor's training, as declared, from the same \
+    start, with the records deleted so far in none of them and all others as they were, and the model \
+    retrained on its features of the data after the request";
+const NEIGHBOURS_ELSEWHERE: &str = "the same releases, with the extractor's training as declared, from \
+    data that differ in the protected records";
+const THEOREM_ELSEWHERE: &str = "distributions of privacy losses of the steps that are declared, for \
+    groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of \
+    what the accountant says from every extractor, held against Rényi divergences of whole orders";
 
 /// The names of the numbers of a training that was given, by those of a network's own.
 const NAMES: [(&str, &str); 6] = [
@@ -43,8 +55,20 @@ pub fn constants(training: &DpSgd) -> Vec<(&'static str, String)> {
     list
 }
 
+/// The numbers of a training that is declared, by the names certificates list them under.
+#[must_use]
+pub fn declared_constants(training: &DeclaredTraining) -> Vec<(&'static str, String)> {
+    let mut list = vec![
+        ("given-training", training.listed()),
+        ("given-steps", training.steps().to_string()),
+        ("given-deleted", training.deleted.to_string()),
+    ];
+    list.extend(training.clip.map(|clip| ("given-clip", clip.to_string())));
+    list
+}
+
 /// A training is no figure, makes features, and counts records.
-pub(super) fn check(given: &Given, training: &DpSgd) -> Result<(), AccountantError> {
+pub(super) fn check(given: &Given) -> Result<(), AccountantError> {
     let malformed = |name, rule, got: String| Err(AccountantError::Malformed { name, rule, got });
     let figures = [given.epsilon, given.delta, given.mu];
     if let Some(figure) = figures.into_iter().flatten().next() {
@@ -58,28 +82,37 @@ pub(super) fn check(given: &Given, training: &DpSgd) -> Result<(), AccountantErr
         let rule = "`extractor` beside a training";
         return malformed("given.what", rule, given.what.name().to_owned());
     }
-    if training.unit != Unit::Record {
-        // A record less of a subject changes what the subject contributes: no removal of a unit.
-        let rule = "`record`: what is deleted here are records";
-        return malformed("given.training.unit", rule, training.unit.name().to_owned());
+    match (&given.training, &given.declared) {
+        (Some(training), None) => {
+            if training.unit != Unit::Record {
+                // A record less of a subject changes what the subject contributes: no removal of a
+                // unit.
+                let rule = "`record`: what is deleted here are records";
+                return malformed("given.training.unit", rule, training.unit.name().to_owned());
+            }
+            pld::event::check(training)
+        }
+        (None, Some(declared)) => pld::declared::check(declared),
+        _ => malformed("given", "one training", "two".to_owned()),
     }
-    pld::event::check(training)
 }
 
 /// The joint bound: the network's losses with the Gaussian of what was built on it.
 pub(super) fn bound(
     event: &Composed,
-    training: &DpSgd,
     question: &Question,
     accountant: Accountant,
 ) -> Result<Bound, ClaimError> {
     let inner = event.inner.account();
+    let elsewhere = event.given.declared.is_some();
+    let untrained = || unaccounted(accountant, "nothing was trained that is given");
     match *question {
         Question::Indistinguishable { delta } => {
             let removed = event.removed.ok_or_else(|| {
                 unaccounted(accountant, "the number of deleted records is private here")
             })?;
-            let (segments, deleted) = pld::event::with_deleted_since(training, removed)?;
+            let found = pld::declared::deleted_since(&event.given, removed)?;
+            let (segments, deleted) = found.ok_or_else(untrained)?;
             let (mu, releases) = if let Event::ExactRemoval(_) = *event.inner {
                 // A function of the network and the records after the request.
                 (outward::mu(0.0), inner.bound(&Question::Exact, accountant)?.releases)
@@ -96,16 +129,16 @@ pub(super) fn bound(
                 requests: Requests::NonAdaptive,
                 releases,
                 group: deleted.to_string(),
-                reference: RETRAINED,
-                theorem: THEOREM,
+                reference: if elsewhere { RETRAINED_ELSEWHERE } else { RETRAINED },
+                theorem: if elsewhere { THEOREM_ELSEWHERE } else { THEOREM },
             })
         }
         Question::Differential { delta, adjacency } => {
             let group = event.facts().group;
             let whole = inner.bound(question, accountant)?;
             let mu = gaussian(question, whole.mu)?;
-            let (segments, delta) =
-                (pld::event::with_group_of(training, group)?, Delta::new(delta)?);
+            let segments = pld::declared::group_of(&event.given, group)?.ok_or_else(untrained)?;
+            let delta = Delta::new(delta)?;
             let (epsilon, hops) = match adjacency {
                 Adjacency::Remove => (pld::event::agreed_epsilon(&segments, mu, delta)?, 1.0),
                 // All of what was built on it with the first of the two.
@@ -118,8 +151,8 @@ pub(super) fn bound(
                 requests: whole.requests,
                 releases: whole.releases,
                 group: group.to_string(),
-                reference: NEIGHBOURS,
-                theorem: THEOREM,
+                reference: if elsewhere { NEIGHBOURS_ELSEWHERE } else { NEIGHBOURS },
+                theorem: if elsewhere { THEOREM_ELSEWHERE } else { THEOREM },
             })
         }
         Question::Renyi { .. } | Question::Deletion { .. } => Err(unavailable(

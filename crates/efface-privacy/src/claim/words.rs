@@ -141,6 +141,22 @@ const TRUNK_LIMITS: [&str; 3] = [
     "records deleted here that were more than one record of the network",
 ];
 
+/// What is kept where nothing random is released on top of features that were trained elsewhere.
+const DECLARED_SUMS: &str =
+    "the kept sums, which depend on the extractor, the remaining rows and public constants only";
+
+/// What is left open where features come from a training that is declared.
+const DECLARED_LIMITS: [&str; 5] = [
+    "whether the extractor was trained as declared: noise, batches and clipped sums of its steps are \
+     taken on the user's word, and nothing here checks them",
+    "what rounding of its sums, predictable or seeded generators, gradients that depend on other \
+     records of a batch, and trainings that were tried before add to what the extractor reveals",
+    "records that only the extractor saw, records deleted elsewhere after its features were first used \
+     here, and other copies of the extractor and models made from it",
+    "records deleted here that were more than one record of the extractor's training",
+    "the raw records that rows were computed from, and what else was computed from them",
+];
+
 /// What is left open where a network was trained, however.
 const RESULTS: &str =
     "results on private rows told beside the model, such as losses and accuracies";
@@ -185,15 +201,22 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if refitted {
         covers.push(REFITTED.to_owned());
     }
-    let trained = match event {
-        Event::Composed(event) => event.given.training.as_ref(),
+    let given = match event {
+        Event::Composed(event) => Some(&event.given),
         _ => None,
     };
-    if trained.is_some() {
+    let trained = given.is_some_and(|given| given.training.is_some());
+    let declared = given.is_some_and(|given| given.declared.is_some());
+    if trained {
         covers.push(TRUNK.to_owned());
     }
     if matches!(core, Event::ExactRemoval(_)) && !refitted {
-        covers.push(if trained.is_some() { TRUNK_SUMS } else { SUMS }.to_owned());
+        let sums = match (trained, declared) {
+            (true, _) => TRUNK_SUMS,
+            (false, true) => DECLARED_SUMS,
+            (false, false) => SUMS,
+        };
+        covers.push(sums.to_owned());
     }
     let mut does_not = vec![
         "backups and copies of the vault or of the source table",
@@ -226,8 +249,11 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if refitted {
         does_not.extend(EXACT_STATISTICS);
     }
-    if trained.is_some() {
+    if trained {
         does_not.extend(TRUNK_LIMITS);
+        does_not.extend(NETWORK_LIMITS);
+    } else if declared {
+        does_not.extend(DECLARED_LIMITS);
         does_not.extend(NETWORK_LIMITS);
     } else if let Event::Composed(_) = event {
         does_not.push("whether the given start or extractor is as private as declared");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DpSgd, Event, Facts, Stated};
+use super::{DeclaredTraining, DpSgd, Event, Facts, Stated};
 use crate::quantity::Decimal;
 
 /// A release whose start or features come from elsewhere, made privately from data that may have
@@ -37,6 +37,26 @@ pub struct Given {
     /// deleted before its features were first used; `group` is then 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Box<DpSgd>>,
+    /// Instead of all these: the training of an extractor elsewhere, on the word of whoever uses its
+    /// features; `group` is then 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Box<DeclaredTraining>>,
+}
+
+impl Given {
+    /// Records that a training behind the features may have seen and that were deleted before these
+    /// were first used; none where what was given is private by figures.
+    #[must_use]
+    pub fn deleted_before(&self) -> Option<u64> {
+        let declared = || self.declared.as_ref().map(|declared| declared.deleted);
+        self.training.as_ref().map(|training| training.deleted()).or_else(declared)
+    }
+
+    /// Whether claims follow from the steps of a training, and not from figures.
+    #[must_use]
+    pub fn is_trained(&self) -> bool {
+        self.training.is_some() || self.declared.is_some()
+    }
 }
 
 /// A given feature extractor or start.

@@ -5,6 +5,7 @@
 //! and never change their meaning; an unknown one is refused when it is read.
 
 mod composed;
+mod declared;
 mod descent;
 mod distributed_descent;
 mod dp_sgd;
@@ -15,6 +16,7 @@ mod output_noise;
 mod shards;
 
 pub use composed::{Composed, Given, What};
+pub use declared::{DeclaredSteps, DeclaredTraining};
 pub use descent::{Descent, Variant};
 pub use distributed_descent::DistributedDescent;
 pub use dp_sgd::{DpSgd, Segment, Unit};

@@ -6,7 +6,7 @@ use efface_privacy::quantity::Decimal;
 
 use super::{foreign, of};
 use crate::error::{Code, Error, Result};
-use crate::plan::{Plan, Schedule, Trunk};
+use crate::plan::{Plan, Schedule};
 
 /// The event the first training would have, before anything is learnt.
 pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
@@ -80,21 +80,29 @@ pub(crate) fn stated(
         Some(before) => Some(before.saturating_add(deleted)),
         None => return Err(Error::storage(Code::Damaged, "the vault's event states no count")),
     };
-    if let (Some(trunk), Some(training)) = (&plan.trunk, &given.training) {
-        within_noise(trunk, training.deleted().saturating_add(removed.unwrap_or(u64::MAX)))?;
+    if let (Some(most), Some(before)) = (plan.most_deletions(), given.deleted_before()) {
+        within_noise(plan, most, before.saturating_add(removed.unwrap_or(u64::MAX)))?;
     }
     Ok(Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(event) }))
 }
 
-/// Refuses more deletions than the network's noise was chosen for.
-fn within_noise(trunk: &Trunk, deleted: u64) -> Result<()> {
-    if deleted <= trunk.deletions {
+/// Refuses more deletions than the noise of the training behind the features was chosen for.
+fn within_noise(plan: &Plan, most: u64, deleted: u64) -> Result<()> {
+    if deleted <= most {
         return Ok(());
+    }
+    if plan.trunk.is_none() {
+        let message = format!(
+            "{deleted} records would have been deleted since the extractor was trained, but the model \
+             promises its epsilon for {most} (`§deletions`)"
+        );
+        return Err(Error::refused(Code::BudgetExhausted, message).hint(
+            "train an extractor anew on the records that remain, and a new model on its features",
+        ));
     }
     let message = format!(
         "{deleted} records would have been deleted since the network was trained that makes the \
-         features, but its noise was chosen for {}",
-        trunk.deletions
+         features, but its noise was chosen for {most}"
     );
     Err(Error::refused(Code::BudgetExhausted, message).hint(
         "train a network anew on the records that remain, such as by `§efface refresh` of its vault \

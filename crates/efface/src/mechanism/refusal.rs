@@ -46,7 +46,7 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
 pub(super) fn exact_alone(choices: &Choices) -> Result<()> {
     let (s, name) = (&choices.settings, choices.mechanism.name());
     // What a network learnt is not removed exactly.
-    let network = choices.trunk.is_some();
+    let network = choices.learnt_features();
     let exact = choices.notion == Notion::ExactRemoval || network;
     if !exact || choices.accountant != Accountant::Exact {
         return clash(

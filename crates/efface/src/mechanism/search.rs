@@ -41,7 +41,8 @@ pub(crate) struct Public<'a> {
     /// The same with delta.
     pub(crate) size_origin: Origin,
     pub(crate) given: Option<&'a Given>,
-    /// Records deleted together that a given network's noise was chosen for; 0 without one.
+    /// Records deleted together, before and since, that claims about features of a training are to
+    /// hold for; 0 where features are others.
     pub(crate) deletions: u64,
     /// Height and width of the images that rows are, where the table says so.
     pub(crate) image: Option<(u32, u32)>,
@@ -50,28 +51,23 @@ pub(crate) struct Public<'a> {
 }
 
 impl Public<'_> {
-    /// Records that may still be deleted from what a network learnt, where features are one's.
+    /// Records that may still be deleted from what a training learnt, where features are of one.
     fn since(&self) -> Option<u64> {
-        let training = self.given?.training.as_ref()?;
-        Some(self.deletions.saturating_sub(training.deleted()))
+        Some(self.deletions.saturating_sub(self.given?.deleted_before()?))
     }
 
-    /// How much mu the target leaves beside the network whose features are used, once all records are
-    /// deleted that its noise was chosen for; none where features are others.
+    /// How much mu the target leaves beside the training whose features are used, once all records are
+    /// deleted that its noise is to be enough for; none where features are others.
     ///
     /// # Errors
-    /// A network that alone is beyond the target.
+    /// A training that alone is beyond the target.
     pub(crate) fn room(&self) -> Result<Option<Mu>> {
-        let (Some(training), Some(since)) =
-            (self.given.and_then(|given| given.training.as_ref()), self.since())
-        else {
-            return Ok(None);
-        };
+        let (Some(given), Some(since)) = (self.given, self.since()) else { return Ok(None) };
         let failed =
             |error: &dyn std::fmt::Display| Error::refused(Code::Accounting, error.to_string());
         let delta = Delta::new(self.target.delta.0).map_err(|error| failed(&error))?;
-        let (segments, deleted) =
-            pld::event::with_deleted_since(training, since).map_err(|error| failed(&error))?;
+        let found = pld::declared::deleted_since(given, since).map_err(|error| failed(&error))?;
+        let Some((segments, deleted)) = found else { return Ok(None) };
         let epsilon = |mu: f64| -> Result<f64> {
             let mu = Mu::new(mu).map_err(|error| failed(&error))?;
             let epsilon = pld::event::agreed_epsilon(&segments, mu, delta);
@@ -79,7 +75,7 @@ impl Public<'_> {
         };
         let alone = epsilon(0.0)?;
         if alone > self.target.epsilon.0 {
-            return Err(self.beyond(alone, deleted));
+            return Err(self.beyond(given, alone, deleted));
         }
         let (mut good, mut bad) = (0.0, MOST_ROOM);
         for _ in 0..HALVINGS {
@@ -89,7 +85,18 @@ impl Public<'_> {
         Mu::new(good).map(Some).map_err(|error| failed(&error))
     }
 
-    fn beyond(&self, alone: f64, deleted: u64) -> Error {
+    fn beyond(&self, given: &Given, alone: f64, deleted: u64) -> Error {
+        if given.declared.is_some() {
+            let message = format!(
+                "the extractor, as its training is declared, is alone at epsilon {} once {deleted} \
+                 records are deleted (`§deletions`)",
+                near(alone, 3)
+            );
+            return self.infeasible("on these features").hint(format!(
+                "{message}; give a larger `§epsilon`, fewer `§deletions`, or train an extractor with \
+                 more noise"
+            ));
+        }
         let message = format!(
             "the network whose features are used is alone at epsilon {} once {deleted} records are \
              deleted, for which its noise was chosen",

@@ -89,7 +89,7 @@ fn at_its_size(constants: &Constants) -> Result<Constants> {
 
 /// Where delta is so large that it may give away single records whole.
 fn delta(plan: &Plan, records: u64) -> Option<Notice> {
-    if plan.mechanism.is_exact() && plan.trunk.is_none() {
+    if plan.mechanism.is_exact() && !plan.learnt_features() {
         return None;
     }
     let n = match plan.setting.normalizer {

@@ -72,6 +72,24 @@ impl Choices {
         self.class_weight == Some(ClassWeight::Balanced)
     }
 
+    /// Whether the features come from a training that may have seen the records, here or elsewhere.
+    pub(crate) fn learnt_features(&self) -> bool {
+        self.given.as_ref().is_some_and(Given::is_trained)
+    }
+
+    /// Whether that training was made elsewhere.
+    pub(crate) fn declared_features(&self) -> bool {
+        self.given.as_ref().is_some_and(|given| given.declared.is_some())
+    }
+
+    /// Records deleted together, before and since, that claims about such features are to hold for.
+    pub(crate) fn most_deletions(&self) -> Option<u64> {
+        match &self.trunk {
+            Some(taken) => Some(taken.trunk.deletions),
+            None => self.declared_features().then(|| self.settings.deletions.unwrap_or(1)),
+        }
+    }
+
     /// R: releases covered jointly by a claim of closeness to retraining.
     pub(crate) fn joint_releases(&self) -> u64 {
         if self.state == State::Secret { self.releases } else { 1 }

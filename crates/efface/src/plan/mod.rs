@@ -90,6 +90,10 @@ pub struct Plan {
     /// What the model builds on, where claims depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
+    /// k: records deleted together, before and since, that claims about features of a training made
+    /// elsewhere are to hold for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletions: Option<u64>,
     /// Where ids come from.
     pub ids: Ids,
     /// Whether every record names its subject.

@@ -226,6 +226,7 @@ impl TakenTrunk {
             mu: None,
             group: 1,
             training: Some(Box::new(self.training.clone())),
+            declared: None,
         }
     }
 

@@ -4,10 +4,10 @@ use efface_formats::{FeatureMap, FeatureMapError};
 use efface_learn::loss::{LossName, Task};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Given, State, Variant, What};
-use efface_privacy::quantity::Decimal;
+use efface_privacy::event::{State, Variant};
 
 use super::defaults::in_force;
+use super::given::given;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
 use crate::plan::{Choices, ClassWeight, Defaults, Fitting, TakenTrunk};
@@ -136,7 +136,8 @@ impl Choices {
             settings,
             defaults,
         };
-        choices.of_trunk()?;
+        choices.of_learnt_features()?;
+        choices.of_deletions()?;
         choices.numbers()?;
         choices.of_mechanism()?;
         choices.of_promise()?;
@@ -371,35 +372,6 @@ impl Choices {
         }
     }
 
-    /// What does not go with a network's features.
-    fn of_trunk(&self) -> Result<()> {
-        if self.trunk.is_none() {
-            return Ok(());
-        }
-        let s = &self.settings;
-        let mechanisms = [MechanismName::Solve, MechanismName::Retrain, MechanismName::Ridge];
-        let what = if !mechanisms.contains(&self.mechanism) {
-            format!("`{}`", self.mechanism.name())
-        } else if self.notion != Notion::IndistinguishableFromRetraining {
-            format!("`§notion {}`", self.notion.name())
-        } else if self.state == State::Secret {
-            "`§state secret`".to_owned()
-        } else if s.interactions.is_some() {
-            "`§interactions`".to_owned()
-        } else if s.extractor_privacy.is_some() || s.start_privacy.is_some() {
-            "`§extractor-privacy` or `§start-privacy`".to_owned()
-        } else {
-            return Ok(());
-        };
-        clash(
-            &format!("{what} with the features of a network"),
-            "is not offered: closeness to retraining is bounded for both together, for `ridge`, \
-             `solve` and `retrain` in `perfect` state and for requests that are chosen without \
-             looking at releases",
-            "leave it out, or use `§mechanism ridge`",
-        )
-    }
-
     /// What a loss needs.
     fn of_objective(&self) -> Result<()> {
         if self.loss == LossName::SquaredClasses && !self.mechanism.keeps_sums() {
@@ -476,51 +448,6 @@ fn repeatable(what: &str, line: &str) -> Result<()> {
     Err(Error::input(Code::Range, message))
 }
 
-/// What claims are composed with.
-fn given(s: &Settings) -> Result<Option<Given>> {
-    let (what, privacy) = match (s.extractor_privacy, s.start_privacy) {
-        (None, None) => return Ok(None),
-        (Some(privacy), None) => (What::Extractor, privacy),
-        (None, Some(privacy)) => (What::Start, privacy),
-        (Some(_), Some(_)) => {
-            return Err(Error::refused(
-                Code::Settings,
-                "`§extractor-privacy` and `§start-privacy` are two releases about the same \
-                 records, and only one can be composed",
-            )
-            .hint("add their epsilons and deltas, and give the sums with `§extractor-privacy`"));
-        }
-    };
-    let name = match what {
-        What::Extractor => "extractor-privacy",
-        What::Start => "start-privacy",
-    };
-    let wrong = |rule: &str, got: String| {
-        Err(Error::input(Code::Range, format!("`§{name}` must have {rule}, got {got}")))
-    };
-    for x in [privacy.epsilon, privacy.delta, privacy.mu].into_iter().flatten() {
-        if !(x >= 0.0 && x.is_finite()) {
-            return wrong("finite figures of at least 0", x.to_string());
-        }
-    }
-    if let Some(delta) = privacy.delta.filter(|delta| *delta >= 1.0) {
-        return wrong("a delta below 1", delta.to_string());
-    }
-    let pair = privacy.epsilon.is_some() && privacy.delta.is_some();
-    let single = privacy.epsilon.is_none() && privacy.delta.is_none();
-    if !(pair && privacy.mu.is_none() || single && privacy.mu.is_some()) {
-        return wrong("an epsilon and a delta, or a mu", "something else".to_owned());
-    }
-    Ok(Some(Given {
-        what,
-        epsilon: privacy.epsilon.map(Decimal),
-        delta: privacy.delta.map(Decimal),
-        mu: privacy.mu.map(Decimal),
-        group: count(name, privacy.group)?,
-        training: None,
-    }))
-}
-
 fn unknown(what: Code, got: &str, names: &[&str]) -> Error {
     let shown: String = got.chars().take(60).collect();
     Error::input(what, format!("`{what}` must be one of {}, got `{shown}`", names.join(", ")))
@@ -539,7 +466,7 @@ fn known(what: Code, got: &str, names: &[&'static str]) -> Result<&'static str> 
     names.iter().copied().find(|n| *n == got).ok_or_else(|| unknown(what, got, names))
 }
 
-fn count(name: &'static str, x: u64) -> Result<u64> {
+pub(super) fn count(name: &'static str, x: u64) -> Result<u64> {
     if (1..=MOST_COUNT).contains(&x) {
         Ok(x)
     } else {

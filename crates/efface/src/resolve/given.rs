@@ -1,9 +1,16 @@
-//! What a model builds on, as its plan lists it.
+//! What a model builds on: as it is told, what goes with it, and as a plan lists it.
 
+use efface_privacy::accountant::pld;
 use efface_privacy::certificate::Origin;
-use efface_privacy::claim::of_training;
+use efface_privacy::claim::{Notion, of_declared_training, of_training};
+use efface_privacy::event::{DeclaredTraining, Given, State, What};
+use efface_privacy::quantity::Decimal;
 
+use super::check::count;
+use crate::error::{Code, Error, Result};
+use crate::mechanism::clash;
 use crate::plan::{Choices, List};
+use crate::settings::{MechanismName, Settings};
 
 /// What certificates do not cover: what the user adds, and what those of the network add.
 pub(super) fn not_covered(choices: &Choices) -> Vec<String> {
@@ -34,6 +41,14 @@ pub(super) fn list_given(list: &mut List, choices: &Choices) {
         for (name, value) in given.training.iter().flat_map(|training| of_training(training)) {
             list.add(name, value, Origin::User);
         }
+        let declared = given.declared.iter();
+        for (name, value) in declared.flat_map(|training| of_declared_training(training)) {
+            list.add(name, value, Origin::User);
+        }
+    }
+    if let Some(most) = choices.most_deletions().filter(|_| choices.declared_features()) {
+        let chosen = choices.settings.deletions.is_some();
+        list.add("deletions", most, if chosen { Origin::User } else { Origin::Default });
     }
     if let Some(taken) = &choices.trunk {
         list.add("trunk", &taken.trunk.vault, Origin::User);
@@ -42,7 +57,10 @@ pub(super) fn list_given(list: &mut List, choices: &Choices) {
 
 /// What rows that are a public model's outputs leave open.
 fn beyond_extractor(choices: &Choices) -> Vec<String> {
-    let Some(_) = choices.settings.extractor else { return Vec::new() };
+    // Where its training is declared, the certificate says more of both.
+    if choices.settings.extractor.is_none() || choices.declared_features() {
+        return Vec::new();
+    }
     [
         "what the public model that rows are outputs of (`extractor`) was made from, which may hold \
          the same people",
@@ -50,4 +68,137 @@ fn beyond_extractor(choices: &Choices) -> Vec<String> {
     ]
     .map(str::to_owned)
     .into()
+}
+
+impl Choices {
+    /// How many deletions features of a training made elsewhere are for.
+    pub(super) fn of_deletions(&self) -> Result<()> {
+        let s = &self.settings;
+        let network = self.mechanism == MechanismName::DpSgd;
+        if s.deletions.is_some() && !network && !self.declared_features() {
+            return clash(
+                "`§deletions`",
+                "is how many deletions a training's noise is enough for, and no such training is \
+                 given",
+                "leave it out, or give `§extractor-training`",
+            );
+        }
+        let before = self.given.as_ref().and_then(Given::deleted_before).unwrap_or(0);
+        match self.most_deletions() {
+            Some(most) if self.declared_features() && most <= before => clash(
+                "`§deletions`",
+                &format!(
+                    "is {most}, but `§extractor-training` says that {before} records were deleted \
+                     before: none could follow"
+                ),
+                "give a larger `§deletions`: it counts those before, too",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// What does not go with features of a training that may have seen the records.
+    pub(super) fn of_learnt_features(&self) -> Result<()> {
+        if !self.learnt_features() && self.trunk.is_none() {
+            return Ok(());
+        }
+        let s = &self.settings;
+        let mechanisms = [MechanismName::Solve, MechanismName::Retrain, MechanismName::Ridge];
+        let what = if !mechanisms.contains(&self.mechanism) {
+            format!("`{}`", self.mechanism.name())
+        } else if self.notion != Notion::IndistinguishableFromRetraining {
+            format!("`§notion {}`", self.notion.name())
+        } else if self.state == State::Secret {
+            "`§state secret`".to_owned()
+        } else if s.interactions.is_some() {
+            "`§interactions`".to_owned()
+        } else if s.extractor_privacy.is_some() || s.start_privacy.is_some() {
+            "`§extractor-privacy` or `§start-privacy`".to_owned()
+        } else if self.trunk.is_some() && s.extractor_training.is_some() {
+            "`§extractor-training`".to_owned()
+        } else {
+            return Ok(());
+        };
+        let features = match self.trunk {
+            Some(_) => "the features of a network",
+            None => "features whose `§extractor-training` is declared",
+        };
+        clash(
+            &format!("{what} with {features}"),
+            "is not offered: closeness to retraining is bounded for both together, for `ridge`, \
+             `solve` and `retrain` in `perfect` state and for requests that are chosen without \
+             looking at releases",
+            "leave it out, or use `§mechanism ridge`",
+        )
+    }
+}
+
+/// What claims are composed with.
+pub(super) fn given(s: &Settings) -> Result<Option<Given>> {
+    if let Some(text) = &s.extractor_training {
+        return declared(text).map(Some);
+    }
+    let (what, privacy) = match (s.extractor_privacy, s.start_privacy) {
+        (None, None) => return Ok(None),
+        (Some(privacy), None) => (What::Extractor, privacy),
+        (None, Some(privacy)) => (What::Start, privacy),
+        (Some(_), Some(_)) => {
+            return Err(Error::refused(
+                Code::Settings,
+                "`§extractor-privacy` and `§start-privacy` are two releases about the same \
+                 records, and only one can be composed",
+            )
+            .hint("add their epsilons and deltas, and give the sums with `§extractor-privacy`"));
+        }
+    };
+    let name = match what {
+        What::Extractor => "extractor-privacy",
+        What::Start => "start-privacy",
+    };
+    let wrong = |rule: &str, got: String| {
+        Err(Error::input(Code::Range, format!("`§{name}` must have {rule}, got {got}")))
+    };
+    for x in [privacy.epsilon, privacy.delta, privacy.mu].into_iter().flatten() {
+        if !(x >= 0.0 && x.is_finite()) {
+            return wrong("finite figures of at least 0", x.to_string());
+        }
+    }
+    if let Some(delta) = privacy.delta.filter(|delta| *delta >= 1.0) {
+        return wrong("a delta below 1", delta.to_string());
+    }
+    let pair = privacy.epsilon.is_some() && privacy.delta.is_some();
+    let single = privacy.epsilon.is_none() && privacy.delta.is_none();
+    if !(pair && privacy.mu.is_none() || single && privacy.mu.is_some()) {
+        return wrong("an epsilon and a delta, or a mu", "something else".to_owned());
+    }
+    Ok(Some(Given {
+        what,
+        epsilon: privacy.epsilon.map(Decimal),
+        delta: privacy.delta.map(Decimal),
+        mu: privacy.mu.map(Decimal),
+        group: count(name, privacy.group)?,
+        training: None,
+        declared: None,
+    }))
+}
+
+/// A training that was made elsewhere.
+fn declared(text: &str) -> Result<Given> {
+    let wrong = |rule: &dyn std::fmt::Display| {
+        Error::input(Code::Range, format!("`§extractor-training` {rule}")).hint(
+            "such as `noise=1.1,rate=0.01,steps=1000`: standard deviation of the noise over the clip, \
+             probability of a record to be in a batch, number of steps",
+        )
+    };
+    let training: DeclaredTraining = text.parse().map_err(|rule: String| wrong(&rule))?;
+    pld::declared::check(&training).map_err(|error| wrong(&format!("is out of range: {error}")))?;
+    Ok(Given {
+        what: What::Extractor,
+        epsilon: None,
+        delta: None,
+        mu: None,
+        group: 1,
+        training: None,
+        declared: Some(Box::new(training)),
+    })
 }

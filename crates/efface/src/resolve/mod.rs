@@ -17,7 +17,7 @@ use efface_learn::loss::{LossName, Parameter, Task as LossTask};
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Adjacency, Normalizer, Setting};
+use efface_privacy::event::{Adjacency, Given, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
 
 use sha2::{Digest, Sha256};
@@ -110,7 +110,7 @@ impl Plan {
             normalizer_origin: size_origin,
             size_origin: origin(false, &[size_origin, delta_origin]),
             given: choices.given.as_ref(),
-            deletions: choices.trunk.as_ref().map_or(0, |taken| taken.trunk.deletions),
+            deletions: choices.most_deletions().unwrap_or(0),
             image: facts.image,
             batches,
         };
@@ -148,6 +148,7 @@ impl Plan {
             releases: choices.releases,
             schedule,
             given: choices.given.clone(),
+            deletions: choices.most_deletions().filter(|_| choices.declared_features()),
             ids: facts.ids,
             subjects: facts.subjects,
             in_parts: facts.parts.is_some(),
@@ -169,6 +170,19 @@ impl Plan {
                 .hint("set the named value directly, or change the settings it is computed from")
         })?;
         Ok(plan)
+    }
+
+    /// k: records deleted together, before and since, that claims about features of a training are to
+    /// hold for; none where features are others.
+    #[must_use]
+    pub fn most_deletions(&self) -> Option<u64> {
+        self.trunk.as_ref().map(|trunk| trunk.deletions).or(self.deletions)
+    }
+
+    /// Whether the features come from a training that may have seen the records.
+    #[must_use]
+    pub fn learnt_features(&self) -> bool {
+        self.given.as_ref().is_some_and(Given::is_trained)
     }
 
     /// Whether counts of records are private, so that no certificate may state one.
@@ -287,7 +301,7 @@ fn counted(facts: &Facts) -> String {
 /// What every request must meet, its constants listed.
 fn promise(choices: &Choices, delta: f64, delta_origin: Origin, list: &mut Constants) -> Target {
     let s = &choices.settings;
-    let exact = choices.mechanism.is_exact() && choices.trunk.is_none();
+    let exact = choices.mechanism.is_exact() && !choices.learnt_features();
     let epsilon = if exact { 0.0 } else { choices.epsilon };
     if !exact {
         list.add("epsilon", Decimal(epsilon), origin(s.epsilon.is_some(), &[]));

@@ -74,12 +74,31 @@ impl Plan {
         Err("its network does not go with its other settings".into())
     }
 
+    /// Refuses a training made elsewhere that does not go with the rest.
+    fn examine_declared(&self) -> std::result::Result<(), Fault> {
+        let declared = self.given.as_ref().and_then(|given| given.declared.as_ref());
+        let (Some(training), Some(most)) = (declared, self.deletions) else {
+            return match (declared, self.deletions) {
+                (None, None) => Ok(()),
+                _ => Err("`deletions` goes with a training of an extractor".into()),
+            };
+        };
+        within("deletions", most, 1, 1024)?;
+        let kept = self.state == State::Perfect && !self.hides_counts() && self.trunk.is_none();
+        let closeness = self.target.notion == Notion::IndistinguishableFromRetraining;
+        if kept && closeness && training.deleted < most {
+            return Ok(());
+        }
+        Err("the training of its extractor does not go with its other settings".into())
+    }
+
     /// Refuses what [`resolve`](Self::resolve) cannot make. Bounds of every number come first, so
     /// that nothing after them overflows.
     pub(super) fn examine(&self) -> std::result::Result<(), Fault> {
         self.examine_task()?;
         self.examine_numbers()?;
         self.examine_trunk()?;
+        self.examine_declared()?;
         let text = |error: Error| error.message().to_owned();
         if let Some(fitting) = &self.fitting {
             fitting.defaults.check()?;

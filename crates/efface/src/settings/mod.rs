@@ -59,6 +59,7 @@ impl Settings {
         let given = [
             ("interactions", self.interactions.is_some()),
             ("extractor-privacy", self.extractor_privacy.is_some()),
+            ("extractor-training", self.extractor_training.is_some()),
             ("start-privacy", self.start_privacy.is_some()),
             ("start", self.start.is_some()),
             ("features", self.features.is_some()),

@@ -628,12 +628,14 @@ settings! {
 
     /// How many deleted records, or subjects with `§unit subject`, the noise is enough for, before the
     /// model is trained anew
+    ///
+    /// `ridge`, `solve` and `retrain` have it with `§extractor-training`, whose noise it is then.
     deletions: Option<u64> {
         group: Group::Promise,
         form: Form::Count(1, 1024),
         unit: "records or subjects",
         default: Fallback::Count(1),
-        only: of(&["dp-sgd"]),
+        only: of(&["dp-sgd", "ridge", "solve", "retrain"]),
     }
 
     /// Standard deviation of the noise on each weight (`noisy-gd`: sigma of the diffusion; `dp-sgd`: on a sum
@@ -672,6 +674,21 @@ settings! {
         group: Group::Promise,
         form: Form::Text,
         placeholder: "NAME",
+    }
+
+    /// The rows are features of an extractor that DP-SGD trained elsewhere, on data that may hold the
+    /// same records: noise multiplier, sampling rate and number of its steps
+    ///
+    /// Phases stand one after the other between semicolons, `noise=1.1,rate=0.01,steps=900;noise=2,...`.
+    /// After the last, `clip=1` may say what gradients were clipped to, and `deleted=3` how many records
+    /// were deleted since that training already. Each record must have been drawn by itself with the
+    /// rate, afresh in each step (Poisson sampling): numbers of shuffled batches hide less. With `ridge`,
+    /// `solve` and `retrain`; certificates bound extractor and model together for all records deleted
+    /// since, at most `§deletions`, and say that the training is taken on your word.
+    extractor_training: Option<String> {
+        group: Group::Promise,
+        form: Form::Text,
+        placeholder: "noise=SIGMA,rate=Q,steps=T",
     }
 
     /// Lines to add to what every certificate does not cover

@@ -5,6 +5,7 @@ mod batches;
 mod claims;
 mod class_weights;
 mod damage;
+mod declared;
 mod digests;
 mod erasures;
 mod extractor;

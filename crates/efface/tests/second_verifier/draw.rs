@@ -163,6 +163,7 @@ impl Draw {
             mu: None,
             group: self.count(20),
             training: None,
+            declared: None,
         };
         if self.coin() {
             given.mu = Some(Decimal(self.number(-3.0, 0.5)));

@@ -4,6 +4,7 @@
 
 mod batches;
 mod breaks;
+mod declared;
 mod draw;
 mod features;
 mod forms;

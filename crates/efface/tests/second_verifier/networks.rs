@@ -1,7 +1,9 @@
 //! Random certificates of networks, and rules that they break.
 
 use efface_privacy::accountant::Accountant;
-use efface_privacy::certificate::{Certificate, Constant, NETWORK, Origin, RequestKind, SHARDS};
+use efface_privacy::certificate::{
+    Certificate, Constant, DECLARED, NETWORK, Origin, RequestKind, SHARDS,
+};
 use efface_privacy::claim::{Claim, Question, evaluate};
 use efface_privacy::event::{Adjacency, DpSgd, Event, Segment, Unit};
 use efface_privacy::quantity::Decimal;
@@ -21,6 +23,9 @@ pub(super) fn grounds(event: &Event) -> Vec<&'static str> {
         Event::DpSgd(_) => NETWORK.to_vec(),
         Event::Composed(event) if event.given.training.is_some() => {
             [&["rows"][..], &NETWORK].concat()
+        }
+        Event::Composed(event) if event.given.declared.is_some() => {
+            [&["rows"][..], &DECLARED].concat()
         }
         Event::Shards(_) => SHARDS.to_vec(),
         _ => vec!["rows"],

@@ -58,6 +58,7 @@ impl Draw {
                     mu: None,
                     group: 1,
                     training: Some(Box::new(training)),
+                    declared: None,
                 },
                 removed: Some(removed),
                 inner: Box::new(inner),

@@ -10,10 +10,10 @@ use crate::quantity::{Decimal, Delta, Epsilon, Mu};
 /// Counts above this are no exact floats.
 const MOST: u64 = 1 << 53;
 /// The most steps of all trainings together.
-const MOST_STEPS: u64 = 1_000_000_000;
+pub(super) const MOST_STEPS: u64 = 1_000_000_000;
 /// The most units that are deleted or protected together: divergences of several orders are known
 /// for so many.
-const MOST_UNITS: u64 = 1024;
+pub(super) const MOST_UNITS: u64 = 1024;
 /// The most numbers of deleted units that segments may tell apart: each costs a transform.
 const MOST_NUMBERS: usize = 64;
 /// Orders of the divergences that bound epsilon once more.

@@ -4,6 +4,7 @@ mod answer;
 mod cells;
 mod compose;
 mod cumulant;
+pub mod declared;
 pub mod event;
 mod mixture;
 mod noise;

@@ -1,7 +1,9 @@
 use super::*;
 use crate::accountant::gdp::AccountantError;
 use crate::claim::{Claim, evaluate};
-use crate::event::{ExactRemoval, Normalizer, OutputNoise, Procedure, Segment, Setting, State};
+use crate::event::{
+    DeclaredSteps, ExactRemoval, Normalizer, OutputNoise, Procedure, Segment, Setting, State,
+};
 use crate::quantity::Decimal;
 use proptest::prelude::*;
 
@@ -74,6 +76,7 @@ fn on(training: DpSgd, removed: u64, inner: Event) -> Composed {
             mu: None,
             group: 1,
             training: Some(Box::new(training)),
+            declared: None,
         },
         removed: Some(removed),
         inner: Box::new(inner),
@@ -244,5 +247,90 @@ proptest! {
         let delta = Delta::new(N).unwrap();
         let head = crate::gaussian::epsilon(crate::outward::mu(head), delta).unwrap().get();
         prop_assert!(claim.epsilon.0 >= network.max(head) * (1.0 - 2e-4));
+    }
+}
+
+/// The same steps as [`training`] has, in phases (noise, steps), as whoever made the extractor states them.
+fn declared(phases: &[(f64, u64)], deleted: u64, removed: u64, inner: Event) -> Composed {
+    let mut event = on(training(&[(1, 0)]), removed, inner);
+    let rate = Decimal(4096.0 / 60_000.0);
+    let phase = |&(noise, steps)| DeclaredSteps { noise: Decimal(noise), rate, steps };
+    let phases = phases.iter().map(phase).collect();
+    event.given.training = None;
+    event.given.declared = Some(Box::new(DeclaredTraining { phases, clip: None, deleted }));
+    event
+}
+
+#[test]
+fn a_declared_training_is_accounted_as_the_same_steps_here() {
+    for (inner, before) in [(exact(), 0), (exact(), 3), (solved(0.2), 0), (solved(0.2), 3)] {
+        let here = retrained(&on(training(&[(175, before)]), 5, inner.clone()));
+        let there = retrained(&declared(&[(26.74, 175)], before, 5, inner.clone()));
+        assert_eq!((here.epsilon, here.advantage), (there.epsilon, there.advantage));
+        assert_eq!((here.group, here.requests), (there.group, there.requests));
+        assert!(there.reference.contains("as declared") && there.theorem.contains("declared"));
+        // In parts, as histories of trainings have them.
+        let parts = retrained(&declared(&[(26.74, 100), (26.74, 75)], before, 5, inner));
+        assert_eq!(parts.epsilon, there.epsilon);
+    }
+    let none = retrained(&declared(&[(26.74, 175)], 0, 0, exact()));
+    assert_eq!((none.epsilon.0, none.group.as_str()), (0.0, "0"));
+    let question = Question::Differential { delta: N, adjacency: Adjacency::Remove };
+    let of = |event: &Composed| ask(event, question, Accountant::Gdp).unwrap().epsilon;
+    let (here, there) = (on(training(&[(175, 0)]), 0, solved(0.1)), solved(0.1));
+    assert_eq!(of(&here), of(&declared(&[(26.74, 175)], 4, 9, there)));
+}
+
+#[test]
+fn phases_of_different_noise_lie_between_those_of_one() {
+    let of = |phases: &[(f64, u64)]| retrained(&declared(phases, 0, 8, exact())).epsilon.0;
+    let both = of(&[(26.74, 100), (40.0, 75)]);
+    assert!(of(&[(40.0, 175)]) * 1.01 < both && both < of(&[(26.74, 175)]) * 0.99, "{both}");
+    assert!(of(&[(26.74, 100)]) * 1.01 < both);
+    // Without a draw the closed form: mu = sqrt(steps) group / noise.
+    let mut whole = declared(&[(80.0, 4), (40.0, 3)], 0, 2, exact());
+    for phase in &mut whole.given.declared.as_mut().unwrap().phases {
+        phase.rate = Decimal(1.0);
+    }
+    let mu = 2.0 * (4.0_f64 / 6400.0 + 3.0 / 1600.0).sqrt();
+    near(&retrained(&whole), crate::gaussian::unrounded::epsilon(mu, N));
+}
+
+#[test]
+fn malformed_declarations_are_refused_by_name() {
+    type Change = fn(&mut Composed);
+    fn of(event: &mut Composed) -> &mut DeclaredTraining {
+        event.given.declared.as_mut().unwrap()
+    }
+    let changes: [(&str, Change); 16] = [
+        ("given", |e| e.given.delta = Some(Decimal(0.0))),
+        ("given", |e| e.given.training = Some(Box::new(training(&[(1, 0)])))),
+        ("given.group", |e| e.given.group = 8),
+        ("given.what", |e| e.given.what = What::Start),
+        ("phases", |e| of(e).phases.clear()),
+        ("phases", |e| of(e).phases = vec![of(e).phases[0]; 65]),
+        ("noise", |e| of(e).phases[0].noise.0 = 0.0),
+        ("noise", |e| of(e).phases[0].noise.0 = 0.09),
+        ("noise", |e| of(e).phases[1].noise.0 = f64::NAN),
+        ("rate", |e| of(e).phases[0].rate.0 = 1.1),
+        ("rate", |e| of(e).phases[0].rate.0 = 0.0),
+        ("steps", |e| of(e).phases[0].steps = 0),
+        ("steps", |e| of(e).phases[0].steps = u64::MAX),
+        ("clip", |e| of(e).clip = Some(Decimal(0.0))),
+        ("deleted", |e| of(e).deleted = 1025),
+        ("deleted", |e| e.removed = Some(1023)),
+    ];
+    for (name, change) in changes {
+        for inner in [exact(), solved(0.1)] {
+            let mut event = declared(&[(26.74, 100), (30.0, 75)], 2, 1, inner);
+            change(&mut event);
+            let by = if event.inner.grid().is_none() { Accountant::Exact } else { Accountant::Gdp };
+            let refused = ask(&event, Question::Indistinguishable { delta: N }, by);
+            let Err(ClaimError::Accountant(AccountantError::Malformed { name: got, .. })) = refused
+            else {
+                panic!("{name}: {refused:?}")
+            };
+            assert_eq!(got, name);
+        }
     }
 }

@@ -58,9 +58,10 @@ impl Mechanism for Ridge {
         // A range of y makes it a regression.
         let range = settings.target_range.is_some();
         // What a network learnt from deleted records is not removed exactly.
-        let notion = match settings.network_features() {
-            Some(_) => Notion::IndistinguishableFromRetraining,
-            None => Notion::ExactRemoval,
+        let learnt = settings.network_features().is_some() || settings.extractor_training.is_some();
+        let notion = match learnt {
+            true => Notion::IndistinguishableFromRetraining,
+            false => Notion::ExactRemoval,
         };
         Defaults {
             notion,

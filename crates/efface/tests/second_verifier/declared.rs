@@ -1,0 +1,256 @@
+//! Random certificates of models on features whose training is declared, and rules that they break.
+
+use efface_privacy::certificate::{Certificate, Evidence, RequestKind};
+use efface_privacy::claim::{Notion, Question, evaluate};
+use efface_privacy::event::{Composed, DeclaredSteps, DeclaredTraining, Event, Given, What};
+use efface_privacy::quantity::Decimal;
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+use crate::breaks::{Break, listed, twice, unassume};
+use crate::draw::{Draw, certificate, phases};
+use crate::{Files, failing, judged};
+
+/// Honest certificates of models on features of a training that is declared.
+const DECLARATIONS: u64 = 20;
+
+impl Draw {
+    /// Phases with noise that hides some of a few units.
+    fn drawings(&mut self) -> Vec<DeclaredSteps> {
+        let count = self.count(3);
+        (0..count)
+            .map(|_| {
+                let whole = self.unit() < 0.2;
+                let rate = if whole { 1.0 } else { self.number(-1.5, -0.3) };
+                let noise = rate * 160.0 / self.number(-0.7, 0.3);
+                let steps = 200 + self.count(1000);
+                DeclaredSteps { noise: Decimal(noise.max(1.6)), rate: Decimal(rate), steps }
+            })
+            .collect()
+    }
+
+    /// A certificate of a model on features of a declared training that holds.
+    fn on_a_declaration(&mut self, index: u64) -> Certificate {
+        loop {
+            let inner = match index % 3 {
+                0 => self.exact_removal(false),
+                _ => self.output_noise(false),
+            };
+            let few = inner.parameters() > 1 && inner.parameters() <= 1 << 16;
+            if inner.preprocessing().is_some() || inner.group() > 1000 || !few {
+                continue;
+            }
+            let clip = self.coin().then(|| Decimal(self.number(-2.0, 1.0)));
+            let deleted = if self.coin() { self.count(4) } else { 0 };
+            let training = DeclaredTraining { phases: self.drawings(), clip, deleted };
+            let removed = self.count(8) - 1;
+            let event = Event::Composed(Composed {
+                given: Given {
+                    what: What::Extractor,
+                    epsilon: None,
+                    delta: None,
+                    mu: None,
+                    group: 1,
+                    training: None,
+                    declared: Some(Box::new(training)),
+                },
+                removed: Some(removed),
+                inner: Box::new(inner),
+            });
+            let delta = self.number(-9.0, -3.0);
+            let mut claims = self.claims(&event, delta, false);
+            // Far apart nothing is promised, and both say so after long sums.
+            claims.retain(|claim| claim.epsilon.0 < 60.0);
+            if claims
+                .first()
+                .is_none_or(|claim| claim.notion != Notion::IndistinguishableFromRetraining)
+            {
+                continue;
+            }
+            let place = if removed == 0 && phases(&event).len() < 2 { 0 } else { index + 1 };
+            return certificate(event, claims, delta, place, false);
+        }
+    }
+}
+
+fn event(certificate: &mut Certificate) -> &mut Composed {
+    match &mut certificate.event {
+        Event::Composed(event) => event,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn change(certificate: &mut Certificate, change: fn(&mut DeclaredTraining)) -> bool {
+    change(event(certificate).given.declared.as_mut().unwrap());
+    true
+}
+
+/// Somebody is deleted, so that the training tells something of them.
+fn gone(certificate: &mut Certificate) -> bool {
+    let event = event(certificate);
+    event.removed.unwrap() + event.given.declared.as_ref().unwrap().deleted > 0
+}
+
+fn told(certificate: &mut Certificate, name: &str, value: &str) -> bool {
+    listed(certificate, name).map(|constant| constant.value = value.to_owned()).is_some()
+}
+
+fn said(certificate: &mut Certificate, name: &str, evidence: Evidence) -> bool {
+    let found = certificate.assumptions.iter_mut().find(|assumption| assumption.name == name);
+    found.map(|assumption| assumption.evidence = evidence).is_some()
+}
+
+/// The start of the name of a check that must fail, and how to make it fail.
+const DECLARED_BREAKS: &[(&str, Break)] = &[
+    ("claim 1", |c| {
+        let removed = event(c).removed.unwrap();
+        event(c).removed = Some(removed + 2);
+        true
+    }),
+    ("claim 1", |c| change(c, |e| e.deleted += 2)),
+    ("claim 1", |c| gone(c) && change(c, |e| e.phases.iter_mut().for_each(|p| p.noise.0 *= 0.7))),
+    ("claim 1", |c| gone(c) && change(c, |e| e.phases.iter_mut().for_each(|p| p.steps *= 2))),
+    ("claim 1", |c| {
+        gone(c)
+            && change(c, |e| {
+                let (noise, rate) = (Decimal(8.0), Decimal(0.5));
+                e.phases.push(DeclaredSteps { noise, rate, steps: 2000 });
+            })
+    }),
+    // What was built on it alone.
+    ("claim 1", |c| {
+        if c.event.grid().is_none() || !gone(c) {
+            return false;
+        }
+        let delta = c.claims[0].delta.unwrap().0;
+        let head = evaluate(
+            &event(c).inner.clone(),
+            &Question::Indistinguishable { delta },
+            c.claims[0].accountant,
+        )
+        .unwrap();
+        let far = head.epsilon.0 < 0.9 * c.claims[0].epsilon.0;
+        (c.claims[0].epsilon, c.claims[0].advantage) = (head.epsilon, head.advantage);
+        c.claims[0].words = efface_privacy::claim::in_words(&c.claims[0]);
+        far
+    }),
+    ("claim 1", |c| change(c, |e| e.phases.clear())),
+    ("claim 1", |c| change(c, |e| e.phases[0].noise.0 = 0.0)),
+    ("claim 1", |c| change(c, |e| e.phases[0].rate.0 = 1.5)),
+    ("claim 1", |c| change(c, |e| e.phases[0].steps = 0)),
+    ("claim 1", |c| change(c, |e| e.phases[0].steps = 1 << 40)),
+    ("claim 1", |c| change(c, |e| e.deleted = 1025)),
+    ("claim 1", |c| change(c, |e| e.clip = Some(Decimal(0.0)))),
+    ("claim 1", |c| {
+        event(c).removed = Some(1024);
+        true
+    }),
+    ("claim 1", |c| {
+        event(c).removed = None;
+        true
+    }),
+    ("claim 1", |c| {
+        event(c).given.group = 50;
+        true
+    }),
+    ("claim 1", |c| {
+        event(c).given.what = What::Start;
+        true
+    }),
+    ("claim 1", |c| {
+        event(c).given.mu = Some(Decimal(0.0));
+        true
+    }),
+    ("claim 1", |c| {
+        event(c).given.declared = None;
+        true
+    }),
+    ("consistency", |c| {
+        (event(c).removed, c.request.records) = (None, None);
+        c.request.kind != RequestKind::Refresh && c.chain.index > 0
+    }),
+    ("constants", |c| told(c, "given-training", "noise=9,rate=0.5,steps=1")),
+    ("constants", |c| {
+        let text = listed(c, "given-training").unwrap().value.clone();
+        told(c, "given-training", &format!("{text};{text}"))
+    }),
+    ("constants", |c| {
+        let text = listed(c, "given-training").unwrap().value.clone();
+        told(c, "given-training", &format!("{text},clip=1"))
+    }),
+    ("constants", |c| twice(c, "given-training")),
+    ("constants", |c| told(c, "given-steps", "1")),
+    ("constants", |c| told(c, "given-deleted", "4000")),
+    ("constants", |c| told(c, "given-clip", "1e9")),
+    ("assumptions", |c| unassume(c, "given")),
+    ("assumptions", |c| unassume(c, "given-gradients")),
+    ("assumptions", |c| unassume(c, "given-batches")),
+    ("assumptions", |c| unassume(c, "given-noise")),
+    // Nobody but whoever trained it knows.
+    ("assumptions", |c| said(c, "given", Evidence::Enforced)),
+    ("assumptions", |c| said(c, "given-gradients", Evidence::Enforced)),
+    ("assumptions", |c| said(c, "given-batches", Evidence::Measured)),
+    ("assumptions", |c| said(c, "given-noise", Evidence::Enforced)),
+    // Features of a network here go with its training.
+    ("objective", |c| {
+        let (many, digest) = (c.event.parameters() - 1, "7f".repeat(32));
+        c.constants.retain(|constant| constant.name != "features");
+        let map = format!("network:{many},{digest},version=1");
+        c.constants.push(crate::draw::constant("features", map));
+        true
+    }),
+    ("scope", |c| {
+        let before = c.scope.does_not_cover.len();
+        c.scope.does_not_cover.retain(|limit| !limit.contains("as declared"));
+        c.scope.does_not_cover.len() < before
+    }),
+    ("scope", |c| {
+        c.scope
+            .covers
+            .push("the network that makes the features, kept and used with the weights".into());
+        true
+    }),
+];
+
+#[test]
+fn both_verifiers_agree_on_models_of_features_of_a_declared_training() {
+    let mut files = Files::new();
+    let mut draw = Draw(ChaCha20Rng::from_seed([12; 32]));
+    let honest: Vec<Certificate> =
+        (0..DECLARATIONS).map(|index| draw.on_a_declaration(index)).collect();
+    for (index, certificate) in honest.iter().enumerate() {
+        let checks = files.add(format!("honest-{index}.json"), certificate);
+        assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
+    }
+    let several = honest.iter().filter(|c| match &c.event {
+        Event::Composed(event) => event.given.declared.as_ref().unwrap().phases.len() > 1,
+        _ => false,
+    });
+    assert!(several.count() > 4);
+    let mut caught = 0;
+    for (index, certificate) in honest.iter().enumerate().step_by(2) {
+        let mut lying = certificate.clone();
+        lying.claims.truncate(1);
+        let claim = &mut lying.claims[0];
+        // Far more than the grid of losses adds.
+        claim.epsilon.0 *= 0.99;
+        claim.words = efface_privacy::claim::in_words(claim);
+        caught += failing(files.add(format!("lie-{index}.json"), &lying)).len();
+    }
+    assert!(caught > 6, "{caught}");
+    for (rule, (check, make)) in DECLARED_BREAKS.iter().enumerate() {
+        let from = honest.iter().cycle().skip(3 * rule).take(honest.len());
+        let broken = from.filter_map(|certificate| {
+            let mut broken = certificate.clone();
+            make(&mut broken).then_some(broken)
+        });
+        let certificate = broken.take(1).next();
+        let certificate = certificate.unwrap_or_else(|| panic!("{rule}: nothing to break"));
+        let checks = files.add(format!("broken-{rule}.json"), &certificate);
+        let failing = failing(checks);
+        assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
+    }
+    let public = files.public();
+    let theirs = judged(files.folder.path(), &files.names, &public);
+    assert_eq!(files.ours, theirs);
+}
