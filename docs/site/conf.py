@@ -32,6 +32,7 @@ autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 autodoc_default_options = {"exclude-members": "__init__, __new__"}
 add_module_names = False
+autodoc_mock_imports = ["torch"]
 python_use_unqualified_type_names = True
 numpydoc_show_class_members = False
 toc_object_entries_show_parents = "hide"

@@ -67,6 +67,9 @@ pub enum NetError {
     /// No hidden layer there.
     #[error("the network has no hidden features before layer {0} from the last")]
     Hidden(usize),
+    /// A step of sums that is not begun, added to and released in this order.
+    #[error("{0}")]
+    Step(&'static str),
     /// A start that no training can begin with.
     #[error("weight {0} of the start is not finite")]
     Start(usize),

@@ -68,7 +68,7 @@ mod sgd;
 mod workers;
 
 pub use data::{Data, MOST_ROWS};
-pub use dp_sgd::{CheckedDpSgd, DpSgdPlan, dp_sgd};
+pub use dp_sgd::{CheckedDpSgd, DpSgdPlan, ReleasedSums, dp_sgd};
 pub use error::NetError;
 pub use network::{MOST_NUMBERS, Network, NetworkError, Shape};
 pub use optimiser::Optimiser;

@@ -8,6 +8,7 @@
 mod accounting;
 mod copies;
 mod error;
+mod gradients;
 mod key;
 mod losses;
 mod part;
@@ -31,6 +32,8 @@ mod _engine {
     use super::copies::{backup, relocate};
     #[pymodule_export]
     use super::error::codes;
+    #[pymodule_export]
+    use super::gradients::ReleasedSums;
     #[pymodule_export]
     use super::key::{create_key, public_key};
     #[pymodule_export]

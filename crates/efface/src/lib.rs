@@ -27,6 +27,7 @@ mod erase;
 mod error;
 mod examine;
 mod export;
+mod gradient_sums;
 mod head;
 mod leaving;
 mod ledger;
@@ -127,6 +128,8 @@ pub use efface_learn::loss::{LossName, Task as LossTask};
 pub use efface_learn::{Loss, Parts, SumError};
 #[doc(hidden)]
 pub use efface_matrix::Totals;
+#[doc(hidden)]
+pub use gradient_sums::{GradientSteps, GradientSums};
 #[doc(hidden)]
 pub use listed::names_in;
 #[doc(hidden)]

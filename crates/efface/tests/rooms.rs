@@ -35,7 +35,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "efface",
         "digest mechanism_name error arithmetic account leaving seal settings show head plan bounds \
-         predictor encode naming shape start rows source context listed mechanism random \
+         predictor encode naming shape start rows source context listed mechanism random gradient_sums \
          table notice margins partitioned raw planner resolve outcome ledger checks store audit_sample \
          predict serve status sums trunk verify weights add erase export refresh simulation train \
          verify_ledger copies delete examine report salvage",
@@ -48,7 +48,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-python",
-        "losses pool remote settings table error accounting key watch copies part planning \
+        "losses pool remote settings table error accounting key gradients watch copies part planning \
          reading requests",
     ),
 ];

@@ -18,6 +18,7 @@ _Progress: TypeAlias = Callable[[str, int, int | None, float | None, float | Non
 __all__ = [
     "VERSION",
     "Part",
+    "ReleasedSums",
     "Table",
     "account",
     "add",
@@ -55,6 +56,19 @@ __all__ = [
 ]
 
 VERSION: str
+
+@final
+class ReleasedSums:
+    def __new__(
+        cls, parameters: int, *, noise: float, rate: float, clip: float, steps: int, expected: float
+    ) -> ReleasedSums: ...
+    @property
+    def grid(self) -> float: ...
+    @property
+    def steps(self) -> int: ...
+    def draw(self, records: int) -> NDArray[np.uint32]: ...
+    def add(self, gradients: NDArray[np.float32]) -> None: ...
+    def release(self) -> NDArray[np.float64]: ...
 
 @final
 class Table:

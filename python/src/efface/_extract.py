@@ -225,12 +225,17 @@ def named_by(x: Any) -> str | None:
 
 def limits_of(x: Any) -> list[str]:
     """Return what rounding leaves of other records in rows, as certificates are to say it."""
-    far = x.dependence if isinstance(x, Features) else None
-    if not far:
+    if not isinstance(x, Features):
         return []
-    left = f"measured, up to {far:.1g} of the largest number of a column"
-    model = "the public model" if x.training is None else "the model that made the features"
-    return [f"what rounding leaves of the rest of its batch in a row of {model}: {left}"]
+    lines, training = [], x.training
+    if x.dependence:
+        left = f"measured, up to {x.dependence:.1g} of the largest number of a column"
+        model = "the public model" if training is None else "the model that made the features"
+        lines.append(f"what rounding leaves of the rest of its batch in a row of {model}: {left}")
+    if training is not None and training.dependence:
+        left = f"measured on a few, up to {training.dependence:.1g} of its length"
+        lines.append(f"what the rest of a batch did to gradients in that training: {left}")
+    return lines
 
 
 def training_of(given: Any, x: Any) -> str | None:

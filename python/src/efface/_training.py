@@ -36,6 +36,9 @@ class Training:
         The norm that gradients were clipped to. Certificates list it; no number depends on it.
     deleted : int, default=0
         Records that were deleted since this training, before a model is learnt on its features.
+    dependence : float, optional
+        How far a record's gradient was from the one it has beside other records, relative to its
+        length, where that was measured. Certificates say so.
 
     Attributes
     ----------
@@ -57,7 +60,14 @@ class Training:
     """
 
     def __init__(
-        self, *, noise: Any, rate: Any, steps: Any, clip: float | None = None, deleted: int = 0
+        self,
+        *,
+        noise: Any,
+        rate: Any,
+        steps: Any,
+        clip: float | None = None,
+        deleted: int = 0,
+        dependence: float | None = None,
     ) -> None:
         columns = [_column(x) for x in (noise, rate, steps)]
         if len({len(column) for column in columns}) != 1 or not columns[0]:
@@ -77,6 +87,7 @@ class Training:
             )
         self.clip = None if clip is None else _number("clip", clip)
         self.deleted = _count("deleted", deleted, least=0)
+        self.dependence = dependence
 
     @classmethod
     def from_opacus(cls, history: Any, *, clip: float | None = None, deleted: int = 0) -> Training:
@@ -172,8 +183,8 @@ class Training:
                     code="settings",
                     hint="make batches by Poisson sampling, without accumulating gradients",
                 )
-        columns = dict(zip(("noise", "rate", "steps"), zip(*listed, strict=True), strict=True))
-        return cls(**columns, clip=clip, deleted=deleted)
+        noise, rate, steps = zip(*listed, strict=True)
+        return cls(noise=noise, rate=rate, steps=steps, clip=clip, deleted=deleted)
 
     @classmethod
     def _read(cls, text: str) -> Training:

@@ -2,6 +2,7 @@
 
 mod noise;
 mod plan;
+mod released;
 mod sample;
 mod sums;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use crate::{Data, NetError, Network, Progress};
 
 pub(crate) use plan::check_start;
 pub use plan::{CheckedDpSgd, DpSgdPlan};
+pub use released::ReleasedSums;
 
 use sums::Summer;
 

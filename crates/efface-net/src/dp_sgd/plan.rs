@@ -52,6 +52,15 @@ impl DpSgdPlan {
     /// # Errors
     /// A number out of range.
     pub fn check(self, network: &Network) -> Result<CheckedDpSgd, NetError> {
+        self.check_for(network.parameters())
+    }
+
+    /// The same for gradients of so many numbers, at least 1, that somebody else computes.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_for(self, parameters: usize) -> Result<CheckedDpSgd, NetError> {
+        range("parameters", "at least 1", parameters as f64, parameters > 0)?;
         let whole = (1..=MOST_STEPS).contains(&self.steps);
         range("steps", "between 1 and 2^32", self.steps as f64, whole)?;
         let least = 1.0 / (1_u64 << 40) as f64;
@@ -76,7 +85,7 @@ impl DpSgdPlan {
             return Err(NetError::Range { name: "noise", rule: "at most 2^45 g", got: self.noise });
         };
         let sampling = Sampling::new(self.rate);
-        let (limit, parameters) = (limit as u32, network.parameters());
+        let limit = limit as u32;
         Ok(CheckedDpSgd { plan: self, grid, limit, sampler, sampling, parameters })
     }
 }
@@ -105,6 +114,10 @@ impl CheckedDpSgd {
     #[must_use]
     pub fn noise_scale(&self) -> u64 {
         self.sampler.scale()
+    }
+
+    pub(super) fn parameters(&self) -> usize {
+        self.parameters
     }
 
     pub(super) fn sampler(&self) -> RoundedNormal {
