@@ -3,7 +3,7 @@
 use efface_privacy::certificate::{Constant, Evidence, Origin, RequestKind};
 use efface_privacy::claim::{Claim, Requests};
 
-use efface_privacy::event::{Adjacency, DpSgd, Event, Shards, State, Unit};
+use efface_privacy::event::{Adjacency, Composed, DpSgd, Event, Shards, State, Unit};
 use efface_privacy::quantity::Decimal;
 
 use crate::model::Item;
@@ -102,6 +102,7 @@ pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
     let event = match event {
         Event::DpSgd(event) => event,
         Event::Shards(event) => return vec![in_shards(event)],
+        Event::Composed(event) => return elsewhere(event, constants),
         _ => return Vec::new(),
     };
     let unit = match event.unit {
@@ -118,8 +119,7 @@ pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
         0 => String::new(),
         steps => format!(", after {} of earlier trainings", counted(steps, "step")),
     };
-    let capacity = constants.iter().find(|constant| constant.name == "deletions");
-    let capacity = capacity.map_or_else(String::new, |most| format!(" of at most {}", most.value));
+    let capacity = capacity(constants);
     vec![
         format!(
             "Network of {}, {} of DP-SGD{earlier}; gradients clipped to {} ({unit}), sampling rate \
@@ -131,6 +131,35 @@ pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
             event.noise
         ),
         format!("Deleted since from what it learnt from: {}{capacity}", units(event)),
+    ]
+}
+
+/// How many deletions the noise was chosen for, where constants say so.
+fn capacity(constants: &[Constant]) -> String {
+    let capacity = constants.iter().find(|constant| constant.name == "deletions");
+    capacity.map_or_else(String::new, |most| format!(" of at most {}", most.value))
+}
+
+/// What a training made elsewhere is declared to have been.
+fn elsewhere(event: &Composed, constants: &[Constant]) -> Vec<String> {
+    let (Some(training), Some(removed)) = (&event.given.declared, event.removed) else {
+        return Vec::new();
+    };
+    let phases = training.phases.iter().map(|phase| {
+        format!(
+            "{} at sampling rate {} with noise {} times the clip",
+            counted(phase.steps, "step"),
+            phase.rate,
+            phase.noise
+        )
+    });
+    let deleted = counted(training.deleted.saturating_add(removed), "record");
+    vec![
+        format!(
+            "Extractor trained elsewhere by DP-SGD, as declared: {}",
+            phases.collect::<Vec<_>>().join(", then ")
+        ),
+        format!("Deleted since from what it learnt from: {deleted}{}", capacity(constants)),
     ]
 }
 
@@ -181,7 +210,7 @@ pub fn request(kind: RequestKind, count: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use efface_privacy::event::Segment;
+    use efface_privacy::event::{DeclaredSteps, DeclaredTraining, Given, Segment, What};
 
     #[test]
     fn a_network_says_who_was_deleted_and_of_how_many() {
@@ -217,5 +246,45 @@ mod tests {
         let lines = trained(&Event::DpSgd(records), &[constant("n")]);
         assert!(lines[0].contains("DP-SGD; gradients clipped to 0.1 (each record by itself)"));
         assert_eq!(lines[1], "Deleted since from what it learnt from: 3 records");
+    }
+
+    #[test]
+    fn a_training_elsewhere_says_its_phases_and_who_was_deleted() {
+        let steps =
+            |noise, steps| DeclaredSteps { noise: Decimal(noise), rate: Decimal(0.05), steps };
+        let training = DeclaredTraining {
+            phases: vec![steps(6.0, 200), steps(8.0, 1)],
+            clip: None,
+            deleted: 2,
+        };
+        let given = Given {
+            what: What::Extractor,
+            epsilon: None,
+            delta: None,
+            mu: None,
+            group: 1,
+            training: None,
+            declared: Some(Box::new(training)),
+        };
+        let inner = Event::Shards(Shards {
+            parameters: 1,
+            unit: Unit::Record,
+            shards: 1,
+            retrained: 1,
+            arithmetic: 1,
+            releases: 1,
+        });
+        let event = Event::Composed(Composed { given, removed: Some(1), inner: Box::new(inner) });
+        let deletions =
+            Constant { name: "deletions".into(), value: "8".into(), origin: Origin::User };
+        assert_eq!(
+            trained(&event, &[deletions]),
+            [
+                "Extractor trained elsewhere by DP-SGD, as declared: 200 steps at sampling rate 0.05 \
+                 with noise 6 times the clip, then 1 step at sampling rate 0.05 with noise 8 times \
+                 the clip",
+                "Deleted since from what it learnt from: 3 records of at most 8"
+            ]
+        );
     }
 }

@@ -155,7 +155,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                     format!("`{name}` adds no noise and supports exact removal only")
                 }
                 Notion::ExactRemoval if plan.learnt_features() => {
-                    "the network that makes the features is not removed exactly".to_owned()
+                    "the model that makes the features is not removed exactly".to_owned()
                 }
                 _ if exact => "`ridge` adds no noise".to_owned(),
                 Notion::DeletionPrivacy if plan.learnt_features() => {

@@ -9,7 +9,7 @@ use efface_privacy::quantity::Decimal;
 use super::check::count;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::clash;
-use crate::plan::{Choices, List};
+use crate::plan::{Choices, List, Plan};
 use crate::settings::{MechanismName, Settings};
 
 /// What certificates do not cover: what the user adds, and what those of the network add.
@@ -68,6 +68,28 @@ fn beyond_extractor(choices: &Choices) -> Vec<String> {
     ]
     .map(str::to_owned)
     .into()
+}
+
+impl Plan {
+    /// k: records deleted together, before and since, that claims about features of a training are to
+    /// hold for; none where features are others.
+    #[must_use]
+    pub fn most_deletions(&self) -> Option<u64> {
+        self.trunk.as_ref().map(|trunk| trunk.deletions).or(self.deletions)
+    }
+
+    /// Records that may be deleted before a training behind the features has to be made anew; none where
+    /// features are others.
+    pub(crate) fn deletions_before_a_new_training(&self) -> Option<u64> {
+        let before = self.given.as_ref()?.deleted_before()?;
+        Some(self.most_deletions()?.saturating_sub(before))
+    }
+
+    /// Whether the features come from a training that may have seen the records.
+    #[must_use]
+    pub fn learnt_features(&self) -> bool {
+        self.given.as_ref().is_some_and(Given::is_trained)
+    }
 }
 
 impl Choices {

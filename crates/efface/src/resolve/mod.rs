@@ -17,7 +17,7 @@ use efface_learn::loss::{LossName, Parameter, Task as LossTask};
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
 use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Adjacency, Given, Normalizer, Setting};
+use efface_privacy::event::{Adjacency, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
 
 use sha2::{Digest, Sha256};
@@ -170,19 +170,6 @@ impl Plan {
                 .hint("set the named value directly, or change the settings it is computed from")
         })?;
         Ok(plan)
-    }
-
-    /// k: records deleted together, before and since, that claims about features of a training are to
-    /// hold for; none where features are others.
-    #[must_use]
-    pub fn most_deletions(&self) -> Option<u64> {
-        self.trunk.as_ref().map(|trunk| trunk.deletions).or(self.deletions)
-    }
-
-    /// Whether the features come from a training that may have seen the records.
-    #[must_use]
-    pub fn learnt_features(&self) -> bool {
-        self.given.as_ref().is_some_and(Given::is_trained)
     }
 
     /// Whether counts of records are private, so that no certificate may state one.

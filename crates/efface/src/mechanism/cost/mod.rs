@@ -49,7 +49,8 @@ pub(super) fn tries(inputs: &Inputs<'_>) -> usize {
     tries.max(inputs.workload.groups.len())
 }
 
-/// How long the model serves: its own count of releases, or what trying showed.
+/// How long the model serves: its own count of releases, the deletions that a training behind its
+/// features is enough for, as many in each request as may be, or what trying showed.
 pub(super) fn lasts(plan: &Plan, per_month: f64, tried: Option<(usize, bool)>) -> Lasts {
     let until = |requests: u64, refresh| Lasts::Until {
         requests,
@@ -60,7 +61,10 @@ pub(super) fn lasts(plan: &Plan, per_month: f64, tried: Option<(usize, bool)>) -
         (Notion::DifferentialPrivacy, ..) => Some((plan.releases - 1, false)),
         (Notion::DeletionPrivacy, Some(seen), _) => Some((seen, false)),
         (.., State::Secret) => Some((plan.releases - 1, true)),
-        _ => None,
+        _ => plan.deletions_before_a_new_training().map(|left| {
+            let each = plan.setting.group.max(1);
+            (left / each, false)
+        }),
     };
     match (by_release, tried) {
         (Some((most, _)), Some((served, true))) if (served as u64) < most => {

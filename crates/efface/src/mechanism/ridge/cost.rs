@@ -4,7 +4,7 @@ use efface_learn::solver::hessian_in_passes;
 use efface_learn::{Constants, risk};
 
 use crate::error::Result;
-use crate::mechanism::cost::{Cost, Count, Inputs, Lasts, month, requests};
+use crate::mechanism::cost::{Cost, Count, Inputs, lasts, month, requests};
 use crate::plan::Plan;
 
 pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
@@ -20,7 +20,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
     // The first sums take what a Hessian does.
     let training = none(hessian_in_passes(constants.cols()) + solve);
     let request = if plan.keeps_state() { none(rows + 2.0 * solve) } else { training };
-    let lasts = Lasts::Always;
+    let lasts = lasts(plan, inputs.workload.deletions_per_month, None);
     let (row_places, target_places) = (quantiser.row_places(), quantiser.target_places());
     Ok(Cost {
         training,

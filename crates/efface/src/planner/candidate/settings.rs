@@ -74,15 +74,16 @@ pub(super) fn memory(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
 }
 
 /// `ridge`: without what noise needs. Where closeness to retraining is asked for, removal that is
-/// exact is closer than any epsilon.
+/// exact is closer than any epsilon, but for what an extractor learnt.
 pub(super) fn sums(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
     let asked = inputs.settings;
+    let learnt = asked.extractor_training.is_some();
     let close = [Notion::IndistinguishableFromRetraining, Notion::RenyiUnlearning];
     let notion = asked.notion.as_deref().filter(|asked| close.iter().all(|n| n.name() != *asked));
     Ok(Some(Settings {
         notion: notion.map(str::to_owned),
-        epsilon: None,
-        delta: None,
+        epsilon: asked.epsilon.filter(|_| learnt),
+        delta: asked.delta.filter(|_| learnt),
         order: None,
         releases: None,
         max_group: None,

@@ -111,6 +111,15 @@ fn releases_end_where_the_engine_ends_them() {
     };
     let seven = Lasts::Until { requests: 7, months: 0.07, refresh: false };
     assert_eq!(lasts(adaptive, "solve"), seven);
+    let learnt = Settings {
+        extractor_training: Some("noise=6,rate=0.05,steps=200,deleted=1".into()),
+        deletions: Some(4),
+        epsilon: Some(3.0),
+        ..Settings::default()
+    };
+    let three = Lasts::Until { requests: 3, months: 0.03, refresh: false };
+    assert_eq!(lasts(learnt.clone(), "solve"), three);
+    assert_eq!(lasts(learnt, "ridge"), three);
 }
 
 #[test]
