@@ -10,6 +10,7 @@ pub mod data;
 pub mod machine;
 pub mod rows;
 pub mod shop;
+pub mod synthetic;
 pub mod table;
 
 /// Whatever went wrong, for a message.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use efface::{
-    Claim, Context, Delete, Evaluation, Keyring, Notion, Plan, Progress, Served, Settings, Source,
-    Which,
+    Claim, Context, Delete, Evaluation, Keyring, Notion, Plan, Progress, Ready, Served, Settings,
+    Source, Which,
 };
 use efface_privacy::certificate::Certificate;
 use efface_privacy::event::Event;
@@ -169,6 +169,27 @@ impl Shop {
     pub fn refresh(&self, name: &str) -> Result<Run, Failure> {
         let path = self.path(name);
         observed(&self.keyring, |around| efface::refresh(&path, None, around))
+    }
+
+    /// Keeps a Hessian for the next request of the model called `name`; what is kept, and seconds.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn prepare(&self, name: &str) -> Result<(Ready, f64), Failure> {
+        let path = self.path(name);
+        let clock = Instant::now();
+        let ready = efface::prepare(
+            &path,
+            &mut Context {
+                clock: &|| "2026-01-01T00:00:00Z".to_owned(),
+                entropy: &mut |_| Err("nothing is drawn".to_owned()),
+                keyring: &self.keyring,
+                watch: &mut |_| ControlFlow::Continue(()),
+                wait: std::time::Duration::ZERO,
+                rows: efface::RowStore::Vault,
+            },
+        )?;
+        Ok((ready, clock.elapsed().as_secs_f64()))
     }
 
     /// The published weights of the model called `name`.

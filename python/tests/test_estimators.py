@@ -69,6 +69,23 @@ def test_update_and_refresh(people: People) -> None:
     assert isinstance(raised.value, ValueError)
 
 
+def test_each_prepared_request_uses_what_was_kept(people: People) -> None:
+    model = UnlearningClassifier().fit(people.X, people.y)
+    with pytest.raises(NotFittedError):
+        UnlearningClassifier().prepare()
+    for row in range(3):
+        assert model.prepare()["version"] == row + 1
+        model.forget(ids=[f"row:{row}"])
+        work = model.receipt_.work
+        assert work is not None
+        assert work["by_kept_hessian"]
+        assert work["hessians"] == 0
+    model.forget(ids=["row:7"])
+    assert model.receipt_.work is not None
+    assert not model.receipt_.work["by_kept_hessian"]
+    assert model.vault_.doctor()
+
+
 def test_a_failed_fit_leaves_the_model_as_it_was(people: People) -> None:
     model = fitted(people)
     before = {name: id(value) for name, value in model.__dict__.items()}

@@ -139,6 +139,26 @@ def test_add_update_and_refresh(people: People, tmp_path: Path) -> None:
     assert raised.value.code == "duplicate-id"
 
 
+def test_a_prepared_request_uses_what_was_kept(people: People, tmp_path: Path) -> None:
+    vault = trained(people, tmp_path / "m.efface", preprocess="declared", solver="lbfgs")
+    assert not vault.status()["prepared"]
+    ready = vault.prepare()
+    assert (ready["version"], ready["records"], ready["already"]) == (1, 120, False)
+    assert vault.prepare()["already"]
+    assert vault.status()["prepared"]
+    receipt = vault.delete(subjects=["who-3"])
+    assert receipt.work is not None
+    assert receipt.work["by_kept_hessian"]
+    assert receipt.work["passes"] <= 4
+    assert not vault.status()["prepared"]
+    again = vault.delete(subjects=["who-4"])
+    assert again.work is not None
+    assert not again.work["by_kept_hessian"]
+    steps = trained(people, tmp_path / "n.efface", mechanism="noisy-gd")
+    with pytest.raises(efface.Refused, match="without a Hessian"):
+        steps.prepare()
+
+
 def test_refresh_ends_a_count_of_releases(people: People, tmp_path: Path) -> None:
     vault = trained(people, tmp_path / "m.efface", state="secret", releases=2)
     vault.delete(ids=["id-1"])

@@ -2,20 +2,18 @@
 //! process of its own, so that the peak is that of one command.
 #![forbid(unsafe_code)]
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use efface::{Delete, Settings, Source, Which};
+use efface::{Delete, Settings, Which};
 use efface_bench::Failure;
 use efface_bench::bench::{run, say, timed};
 use efface_bench::machine::peak_memory;
 use efface_bench::shop::{Run, Shop, observed};
+use efface_bench::synthetic;
 use efface_bench::table::{Table, ms};
 use efface_vault::{ReadError, Vault};
-use rand_chacha::ChaCha20Rng;
-use rand_core::{Rng, SeedableRng};
 
 const ROWS: usize = 1_000_000;
 const COLUMNS: usize = 100;
@@ -34,7 +32,7 @@ fn main() -> ExitCode {
     }
     run("A million rows", || {
         let shop = Shop::open()?;
-        let ((), seconds) = timed(|| generate(shop.folder()))?;
+        let ((), seconds) = timed(|| synthetic::generate(shop.folder(), ROWS, COLUMNS))?;
         let matrix = ROWS * (COLUMNS + 1) * 4;
         say(&format!(
             "{ROWS} x {COLUMNS} standard normal features as f32 and an intercept: {} MB as a \
@@ -90,7 +88,7 @@ fn one(preprocess: &str, step: &str, folder: &Path) -> Result<String, Failure> {
             let settings =
                 Settings { preprocess: Some(kind.into()), lambda, ..Settings::default() };
             let run = observed(&keyring, |around| {
-                efface::train(&source(folder), settings, &path, around)
+                efface::train(&synthetic::source(folder), settings, &path, around)
             })?;
             served(&run)
         }
@@ -132,44 +130,4 @@ fn served(run: &Run) -> (String, String) {
 
 fn plain(seconds: f64) -> (String, String) {
     (format!("{}|||", ms(seconds)), String::new())
-}
-
-fn source(folder: &Path) -> Source<'static> {
-    let array = |name: &str| Some(folder.join(name));
-    Source { path: array("x.npy"), labels: array("y.npy"), ..Source::default() }
-}
-
-/// Writes `x.npy` and `y.npy`, always the same.
-fn generate(folder: &Path) -> Result<(), Failure> {
-    let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let truth: Vec<f64> = (0..COLUMNS).map(|_| normal(&mut rng)).collect();
-    let mut x = array(folder.join("x.npy"), "<f4", &format!("({ROWS}, {COLUMNS})"))?;
-    let mut y = array(folder.join("y.npy"), "|i1", &format!("({ROWS},)"))?;
-    for _ in 0..ROWS {
-        let mut score = 3.0 * normal(&mut rng);
-        for w in &truth {
-            let value = normal(&mut rng) as f32;
-            score += w * f64::from(value);
-            x.write_all(&value.to_le_bytes())?;
-        }
-        y.write_all(&[u8::from(score > 0.0)])?;
-    }
-    x.flush()?;
-    Ok(y.flush()?)
-}
-
-/// An NPY file up to its data: magic, version, length of the header, header filled up to 128 bytes.
-fn array(path: PathBuf, kind: &str, shape: &str) -> Result<BufWriter<File>, Failure> {
-    let mut out = BufWriter::new(File::create(path)?);
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    out.write_all(b"\x93NUMPY\x01\x00\x76\x00")?;
-    writeln!(out, "{header:<117}")?;
-    Ok(out)
-}
-
-/// Standard normal by Box and Muller.
-fn normal(rng: &mut impl Rng) -> f64 {
-    let mut uniform = || ((rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    let (a, b) = (uniform(), uniform());
-    (-2.0 * a.ln()).sqrt() * (2.0 * std::f64::consts::PI * b).cos()
 }

@@ -49,7 +49,7 @@ mod _engine {
     };
     #[pymodule_export]
     use super::requests::{
-        add, delete, delete_dry_run, export, refresh, train, train_as_planned, update,
+        add, delete, delete_dry_run, export, prepare, refresh, train, train_as_planned, update,
     };
     #[pymodule_export]
     use super::settings::settings;

@@ -181,6 +181,18 @@ pub(crate) fn refresh(
     told(&served)
 }
 
+/// Keeps a Hessian for the next request; what is kept, as JSON.
+#[pyfunction]
+#[pyo3(signature = (vault, key, *, progress=None))]
+pub(crate) fn prepare(
+    py: Python<'_>,
+    vault: PathBuf,
+    key: PathBuf,
+    progress: Callback,
+) -> PyResult<String> {
+    json(&serve(py, &key, &progress, None, |around| efface::prepare(&vault, around))?)
+}
+
 /// The weights in a format (`npz`, `json` or `safetensors`), noted in the ledger.
 #[pyfunction]
 pub(crate) fn export<'py>(

@@ -7,10 +7,11 @@ use efface_privacy::certificate::{Certificate, CheckOutcome, Erasure, RequestKin
 use efface_vault::{Keyring, LedgerEntry, OpenError, StoreFault, Vault};
 
 use crate::checks::{rows, unlock};
+use crate::encode::released;
 use crate::error::{Error, Result, Stopped};
 use crate::ledger::{CERTIFICATE, ERASURE};
 use crate::plan::Plan;
-use crate::store::{kept, open_for_reading};
+use crate::store::{kept, open_for_reading, prepared};
 use crate::verify_ledger::ledger_checks;
 
 /// Examines everything in a vault and changes nothing: the file's structure and its unused bytes,
@@ -180,6 +181,9 @@ fn notes(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
 /// What is kept beside the model is there exactly where the plan says so, and reads.
 fn state(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     let plan = Plan::read(&vault.genesis()?.config_json)?;
+    if plan.prepares() {
+        return hessian(vault, plan, verdict);
+    }
     let stored = vault.caches()?.is_some();
     let withdrawn = vault.model()?.is_none();
     let read = kept(vault, &plan)?.is_some();
@@ -189,6 +193,28 @@ fn state(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
         (false, false) => (CheckOutcome::Holds, "no kept state, as expected"),
         (true, false) => (CheckOutcome::Fails, "the kept state is missing"),
         (_, true) => (CheckOutcome::Fails, "there is kept state, but this model should have none"),
+    };
+    verdict.push("state", outcome, reason);
+    Ok(())
+}
+
+/// A Hessian may be kept beside a published model, and is then one of its size and version.
+fn hessian(vault: &Vault, plan: Plan, verdict: &mut Verdict) -> Result<()> {
+    let (outcome, reason) = match (vault.model()?, vault.caches()?) {
+        (_, None) => (CheckOutcome::Holds, "no kept state, as expected".to_owned()),
+        (None, Some(_)) => {
+            (CheckOutcome::Fails, "there is kept state, but this model should have none".to_owned())
+        }
+        (Some(model), Some(bytes)) => {
+            let (plan, weights) = released(&model.weights, plan)?;
+            prepared(vault, &plan, model.version, weights.len())?;
+            let reason = format!(
+                "a Hessian of {} weights is kept for the next request ({} bytes, as stored)",
+                weights.len(),
+                bytes.len()
+            );
+            (CheckOutcome::Holds, reason)
+        }
     };
     verdict.push("state", outcome, reason);
     Ok(())

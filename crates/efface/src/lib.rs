@@ -43,6 +43,7 @@ mod plan;
 pub mod planner;
 mod predict;
 mod predictor;
+mod prepare;
 mod random;
 mod raw;
 mod refresh;
@@ -88,7 +89,7 @@ pub use examine::doctor;
 pub use export::{ExportFormat, export};
 pub use notice::{Notice, NoticeCode};
 pub use outcome::{
-    DryRun, Entry, Evaluation, ExportNote, Exports, MemoryStatus, NotionStatus, Prediction,
+    DryRun, Entry, Evaluation, ExportNote, Exports, MemoryStatus, NotionStatus, Prediction, Ready,
     Residual, Served, Status, TargetErrors, Work,
 };
 pub use plan::{
@@ -96,6 +97,7 @@ pub use plan::{
     SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task, Trunk,
 };
 pub use predict::{evaluate, evaluate_known, predict};
+pub use prepare::prepare;
 pub use refresh::refresh;
 pub use report::report;
 pub use rows::RowStore;

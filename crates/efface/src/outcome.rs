@@ -60,6 +60,8 @@ pub struct Work {
     pub hessians: u64,
     /// Hessian-vector products.
     pub hessian_products: u64,
+    /// Whether a Hessian that was kept before the request steered its first steps.
+    pub by_kept_hessian: bool,
     /// Noisy steps taken.
     pub steps: u64,
     /// Bound reached on the distance to the optimum; none for `noisy-gd`.
@@ -77,16 +79,23 @@ impl Work {
     pub(crate) fn of(evidence: &Evidence, clipped: Option<u64>) -> Self {
         let rest = Self { clipped, ..Self::default() };
         match *evidence {
-            Evidence::Optimum { distance, passes, hessians, hessian_products, solver, .. } => {
-                Self {
-                    passes,
-                    hessians,
-                    hessian_products,
-                    distance: Some(distance),
-                    solver: Some(solver.name().to_owned()),
-                    ..rest
-                }
-            }
+            Evidence::Optimum {
+                distance,
+                passes,
+                hessians,
+                hessian_products,
+                by_kept_hessian,
+                solver,
+                ..
+            } => Self {
+                passes,
+                hessians,
+                hessian_products,
+                by_kept_hessian,
+                distance: Some(distance),
+                solver: Some(solver.name().to_owned()),
+                ..rest
+            },
             Evidence::Remembered { distance, passes, hessians, hessian_products } => Self {
                 passes,
                 hessians,
@@ -119,6 +128,21 @@ pub struct Residual {
     /// This step's share by the data-dependent and by the worst-case bound; none where the model
     /// was trained.
     pub step: Option<(f64, f64)>,
+}
+
+/// A Hessian that is kept for the next request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ready {
+    /// Version of the model whose next request it is for.
+    pub version: u64,
+    /// Records that it is over.
+    pub records: u64,
+    /// Weights that it is of.
+    pub weights: u64,
+    /// What it takes in the vault.
+    pub bytes: u64,
+    /// Whether it was kept before, so that nothing was done.
+    pub already: bool,
 }
 
 /// What a delete request would do.
@@ -194,6 +218,8 @@ pub struct Status {
     /// What is left of the bound that serves requests without reading all rows. Depends on
     /// deleted records: for the operator alone.
     pub memory: Option<MemoryStatus>,
+    /// Whether a Hessian is kept for the next request.
+    pub prepared: bool,
     /// What the plan's constants warn of, for the records there are now.
     pub notices: Vec<Notice>,
     /// Claims of the latest certificate; none where the model is withdrawn.

@@ -192,6 +192,7 @@ impl<'a> Simulation<'a> {
             weights,
             event: &learnt.event,
             kept: learnt.kept.as_ref(),
+            prepared: None,
             change,
             removed,
             added: &self.none,

@@ -18,7 +18,7 @@ use crate::notice::{Sizes, of_plan};
 use crate::outcome::{ERASE, Entry, MemoryStatus, NotionStatus, Residual, Status};
 use crate::plan::{Ids, Plan, Schedule, private_notion};
 use crate::resolve::declaring;
-use crate::store::{Current, kept, open_for_reading};
+use crate::store::{Current, kept, open_for_reading, prepared};
 
 /// The state of a model.
 ///
@@ -41,6 +41,8 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
     let releases_left = releases_left(plan, &current, made);
     let withdrawn = current.is_withdrawn();
     let residual = residual(vault, plan)?;
+    let weights = current.published().map_or(0, |model| model.weights.len());
+    let ready = prepared(vault, plan, current.version, weights).ok().flatten();
     Ok(Status {
         vault: current.genesis.vault_id.clone(),
         created_at: current.genesis.created_at.clone(),
@@ -72,6 +74,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
             .or(plan.learnt_features().then_some(Unit::Record)),
         residual,
         memory,
+        prepared: ready.is_some(),
         notices: of_plan(plan, Sizes { records: counts.records, weight: None })?,
         notions: if withdrawn {
             without_model(&current)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use efface_learn::mechanism::Kept;
+use efface_learn::mechanism::{Kept, Prepared};
 use efface_privacy::certificate::Certificate;
 use efface_privacy::event::{Event, Given, State};
 use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
@@ -213,4 +213,35 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
         let what = format!("the vault's kept state cannot be read: {error}");
         Error::storage(Code::Damaged, what).hint(hint)
     })
+}
+
+/// The Hessian that is kept for the next request of a model with so many weights, if any.
+///
+/// # Errors
+/// Bytes that are not the Hessian of this version; nothing but time is lost without it.
+pub(crate) fn prepared(
+    vault: &Vault,
+    plan: &Plan,
+    version: u64,
+    weights: usize,
+) -> Result<Option<Prepared>> {
+    if !plan.prepares() {
+        return Ok(None);
+    }
+    let Some(bytes) = vault.caches()? else { return Ok(None) };
+    let damaged = |why: String| {
+        let what = format!("the vault's kept Hessian cannot be used: {why}");
+        Error::storage(Code::Damaged, what).hint("`§efface prepare` makes it anew")
+    };
+    let prepared = Prepared::from_bytes(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let (made, dimension) = (prepared.version, prepared.factor.dimension());
+    if made != version {
+        return Err(damaged(format!(
+            "it is of version {made}, and the model is version {version}"
+        )));
+    }
+    if dimension != weights {
+        return Err(damaged(format!("it is of {dimension} weights, and the model has {weights}")));
+    }
+    Ok(Some(prepared))
 }

@@ -1,5 +1,5 @@
 //! What was computed from the rows, held against them: fitted preprocessing, the sums and weights of
-//! `ridge`, and the networks of `shards`.
+//! `ridge`, the networks of `shards`, and a Hessian that is kept for the next request.
 
 use std::ops::ControlFlow;
 
@@ -7,12 +7,13 @@ use efface_privacy::certificate::{CheckOutcome, Verdict};
 use efface_vault::Vault;
 
 use crate::arithmetic;
+use crate::context::Watch;
 use crate::encode::{released, weight_bytes};
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{refused, ridge_plan, shard_weights};
+use crate::mechanism::{prepare, refused, ridge_plan, shard_weights};
 use crate::plan::Plan;
 use crate::rows::InVault;
-use crate::store::kept;
+use crate::store::{kept, prepared};
 
 /// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
 /// weights. A model with neither is passed over.
@@ -114,6 +115,45 @@ pub(crate) fn check_shards(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
 fn cannot_repeat(plan: &Plan, error: &Error) -> bool {
     error.code() == Code::Arithmetic
         || plan.sharded().is_some_and(|plan| plan.check_arithmetic().is_err())
+}
+
+/// Forms the Hessian that is kept for the next request anew from the vault's rows and holds it against the
+/// kept one; models without one are passed over.
+pub(crate) fn check_hessian(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+    // What cannot be read was told of before.
+    let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
+    let (true, Some(model), true) = (plan.prepares(), vault.model()?, vault.caches()?.is_some())
+    else {
+        return Ok(());
+    };
+    let Ok((plan, weights)) = released(&model.weights, plan) else { return Ok(()) };
+    let rows = InVault::at_rest(vault, &plan);
+    let kept =
+        arithmetic::check().and_then(|()| prepared(vault, &plan, model.version, weights.len()));
+    let both = kept.and_then(|kept| {
+        let watch: &mut Watch<'_> = &mut |_| ControlFlow::Continue(());
+        Ok((kept, prepare(&plan, &rows, &weights, model.version, watch)?))
+    });
+    let (outcome, reason) = match both {
+        Ok((Some(kept), anew)) if kept == anew => {
+            let reason = "the kept Hessian is that of the vault's rows, bit for bit";
+            (CheckOutcome::Holds, reason.to_owned())
+        }
+        Ok((Some(kept), anew)) if kept.is_near(&anew) => {
+            let reason = "the kept Hessian differs in its last digits from that of the vault's rows, \
+                          as where it was made on another type of processor; the next request drops it";
+            (CheckOutcome::Undecided, reason.to_owned())
+        }
+        Ok(_) => (
+            CheckOutcome::Fails,
+            "the kept Hessian is not that of the vault's rows; the next request drops it"
+                .to_owned(),
+        ),
+        Err(error) if cannot_repeat(&plan, &error) => (CheckOutcome::Undecided, error.said()),
+        Err(error) => (CheckOutcome::Fails, error.said()),
+    };
+    verdict.push("hessian", outcome, reason);
+    Ok(())
 }
 
 /// The weights that `ridge` solves from sums over these rows.

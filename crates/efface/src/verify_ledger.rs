@@ -55,6 +55,7 @@ pub fn verify_whole_ledger(
     let mut vault = open_for_reading(path)?;
     let mut verdict = checked(&mut vault, trusted, head, keyring, true)?;
     sums::check_shards(&vault, &mut verdict)?;
+    sums::check_hessian(&vault, &mut verdict)?;
     Ok(verdict)
 }
 

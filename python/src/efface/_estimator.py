@@ -387,6 +387,24 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         """
         return self._serve("refresh", _engine.refresh, request_id)
 
+    def prepare(self) -> dict[str, Any]:
+        """Make the next request of a ``solve`` model faster, by work done now.
+
+        As :meth:`Vault.prepare`: the next :meth:`forget`, :meth:`add` or :meth:`update` needs a few
+        passes over the data, and erases what was prepared. Call it again after each, where the time
+        between requests is free. It never runs by itself.
+
+        Returns
+        -------
+        dict
+            What is kept for the next request, as :meth:`Vault.prepare` returns it.
+        """
+        check_is_fitted(self)
+        home = self._present()
+        with home.lock, shown(self.verbose, "prepare") as told:
+            ready: dict[str, Any] = json.loads(_engine.prepare(home.path, home.key, progress=told))
+        return ready
+
     def status(self) -> dict[str, Any]:
         """Say what the vault holds, what is spent, and what can still be served.
 

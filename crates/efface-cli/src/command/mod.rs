@@ -16,6 +16,7 @@ mod ledger;
 mod line;
 mod plan;
 mod predict;
+mod prepare;
 mod refresh;
 mod report;
 #[cfg(feature = "lab")]
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Add(add::Add),
     Update(update::Update),
     Refresh(refresh::Refresh),
+    Prepare(prepare::Prepare),
     Status(status::Status),
     Report(report::Report),
     #[cfg(feature = "lab")]
@@ -81,6 +83,7 @@ impl Command {
             Self::Add(command) => command.run(output),
             Self::Update(command) => command.run(output),
             Self::Refresh(command) => command.run(output),
+            Self::Prepare(command) => command.run(output),
             Self::Status(command) => command.run(output),
             Self::Report(command) => command.run(output),
             #[cfg(feature = "lab")]

@@ -1,9 +1,10 @@
 //! A served request: what was done, what is promised, what is not, and what to keep.
 
 use std::path::Path;
+use std::time::Duration;
 
-use efface::{Claim, Notion, Served, Work};
-use efface_page::number::{counted, near};
+use efface::{Claim, Notion, Ready, Served, Work};
+use efface_page::number::{counted, duration, near};
 use efface_page::{Item, Page, Section, words};
 use serde_json::{Value, json};
 
@@ -25,6 +26,27 @@ impl Output {
             object.insert("certificate_file".into(), json!(written));
         }
         self.show(&value, || page(vault, served, written))
+    }
+
+    /// Shows what is ready for the next request, and how long that took.
+    pub(crate) fn ready(&mut self, vault: &Path, ready: &Ready, took: Duration) -> Result<()> {
+        let seconds = took.as_secs_f64();
+        let mut value = to_value(ready)?;
+        if let Some(object) = value.as_object_mut() {
+            object.insert("seconds".into(), json!(seconds));
+        }
+        self.show(&value, || {
+            let (vault, version) = (vault.display(), ready.version);
+            let (weights, records) =
+                (counted(ready.weights, "weight"), counted(ready.records, "record"));
+            let kept = if ready.already { "was kept before" } else { "is kept" };
+            let line = format!("took {}, {} bytes", duration(seconds), ready.bytes);
+            Page::new(format!(
+                "{vault}: the Hessian of {weights} over {records} {kept} for the request after \
+                 version {version}"
+            ))
+            .with(Section::new("").line(line))
+        })
     }
 }
 
@@ -112,6 +134,9 @@ fn private(work: &Work) -> Option<String> {
             parts.push(counted(count, thing));
         }
     }
+    if work.by_kept_hessian {
+        parts.push("by the kept Hessian".to_owned());
+    }
     if let Some(distance) = work.distance {
         parts.push(format!("within {} of the optimum", near(distance, 4)));
     }
@@ -140,6 +165,7 @@ mod tests {
             passes,
             hessians: 1,
             hessian_products: 0,
+            by_kept_hessian: passes == 3,
             steps: 0,
             distance: Some(1.25e-7),
             solver: Some("newton".into()),
@@ -156,6 +182,8 @@ mod tests {
             "1 gradient pass, 1 Hessian, within 1.25e-7 of the optimum, solver newton"
         );
         assert!(private(&work(21)).unwrap().starts_with("21 gradient passes, "));
+        let told = private(&work(3)).unwrap();
+        assert!(told.contains(", by the kept Hessian, within "), "{told}");
     }
 
     #[test]

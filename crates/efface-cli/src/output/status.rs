@@ -120,6 +120,10 @@ fn page(path: &Path, status: &Status) -> Page {
         );
         ("memory", text)
     }));
+    served.extend(status.prepared.then(|| {
+        let text = "a Hessian is kept for the next request, which erases it";
+        ("prepared", text.to_owned())
+    }));
     let (index, hash) = &status.head;
     Page::new(format!("{}: version {}", path.display(), status.version))
         .with(noticed(about, &status.notices).facts(served))

@@ -84,6 +84,8 @@ fn changes_nothing(w: &Workshop, place: &Path, form: Form) {
     let ran = w.run(&[&train[..], &[second.to_str().unwrap()]].concat());
     ran.fails(2, &["o space left"]);
     assert!(!second.exists());
+    w.run(&["prepare", vault_name]).fails(2, &["o space left"]);
+    assert!(fs::read(&vault).unwrap() == before, "the vault was changed");
     let out = place.join("c.json");
     let out = out.to_str().unwrap();
     w.run(&["certificate", "export", vault_name, "-o", out]).fails(2, &["cannot write"]);

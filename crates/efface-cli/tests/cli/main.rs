@@ -61,6 +61,8 @@ mod outputs;
 #[cfg(test)]
 mod plan;
 #[cfg(test)]
+mod prepared;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod ridge;

@@ -11,7 +11,9 @@ use super::{Evidence, Grid, Kept, MechanismError, Released, Warm};
 use crate::constants::{Constants, Summation};
 use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
-use crate::solver::{Solver, Start, Stopping, Watch, check_attainable, solve};
+use crate::solver::{
+    Factor, Solver, Start, Stopping, Watch, check_attainable, solve, solve_prepared,
+};
 
 /// How optima are found and published, as written; constant for the life of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,8 +50,9 @@ pub struct CheckedOutputNoise {
 pub(super) enum Origin<'a> {
     /// Zeros, whatever the data.
     Zeros,
-    /// The published model: public.
-    Published(&'a [f64]),
+    /// The published model: public; with a factor of the Hessian there over the records before the
+    /// request, if one is kept.
+    Published(&'a [f64], Option<&'a Factor>),
     /// What was kept, in `secret` state.
     Kept(&'a Kept),
 }
@@ -106,23 +109,31 @@ impl CheckedOutputNoise {
         let plan = &self.plan;
         let kept = match origin {
             Origin::Kept(kept) => Some(kept),
-            Origin::Zeros | Origin::Published(_) => None,
+            Origin::Zeros | Origin::Published(..) => None,
         };
         let spent = self.spent(kept, releases)?;
         let warm = match origin {
             Origin::Zeros => {
                 Warm { weights: vec![0.0; objective.constants().parameters()], factor: None }
             }
-            Origin::Published(weights) => Warm { weights: weights.to_vec(), factor: None },
+            Origin::Published(weights, _) => Warm { weights: weights.to_vec(), factor: None },
             Origin::Kept(kept) => Warm::from_bytes(&kept.state)?,
         };
-        let start = Start { weights: &warm.weights, factor: warm.factor.as_ref() };
         let stopping = Stopping { distance: plan.distance };
-        let found = solve(objective, self.solver(objective.constants()), stopping, start, watch)?;
+        let solver = self.solver(objective.constants());
+        let found = match origin {
+            Origin::Published(weights, Some(prepared)) => {
+                solve_prepared(objective, solver, stopping, (weights, prepared), watch)?
+            }
+            _ => {
+                let start = Start { weights: &warm.weights, factor: warm.factor.as_ref() };
+                solve(objective, solver, stopping, start, watch)?
+            }
+        };
         let weights = self.grid.publish(&found.weights, rng)?;
         let procedure = match origin {
             Origin::Zeros => Procedure::Retrain,
-            Origin::Published(_) | Origin::Kept(_) => Procedure::Solve,
+            Origin::Published(..) | Origin::Kept(_) => Procedure::Solve,
         };
         let evidence = Evidence::from(&found);
         let kept = match plan.state {

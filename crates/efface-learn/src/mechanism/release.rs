@@ -36,6 +36,8 @@ pub enum Evidence {
         hessians: u64,
         /// Hessian-vector products, and passes that prepare them.
         hessian_products: u64,
+        /// Whether a Hessian that was kept before the run steered its first steps.
+        by_kept_hessian: bool,
         /// The solver that reached the optimum.
         solver: Reached,
     },
@@ -125,6 +127,7 @@ impl From<&Optimum> for Evidence {
             passes: found.passes,
             hessians: found.hessians,
             hessian_products: found.hessian_products,
+            by_kept_hessian: found.by_prepared,
             solver: found.solver,
         }
     }

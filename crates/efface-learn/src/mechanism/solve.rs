@@ -1,11 +1,13 @@
 #![doc = include_str!("solve.md")]
 
+use std::ops::ControlFlow;
+
 use rand_core::CryptoRng;
 
 use super::output_noise::Origin;
-use super::{CheckedOutputNoise, Kept, MechanismError, Released};
+use super::{CheckedOutputNoise, Kept, MechanismError, Prepared, Released};
 use crate::objective::Objective;
-use crate::solver::Watch;
+use crate::solver::{Factor, Progress, Watch};
 
 /// Solves from the published weights on the records of `objective` and publishes with fresh noise:
 /// what serves a request in `perfect` state, and a refresh in `secret` state.
@@ -22,7 +24,53 @@ pub fn from_published(
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
 ) -> Result<Released, MechanismError> {
-    plan.run(objective, Origin::Published(published), releases, rng, watch)
+    plan.run(objective, Origin::Published(published, None), releases, rng, watch)
+}
+
+/// As [`from_published`], by steps that a [prepared](prepare) Hessian of the records before the request
+/// preconditions.
+///
+/// # Errors
+/// See [`MechanismError`]; nothing was drawn or released then.
+pub fn from_prepared(
+    objective: &Objective<'_>,
+    plan: &CheckedOutputNoise,
+    (published, prepared): (&[f64], &Prepared),
+    releases: u64,
+    rng: &mut impl CryptoRng,
+    watch: &mut Watch<'_>,
+) -> Result<Released, MechanismError> {
+    let origin = Origin::Published(published, Some(&prepared.factor));
+    plan.run(objective, origin, releases, rng, watch)
+}
+
+/// The Hessian at the published weights over the records at hand, factored, to be kept for the request
+/// that follows `version`: a function of weights, records and public constants.
+///
+/// `watch` is called before and after it is formed.
+///
+/// # Errors
+/// More than [`LARGEST_HESSIAN`](crate::objective::LARGEST_HESSIAN) weights, another number of weights than
+/// the constants have, a Hessian that is not positive definite in float64 or whose factor leaves the range
+/// of float32, a cancellation.
+pub fn prepare(
+    objective: &Objective<'_>,
+    published: &[f64],
+    version: u64,
+    watch: &mut Watch<'_>,
+) -> Result<Prepared, MechanismError> {
+    MechanismError::check_hessian("a kept Hessian", objective.constants().parameters())?;
+    let mut tell = || match watch(&Progress { passes: 0, gradient_norm: 0.0, target: 0.0 }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(MechanismError::Cancelled),
+    };
+    tell()?;
+    let curvature = objective.curvature(published)?;
+    let hessian = objective.hessian(&curvature)?;
+    tell()?;
+    let factor = Factor::new(hessian)
+        .ok_or(MechanismError::Singular("the Hessian is not positive definite"))?;
+    Prepared { version, factor }.rounded()
 }
 
 /// Solves from the kept weights with the kept factor (`secret` state) and publishes with fresh

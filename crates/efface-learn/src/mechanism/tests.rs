@@ -1,12 +1,14 @@
 //! `retrain` and `solve`: what they release and what they refuse.
 
+use std::ops::ControlFlow;
+
 use efface_privacy::event::{Event, Normalizer, OutputNoise, Procedure, State};
 
 use super::MechanismError;
 use super::*;
-use crate::example::{constants, dataset, generator, losses};
-use crate::solver::{SolveError, Solver, Start, Stopping, solve as optimum, unwatched};
-use crate::{Constants, Declared, Loss, Objective};
+use crate::example::{constants, dataset, generator, losses, normal, uniform};
+use crate::solver::{Progress, SolveError, Solver, Start, Stopping, solve as optimum, unwatched};
+use crate::{Constants, Dataset, Declared, Loss, Objective};
 
 const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
 
@@ -210,4 +212,82 @@ fn plans_that_break_a_rule_are_refused() {
     assert!(matches!(refuse(c, |p| p.joint_releases = 2), E::Range { name: "releases", .. }));
     let none = refuse(c, |p| (p.state, p.joint_releases) = (State::Secret, 0));
     assert!(matches!(none, E::Range { name: "releases", .. }));
+}
+
+/// A kept Hessian saves passes; what it cannot do is lead elsewhere.
+#[test]
+fn a_prepared_request_ends_where_others_do() {
+    for loss in losses() {
+        let mut data = dataset(loss, 300, 12, 8);
+        let constants = constants(loss, 300, 12, 1e-3);
+        let output = OutputNoisePlan { solver: Solver::Lbfgs, ..plan(State::Perfect) };
+        let output = output.check(&constants, 300).unwrap();
+        let mut rng = generator(3);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let first = retrain::retrain(&objective, &output, 1, &mut rng, &mut unwatched).unwrap();
+        let prepared = solve::prepare(&objective, &first.weights, 1, &mut unwatched).unwrap();
+        data.remove_rows(&[5, 6, 250]).unwrap();
+        let objective = Objective::new(&constants, &data).unwrap();
+        let start = (&first.weights[..], &prepared);
+        let watch = &mut unwatched;
+        let with = solve::from_prepared(&objective, &output, start, 2, &mut rng, watch).unwrap();
+        let watch = &mut unwatched;
+        let without =
+            solve::from_published(&objective, &output, &first.weights, 2, &mut rng, watch).unwrap();
+        assert_eq!(with.event, without.event);
+        let facts = |released: &Released| match released.evidence {
+            Evidence::Optimum { distance, passes, hessians, by_kept_hessian, .. } => {
+                assert!(distance <= 1e-6 && hessians == 0, "{loss:?}");
+                (passes, by_kept_hessian)
+            }
+            _ => panic!("an optimum was found"),
+        };
+        let (few, many) = (facts(&with), facts(&without));
+        assert!(few.1 && !many.1 && few.0 < many.0, "{loss:?} {few:?} {many:?}");
+        assert_eq!((with.kept, without.kept), (None, None));
+    }
+}
+
+/// Bytes are a function of weights and records, whatever was there before and however it left.
+#[test]
+fn a_prepared_hessian_is_that_of_the_records_there_are() {
+    let mut rng = generator(11);
+    for (loss, n, d) in
+        losses().into_iter().flat_map(|loss| [(loss, 60, 5), (loss, 9000, 3), (loss, 700, 300)])
+    {
+        let all = dataset(loss, n, d, 4);
+        let gone: Vec<usize> = (0..n).filter(|_| uniform(&mut rng) < 0.2).collect();
+        let mut changed = dataset(loss, n, d, 4);
+        changed.remove_rows(&gone).unwrap();
+        let mut fresh = Dataset::new(efface_matrix::Matrix::dense(d), Vec::new()).unwrap();
+        for row in (0..n).filter(|row| gone.binary_search(row).is_err()) {
+            fresh.push_from(&all, row).unwrap();
+        }
+        let constants = constants(loss, n as u64, d, 0.01);
+        let weights: Vec<f64> = (0..constants.parameters()).map(|_| normal(&mut rng)).collect();
+        let bytes = |data: &Dataset| {
+            let objective = Objective::new(&constants, data).unwrap();
+            solve::prepare(&objective, &weights, 3, &mut unwatched).unwrap().to_bytes()
+        };
+        let ours = bytes(&changed);
+        assert_eq!(ours, bytes(&fresh), "{loss:?} {n} x {d}");
+        assert_ne!(ours, bytes(&all), "{loss:?} {n} x {d}");
+    }
+}
+
+#[test]
+fn a_hessian_that_cannot_be_kept_is_refused() {
+    let data = dataset(Loss::Logistic, 30, 2049, 2);
+    let constants = constants(Loss::Logistic, 30, 2049, 0.1);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let zeros = vec![0.0; 2049];
+    let refused = solve::prepare(&objective, &zeros, 1, &mut unwatched);
+    assert!(matches!(refused, Err(MechanismError::Large { got: 2049, .. })), "{refused:?}");
+
+    let data = dataset(Loss::Logistic, 30, 3, 2);
+    let constants = self::constants(Loss::Logistic, 30, 3, 0.1);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let stop = &mut |_: &Progress| ControlFlow::Break(());
+    assert!(solve::prepare(&objective, &zeros[..3], 1, stop).unwrap_err().is_cancelled());
+    assert!(solve::prepare(&objective, &zeros, 1, &mut unwatched).is_err());
 }

@@ -7,7 +7,7 @@ use faer::{Mat, MatMut, Par};
 
 /// A lower Cholesky factor L with L L^T the Hessian of some objective.
 ///
-/// It depends on every row the Hessian saw: in `perfect` state it is dropped with the request, in
+/// It depends on every row the Hessian saw: in `perfect` state a request drops it with the rows, in
 /// `secret` state it may be kept and must be stored (and erased) as secret.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Factor {

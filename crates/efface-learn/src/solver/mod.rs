@@ -1,6 +1,7 @@
 #![doc = include_str!("solver.md")]
 
 mod blocks;
+mod by_factor;
 mod factor;
 mod gradient_descent;
 mod last_resort;
@@ -126,6 +127,8 @@ pub struct Optimum {
     pub hessians: u64,
     /// Hessian-vector products, and passes that prepare them.
     pub hessian_products: u64,
+    /// Whether a factor that was [prepared](solve_prepared) steered the first steps.
+    pub by_prepared: bool,
     /// Which method reached the optimum.
     pub solver: Reached,
     /// The last Cholesky factor, where one was used: secret state, to be erased unless kept on
@@ -274,6 +277,34 @@ pub fn solve(
     start: Start<'_>,
     watch: &mut Watch<'_>,
 ) -> Result<Optimum, SolveError> {
+    solve_by(objective, solver, stopping, start, None, watch)
+}
+
+/// As [`solve`] from these weights, at first by steps that a factor of a nearby Hessian preconditions: for at
+/// most 20 passes, after which the solver goes on without it. Gradient descent has no use for it, and one of
+/// another dimension is passed over.
+///
+/// # Errors
+/// As [`solve`], whatever the factor is.
+pub fn solve_prepared(
+    objective: &Objective<'_>,
+    solver: Solver,
+    stopping: Stopping,
+    (weights, prepared): (&[f64], &Factor),
+    watch: &mut Watch<'_>,
+) -> Result<Optimum, SolveError> {
+    let start = Start { weights, factor: None };
+    solve_by(objective, solver, stopping, start, Some(prepared), watch)
+}
+
+fn solve_by(
+    objective: &Objective<'_>,
+    solver: Solver,
+    stopping: Stopping,
+    start: Start<'_>,
+    prepared: Option<&Factor>,
+    watch: &mut Watch<'_>,
+) -> Result<Optimum, SolveError> {
     let constants = objective.constants();
     check_attainable(constants, objective.finest(), stopping, objective.records())?;
     let expected = constants.parameters();
@@ -295,11 +326,18 @@ pub fn solve(
     let first = run.visit(start.weights.to_vec())?;
     let mut factor = start.factor.filter(|f| f.dimension() == expected).cloned();
     if !run.accepts(&first) {
+        let prepared =
+            prepared.filter(|f| f.dimension() == expected && solver != Solver::GradientDescent);
+        run.by_prepared = prepared.is_some();
+        let near = match prepared {
+            Some(prepared) => by_factor::descend(&mut run, first.clone(), prepared, solver)?,
+            None => first.clone(),
+        };
         let fast = match solver {
-            Solver::Newton => newton::descend(&mut run, first.clone(), &mut factor)?,
-            Solver::NewtonCg => newton_cg::descend(&mut run, first.clone())?,
-            Solver::Lbfgs => lbfgs::descend(&mut run, first.clone())?,
-            _ => gradient_descent::descend(&mut run, first.clone())?,
+            Solver::Newton => newton::descend(&mut run, near, &mut factor)?,
+            Solver::NewtonCg => newton_cg::descend(&mut run, near)?,
+            Solver::Lbfgs => lbfgs::descend(&mut run, near)?,
+            _ => gradient_descent::descend(&mut run, near)?,
         };
         if run.accepts(&fast) {
             return Ok(finish(&run, fast, Reached::By(solver), factor));
@@ -331,6 +369,7 @@ fn finish(run: &Run<'_, '_>, point: Point, solver: Reached, factor: Option<Facto
         passes: run.passes,
         hessians: run.hessians,
         hessian_products: run.products,
+        by_prepared: run.by_prepared,
         solver,
         factor,
     }

@@ -41,6 +41,8 @@ pub(super) struct Run<'a, 'w> {
     pub(super) passes: u64,
     pub(super) hessians: u64,
     pub(super) products: u64,
+    /// Whether a prepared factor steered the first steps.
+    pub(super) by_prepared: bool,
     /// Whether passes may be made once more in twice the precision.
     pub(super) fine: bool,
     /// A gradient shorter than this part of its slack is taken to be drowned in rounding.
@@ -63,7 +65,9 @@ impl<'a, 'w> Run<'a, 'w> {
     pub(super) fn new(objective: &'a Objective<'a>, target: f64, watch: &'a mut Watch<'w>) -> Self {
         let drowned = USUALLY_DROWNED;
         let fine = needs_twice(objective.constants(), target, objective.records());
-        Self { objective, target, passes: 0, hessians: 0, products: 0, fine, drowned, watch }
+        let (passes, hessians, products) = (0, 0, 0);
+        let by_prepared = false;
+        Self { objective, target, passes, hessians, products, by_prepared, fine, drowned, watch }
     }
 
     /// One gradient pass at `weights`. Where the target is too close for float64 by public constants,

@@ -449,3 +449,40 @@ fn damped_newton_arrives_whatever_the_condition() {
         }
     }
 }
+
+/// A factor of anything costs passes at most: the solver that was chosen goes on from where it led.
+#[test]
+fn a_bad_factor_costs_passes_and_nothing_else() {
+    let (n, d, lambda, tau) = (200, 8, 1e-3, 1e-7);
+    for loss in losses() {
+        let data = dataset(loss, n, d, 1);
+        let constants = constants(loss, n as u64, d, lambda);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let p = constants.parameters();
+        let zeros = vec![0.0; p];
+        for scale in [1e-9, 1e-3, 1.0, 1e9] {
+            let mut rng = generator(6);
+            let mut packed = Vec::new();
+            for column in 0..p {
+                packed.push(scale * (0.1 + uniform(&mut rng)));
+                packed.extend((column + 1..p).map(|_| scale * 5.0 * normal(&mut rng)));
+            }
+            let factor = Factor::from_slice(p, &packed).unwrap();
+            let start = (&zeros[..], &factor);
+            let stopping = Stopping { distance: tau };
+            for solver in SOLVERS {
+                let found =
+                    solve_prepared(&objective, solver, stopping, start, &mut unwatched).unwrap();
+                assert_eq!(found.solver, Reached::By(solver), "{loss:?} {scale}");
+                assert_eq!(found.by_prepared, solver != Solver::GradientDescent);
+                assert!(found.distance <= tau);
+                let most = most_work(&constants, solver, stopping, 0.0);
+                assert!(found.passes <= most.passes && found.hessians <= most.hessians);
+            }
+        }
+        let other = Factor::from_slice(1, &[1.0]).unwrap();
+        let (start, stopping) = ((&zeros[..], &other), Stopping { distance: tau });
+        let found = solve_prepared(&objective, Solver::Lbfgs, stopping, start, &mut unwatched);
+        assert!(!found.unwrap().by_prepared, "one of another dimension is passed over");
+    }
+}

@@ -27,13 +27,13 @@ pub(crate) use refusal::{clash, refused};
 pub(crate) use ridge::plan as ridge_plan;
 pub(crate) use search::{EXCESS_RISK as DEFAULT_EXCESS_RISK, Public, least_steps};
 pub(crate) use shards::{touched, touched_by, weights_of as shard_weights};
-pub(crate) use solve::remembers;
+pub(crate) use solve::{prepare, remembers};
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use efface_learn::loss::LossName;
-use efface_learn::mechanism::{BatchPlan, Change, Kept, Released};
+use efface_learn::mechanism::{BatchPlan, Change, Kept, Prepared, Released};
 use efface_learn::solver::Progress as Pass;
 use efface_learn::{Constants, Objective};
 use efface_privacy::accountant::Accountant;
@@ -236,6 +236,15 @@ pub(crate) trait Mechanism: Sync {
         false
     }
 
+    /// Refuses plans whose requests have no use for a Hessian made before them.
+    fn check_prepares(&self, plan: &Plan) -> Result<()> {
+        let name = plan.mechanism.name();
+        let message =
+            format!("`{name}` serves requests without a Hessian, so none is kept for them");
+        Err(Error::refused(Code::By(plan.mechanism), message)
+            .hint("`solve` in `perfect` state can keep one"))
+    }
+
     /// Trains, or serves a request.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released>;
 
@@ -387,6 +396,8 @@ pub(crate) struct Request<'a> {
     pub(crate) event: &'a Event,
     /// What is kept beside them; none at a refresh.
     pub(crate) kept: Option<&'a Kept>,
+    /// The Hessian at these weights over the records before the request, where one is kept.
+    pub(crate) prepared: Option<&'a Prepared>,
     /// What the request deletes and adds, in numbers.
     pub(crate) change: Change<'a>,
     /// The records it deletes, where the plan asks for them ([`Plan::uses_changed_rows`]).
@@ -435,6 +446,11 @@ impl Plan {
     #[must_use]
     pub fn keeps_state(&self) -> bool {
         self.state == State::Secret || (self.mechanism.keeps_sums() && self.fitting.is_none())
+    }
+
+    /// Whether a Hessian may be kept for the next request.
+    pub(crate) fn prepares(&self) -> bool {
+        of(self.mechanism).check_prepares(self).is_ok()
     }
 
     /// Whether releases since the last refresh are counted against a limit.

@@ -85,6 +85,8 @@ pub enum NoticeCode {
     ClockSetBack,
     /// Some subjects have more records than may be deleted.
     SubjectsBeyondDeletions,
+    /// A Hessian was kept for the request and does not fit it, so that it was served without.
+    HessianNotUsed,
 }
 
 impl NoticeCode {
@@ -117,6 +119,7 @@ impl NoticeCode {
             Self::DamagedRows => "damaged-rows",
             Self::ClockSetBack => "clock-set-back",
             Self::SubjectsBeyondDeletions => "subjects-beyond-deletions",
+            Self::HessianNotUsed => "hessian-not-used",
         }
     }
 
@@ -138,6 +141,7 @@ impl NoticeCode {
             | Self::DamagedRows
             | Self::ClockSetBack
             | Self::SubjectsBeyondDeletions
+            | Self::HessianNotUsed
             | Self::Moved => true,
             Self::RegressionChosen
             | Self::IndexLeftOut

@@ -77,6 +77,18 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Whether encoded rows have the columns, and the classes, that those of an earlier plan had.
+    pub(crate) fn has_columns_of(&self, before: &Self) -> Result<bool> {
+        let (Some(now), Some(then)) = (self.statistics()?, before.statistics()?) else {
+            return Ok(true);
+        };
+        let in_place = places(now, then).iter().enumerate().all(|(at, place)| *place == Some(at));
+        let alike = now.classes() == then.classes() && self.parameters() == before.parameters();
+        Ok(in_place && alike)
+    }
+}
+
 /// Where each column of an encoded row now was then.
 fn places(now: &Fitted, then: &Fitted) -> Vec<Option<usize>> {
     let (now, then) = (now.feature_names(), then.feature_names());

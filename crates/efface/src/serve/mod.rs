@@ -4,6 +4,7 @@
 mod before;
 mod certify;
 mod name;
+mod prepared;
 
 pub(crate) use before::{replay, served_before};
 pub(crate) use certify::{FIRST, MOVED, certify, store};
@@ -197,10 +198,12 @@ pub(crate) fn serve(
     } else {
         plan.carried(&current.plan, &current.published()?.weights)?
     };
+    let prepared = prepared::for_request(&transaction, current, plan, &mut effect.notices)?;
     let request = Request {
         weights: &start,
         event: &current.latest.event,
         kept: before.as_ref(),
+        prepared: prepared.as_ref(),
         change,
         removed: &effect.removed,
         added: &effect.inserted,

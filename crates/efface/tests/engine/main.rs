@@ -25,6 +25,7 @@ mod networks;
 mod notices;
 mod partitioned;
 mod perturbed;
+mod prepared;
 mod rare_categories;
 mod read_off;
 mod refusals;

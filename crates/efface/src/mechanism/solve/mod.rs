@@ -1,9 +1,12 @@
 //! `solve` and `retrain`: an optimum found to a measured distance, published with fresh noise.
 
 mod cost;
+mod hessian;
 mod memory;
 mod run;
 mod schedule;
+
+pub(crate) use hessian::prepare;
 
 use efface_learn::mechanism::{Change, OutputNoisePlan, Released};
 use efface_learn::newton::check_newton;
@@ -125,6 +128,10 @@ impl Mechanism for Optimum {
 
     fn uses_changed_rows(&self, plan: &Plan) -> bool {
         remembers(plan)
+    }
+
+    fn check_prepares(&self, plan: &Plan) -> Result<()> {
+        hessian::check(self.0, plan)
     }
 
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {

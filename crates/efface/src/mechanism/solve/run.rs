@@ -29,6 +29,10 @@ pub(super) fn run(procedure: Procedure, run: Run<'_>, watch: &mut Watch<'_>) -> 
         Start::Request(Request { kept: Some(kept), .. }) => {
             solve::from_kept(objective, checked, kept, run.releases, run.rng, watch)
         }
+        Start::Request(Request { weights, prepared: Some(prepared), .. }) if !anew => {
+            let start = (*weights, *prepared);
+            solve::from_prepared(objective, checked, start, run.releases, run.rng, watch)
+        }
         Start::Given(weights) | Start::Request(Request { weights, .. }) if !anew => {
             solve::from_published(objective, checked, weights, run.releases, run.rng, watch)
         }

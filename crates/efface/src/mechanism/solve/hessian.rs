@@ -1,0 +1,66 @@
+//! The Hessian that is kept for the next request in `perfect` state.
+
+use efface_learn::mechanism::{Prepared, solve};
+use efface_learn::objective::LARGEST_HESSIAN;
+use efface_learn::solver::Solver;
+use efface_privacy::event::{Procedure, State};
+
+use super::output;
+use crate::context::Watch;
+use crate::error::{Code, Error, Result};
+use crate::mechanism::{foreign, objective, passes, refused};
+use crate::plan::{MechanismName, Plan};
+use crate::rows::Rows;
+
+/// Refuses plans whose requests would not use one.
+pub(super) fn check(procedure: Procedure, plan: &Plan) -> Result<()> {
+    let refuse = |why: &str, hint: &str| {
+        let message = format!("no Hessian is kept for this model: {why}");
+        Err(Error::refused(Code::By(plan.mechanism), message).hint(hint))
+    };
+    if procedure == Procedure::Retrain {
+        let why = "`retrain` starts every request from zeros and uses nothing kept";
+        return refuse(why, "train with `§mechanism solve`, which starts from the published model");
+    }
+    if plan.state == State::Secret {
+        let why = "what `secret` state keeps between requests has one already";
+        return refuse(why, "requests use it without being asked");
+    }
+    if plan.in_parts {
+        let why = "its rows are in parts elsewhere, against which no check could hold it";
+        return refuse(why, "requests are served without it");
+    }
+    match output(plan)?.solver {
+        Solver::Automatic | Solver::Newton | Solver::Lbfgs => Ok(()),
+        solver @ (Solver::NewtonCg | Solver::GradientDescent) => {
+            let why = format!("its requests are solved by `{}`, which uses none", solver.name());
+            refuse(&why, "train without `§solver`")
+        }
+    }
+}
+
+/// Forms it at the published weights over all rows, for the request that follows `version`.
+pub(crate) fn prepare(
+    plan: &Plan,
+    rows: &dyn Rows,
+    weights: &[f64],
+    version: u64,
+    tell: &mut Watch<'_>,
+) -> Result<Prepared> {
+    if plan.mechanism != MechanismName::Solve {
+        return Err(foreign(plan));
+    }
+    check(Procedure::Solve, plan)?;
+    if weights.len() > LARGEST_HESSIAN {
+        let message = format!(
+            "a Hessian is kept of at most {LARGEST_HESSIAN} weights, and this model has {}",
+            weights.len()
+        );
+        return Err(Error::refused(Code::By(plan.mechanism), message)
+            .hint("requests are served without it"));
+    }
+    let constants = plan.constants()?;
+    let objective = objective(&constants, rows)?;
+    solve::prepare(&objective, weights, version, &mut passes(None, tell))
+        .map_err(refused(plan.mechanism))
+}
