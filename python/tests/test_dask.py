@@ -528,6 +528,13 @@ def test_secret_states_are_refreshed_from_the_parts() -> None:
     assert model.forget(ids=["row:2"]).records == 1
 
 
+def test_nothing_is_prepared_for_rows_in_parts() -> None:
+    model = fitted(InProcess())
+    with pytest.raises(efface.Refused, match="in parts elsewhere"):
+        model.prepare()
+    assert model.forget(ids=["row:1"]).records == 1
+
+
 def test_rows_are_erased_without_a_release() -> None:
     model = fitted(InProcess())
     before = model.status()["records"]
