@@ -80,6 +80,20 @@ pub fn adult(scratch: &Path) -> Result<Split, Failure> {
     })
 }
 
+/// SST as embeddings of MiniLM, two classes.
+///
+/// # Errors
+/// See [`root`].
+pub fn sst() -> Result<Split, Failure> {
+    let folder = root()?.join("sst");
+    let part = |name: &str| Source {
+        path: Some(folder.join(format!("sst_minilm_{name}_X.npy"))),
+        labels: Some(folder.join(format!("sst_minilm_{name}_y.npy"))),
+        ..Source::default()
+    };
+    Ok(Split { train: part("train"), test: part("test") })
+}
+
 /// a9a: 123 binary columns, sparse, with its own test part.
 ///
 /// # Errors
@@ -131,6 +145,54 @@ pub fn parkinsons(scratch: &Path) -> Result<Split, Failure> {
         },
         test: source(test),
     })
+}
+
+/// a9a as dense arrays, 0 or 1 in each of 123 columns, in copies in `scratch`.
+///
+/// # Errors
+/// See [`root`]; files that cannot be read or written.
+pub fn a9a_dense(scratch: &Path) -> Result<Split, Failure> {
+    let folder = root()?.join("libsvm");
+    let part = |name: &str| -> Result<Source<'static>, Failure> {
+        let (mut values, mut labels) = (Vec::new(), Vec::new());
+        for line in lines(&folder.join(name))? {
+            let mut words = line.split_whitespace();
+            labels.push(i64::from(words.next() == Some("+1")));
+            let mut row = [0.0_f32; A9A];
+            for word in words {
+                let (column, value) = word.split_once(':').ok_or("a cell has no column")?;
+                let column: usize = column.parse()?;
+                *row.get_mut(column - 1).ok_or("a column is too far right")? = value.parse()?;
+            }
+            values.extend_from_slice(&row);
+        }
+        let path = scratch.join(format!("{name}.npy"));
+        let truth = scratch.join(format!("{name}-labels.npy"));
+        let cells = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        write_array(&path, "<f4", &format!("({}, {A9A})", labels.len()), cells)?;
+        let cells = labels.iter().flat_map(|y| y.to_le_bytes()).collect();
+        write_array(&truth, "<i8", &format!("({},)", labels.len()), cells)?;
+        Ok(Source { path: Some(path), labels: Some(truth), ..Source::default() })
+    };
+    Ok(Split { train: part("a9a.gz")?, test: part("a9a.t.gz")? })
+}
+
+/// Columns of a9a.
+const A9A: usize = 123;
+
+/// Writes a file of the NPY format, version 1.
+fn write_array(path: &Path, kind: &str, shape: &str, cells: Vec<u8>) -> Result<(), Failure> {
+    let mut head = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Ten bytes stand before it, and cells begin at a multiple of 64.
+    while (10 + head.len() + 1) % 64 != 0 {
+        head.push(' ');
+    }
+    head.push('\n');
+    let mut file = fs::File::create(path)?;
+    file.write_all(b"\x93NUMPY\x01\x00")?;
+    file.write_all(&u16::try_from(head.len())?.to_le_bytes())?;
+    file.write_all(head.as_bytes())?;
+    Ok(file.write_all(&cells)?)
 }
 
 fn sparse(path: PathBuf, width: u32) -> Source<'static> {

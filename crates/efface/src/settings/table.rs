@@ -388,7 +388,7 @@ settings! {
     eta: Option<f64> {
         group: Group::Mechanism,
         form: POSITIVE,
-        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.4 over its clip; `shards`: 0.05"),
+        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.4 over its clip, less where the noise of a step is longer than 0.35 clips; `shards`: 0.05"),
         only: of(&["noisy-gd", "descent-to-delete", "dp-sgd", "shards"]),
     }
 

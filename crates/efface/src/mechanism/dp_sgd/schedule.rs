@@ -47,19 +47,24 @@ pub(super) fn schedule(
             (least_noise(public, segment)?, origin(false, &[steps_origin, public.size_origin]))
         }
     };
+    let batch = (rate * n as f64).max(1.0);
+    let parameters = network.parameters() as u64;
+    // Long steps are lost where the noise of a step is as long as what is learnt in it.
+    let noise_length = noise * (parameters as f64).sqrt() / batch;
+    let eta = ETA / clip * (QUIET / noise_length).min(1.0);
     let plan = SampledPlan {
         network: network.text(),
         input,
         outputs,
         start: asked.start,
         unit,
-        weights: network.parameters() as u64,
+        weights: parameters,
         steps,
         rate: Decimal(rate),
         noise: Decimal(noise),
         clip: Decimal(clip),
-        batch: Decimal((rate * n as f64).max(1.0)),
-        eta: Decimal(s.eta.unwrap_or(ETA / clip)),
+        batch: Decimal(batch),
+        eta: Decimal(s.eta.unwrap_or(eta)),
         momentum: Decimal(s.momentum.unwrap_or(MOMENTUM)),
         // The average is of about the last tenth of the steps.
         average: Decimal((1.0 - AVERAGED / steps as f64).max(0.0)),
@@ -81,7 +86,8 @@ pub(super) fn schedule(
     list.add("clip", plan.clip, given(s.gradient_clip.is_some()));
     list.add("noise", plan.noise, noise_origin);
     list.add("batch", plan.batch, origin(false, &[rate_origin, size]));
-    list.add("eta", plan.eta, given(s.eta.is_some()));
+    let eta_origin = origin(s.eta.is_some(), &[noise_origin, rate_origin, size]);
+    list.add("eta", plan.eta, eta_origin);
     list.add("momentum", plan.momentum, given(s.momentum.is_some()));
     list.add("average", plan.average, origin(false, &[steps_origin]));
     list.add("deletions", deletions, given(s.deletions.is_some()));
@@ -109,6 +115,8 @@ const CLIP: f64 = 0.1;
 
 /// Size of a step for clipped gradients of length 1.
 const ETA: f64 = 0.4;
+/// The length of a step's noise, in clips, up to which steps have that size.
+const QUIET: f64 = 0.35;
 const MOMENTUM: f64 = 0.9;
 const AVERAGED: f64 = 10.0;
 
