@@ -1556,6 +1556,13 @@ GIVEN_REFERENCES = {
         "from it, on the data after the request"
     ),
 }
+PUBLIC_MODEL_LIMITS = (
+    (
+        "what the public model that rows are outputs of (`extractor`) was made from, which may "
+        "hold the same people"
+    ),
+    "the raw records that rows were computed from, and what else was computed from them",
+)
 WEIGHT_LIMIT = (
     "weights computed from the data as a whole, such as class balance: each record's weight is "
     "assumed to be a fact about that record or public knowledge; the largest weight and the sum "
@@ -3004,6 +3011,9 @@ def check_scope(document: Fields) -> str:
         limits = (*limits, *GIVEN_LIMITS)
     if weighted(document):
         limits = (*limits, WEIGHT_LIMIT)
+    names = {constant["name"] for constant in document["constants"]}
+    if "extractor" in names and not is_declared(event):
+        limits = (*limits, *PUBLIC_MODEL_LIMITS)
     if core(event).get("preprocessing"):
         limits = (*(REFITTED_LIMITS.get(limit, limit) for limit in limits), *EXACT_STATISTICS)
         covers = (*covers, REFITTED)

@@ -64,10 +64,10 @@ class Statements(CertificateCase):
                 document["constants"].append(value)
                 document["assumptions"].append(said)
 
-            # Balanced classes are of fitted preprocessing, which this certificate has none of, and
-            # `1` is no map to features.
-            absurd = name in ("class-weight", "features")
-            wrong = {"assumptions", "objective"} if absurd else {"assumptions"}
+            # Balanced classes are of fitted preprocessing, which this certificate has none of, `1`
+            # is no map to features, and what a public model leaves open is not said.
+            more = {"class-weight": "objective", "features": "objective", "extractor": "scope"}
+            wrong = {"assumptions", more.get(name, "assumptions")}
             self.breaks(self.solved_openly, wrong, of_retraining, state)
         chosen = {"event": {**LINEAR, "variant": "weak"}}
         self.assertTrue(verify.follows_size(chosen, "lambda"))
@@ -122,8 +122,12 @@ class Statements(CertificateCase):
         def say(document: dict[str, Any]) -> None:
             document["assumptions"].append(said)
 
-        self.fails(self.solved, "assumptions", name)
-        self.breaks(self.solved, set(), name, say)
+        def limit(document: dict[str, Any]) -> None:
+            document["scope"]["does_not_cover"].extend(verify.PUBLIC_MODEL_LIMITS)
+
+        self.breaks(self.solved, {"assumptions"}, name, limit)
+        self.breaks(self.solved, {"scope"}, name, say)
+        self.breaks(self.solved, set(), name, say, limit)
 
     def test_a_map_to_features_is_public_and_said(self) -> None:
         event = self.solved["event"]["setting"]

@@ -9,7 +9,7 @@ use super::{
     Assumption, Certificate, Constant, Evidence, Origin, RequestKind, Signature, document_hash,
     key_id, read_off, signature_holds,
 };
-use crate::claim::{Claim, Notion, Requests, WEIGHTS, evaluate, in_words, scope};
+use crate::claim::{Claim, Notion, PUBLIC_MODEL, Requests, WEIGHTS, evaluate, in_words, scope};
 use crate::event::{Adjacency, DpSgd, Event, Normalizer, What};
 use crate::quantity::Decimal;
 
@@ -485,6 +485,10 @@ fn covered(certificate: &Certificate) -> Result<String, String> {
     let (covers, mut required) = scope(&certificate.event);
     if weighted(certificate) {
         required.push(WEIGHTS.to_owned());
+    }
+    let declared = matches!(&certificate.event, Event::Composed(of) if of.given.declared.is_some());
+    if !declared && certificate.constants.iter().any(|constant| constant.name == EXTRACTOR) {
+        required.extend(PUBLIC_MODEL.map(str::to_owned));
     }
     if let Some(more) = certificate.scope.covers.iter().find(|text| !covers.contains(text)) {
         return Err(format!("\"{more}\" is not covered"));

@@ -16,7 +16,7 @@ mod words;
 
 pub use evaluate::{ClaimError, evaluate};
 pub use trunk::{constants as of_training, declared_constants as of_declared_training};
-pub use words::{WEIGHTS, in_words, scope};
+pub use words::{PUBLIC_MODEL, WEIGHTS, in_words, scope};
 
 use serde::{Deserialize, Serialize};
 

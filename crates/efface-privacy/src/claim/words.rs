@@ -176,6 +176,14 @@ const NETWORK_LIMITS: [&str; 2] = [
     "which units were in which batch, and the times of single steps, which follow their number",
 ];
 
+/// What certificates of rows that are a public model's outputs leave open besides: required wherever such a model is
+/// named and its training is not declared.
+pub const PUBLIC_MODEL: [&str; 2] = [
+    "what the public model that rows are outputs of (`extractor`) was made from, which may hold the \
+     same people",
+    "the raw records that rows were computed from, and what else was computed from them",
+];
+
 /// What certificates of models whose records have weights do not cover.
 pub const WEIGHTS: &str = "weights computed from the data as a whole, such as class balance: each \
     record's weight is assumed to be a fact about that record or public knowledge; the largest \

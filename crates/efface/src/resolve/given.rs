@@ -2,7 +2,7 @@
 
 use efface_privacy::accountant::pld;
 use efface_privacy::certificate::Origin;
-use efface_privacy::claim::{Notion, of_declared_training, of_training};
+use efface_privacy::claim::{Notion, PUBLIC_MODEL, of_declared_training, of_training};
 use efface_privacy::event::{DeclaredTraining, Given, State, What};
 use efface_privacy::quantity::Decimal;
 
@@ -61,13 +61,7 @@ fn beyond_extractor(choices: &Choices) -> Vec<String> {
     if choices.settings.extractor.is_none() || choices.declared_features() {
         return Vec::new();
     }
-    [
-        "what the public model that rows are outputs of (`extractor`) was made from, which may hold \
-         the same people",
-        "the raw records that rows were computed from, and what else was computed from them",
-    ]
-    .map(str::to_owned)
-    .into()
+    PUBLIC_MODEL.map(str::to_owned).into()
 }
 
 impl Plan {

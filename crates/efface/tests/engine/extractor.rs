@@ -1,6 +1,6 @@
 //! Rows that are outputs of a public model: certificates name it, and say what that leaves open.
 
-use efface::{CheckOutcome, Code, Settings, certificate, verify_ledger};
+use efface::{CheckOutcome, Code, Settings, certificate, verify, verify_ledger};
 use serde_json::Value;
 
 use crate::world::World;
@@ -30,6 +30,26 @@ fn a_public_model_is_named_and_its_limits_are_told() {
     let key = world.keyring.public_key();
     let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
     assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
+}
+
+#[test]
+fn a_certificate_that_is_silent_about_the_public_model_fails() {
+    let world = World::new();
+    let (vault, _) = world.trained(settings("encoder 3")).unwrap();
+    let text = certificate(&vault, "latest").unwrap();
+    let scope = |text: &str| {
+        let verdict = verify(text, None, None, None).unwrap();
+        verdict.checks.into_iter().find(|check| check.name == "scope").unwrap()
+    };
+    assert_eq!(scope(&text).outcome, CheckOutcome::Holds);
+    for limit in ["what the public model", "the raw records that"] {
+        let mut stated: Value = serde_json::from_str(&text).unwrap();
+        let list = stated["scope"]["does_not_cover"].as_array_mut().unwrap();
+        list.retain(|line| !line.as_str().unwrap().starts_with(limit));
+        let check = scope(&serde_json::to_string(&stated).unwrap());
+        assert_eq!(check.outcome, CheckOutcome::Fails);
+        assert!(check.reason.contains(limit), "{}", check.reason);
+    }
 }
 
 #[test]
