@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import efface
 from efface import Ridge, Training, UnlearningClassifier
@@ -106,18 +108,76 @@ def test_a_model_with_noise_and_a_loaded_one(tmp_path: Path) -> None:
     assert again.extractor_training == TRAINING
 
 
-def test_only_outputs_keep_the_training() -> None:
+def test_what_is_made_of_outputs_keeps_the_training() -> None:
     X = made()
     for kept in (X[3:9], X[[1, 2]], copy.copy(X), copy.deepcopy(X), pickle.loads(pickle.dumps(X))):
-        assert kept.training == TRAINING
-    for computed in (X * 2, np.concatenate([X, X]), X[:, 1:], X.T, X.astype(np.float64)):
-        assert getattr(computed, "training", None) is None
+        assert (kept.training, kept.extractor) == (TRAINING, "mine 1")
+    alone = np.ones_like(np.asarray(X))
     changed = X.copy()
     changed[0] = 1
-    assert changed.training is None
+    plain = np.zeros((2, X.shape[1]))
+    plain_out = np.add(X, 1, out=np.empty_like(alone))
+    many = (X * 2, alone - X, np.vstack([alone, X]), X[:, 1:], X.T, X.astype(np.float64), plain_out)
+    for computed in (*many, changed, np.concatenate([X, plain]), np.sort(X), np.split(X, 2)[0]):
+        assert (computed.training, computed.extractor) == (TRAINING, None)
     assert made(None).training is None
+    assert type(made(None) * 2) is np.ndarray
+    with pytest.raises(efface.InputError, match="two trainings"):
+        np.vstack([X, made(Training(noise=9, rate=0.05, steps=200))])
     with pytest.raises(efface.InputError, match="must be a `Training`"):
         efface.extract(encoder, records()[0], name="x", training=1.1)  # type: ignore[arg-type]
+
+
+def kinds(fitted: Any) -> list[str]:
+    return [claim["notion"] for claim in stated(fitted.certificate_)["claims"]]
+
+
+def test_no_detour_makes_a_model_on_a_training_exact() -> None:
+    pd = pytest.importorskip("pandas")
+    X, y = made(), records()[1]
+    table = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
+    whole, half = table.copy(), table.iloc[100:].reset_index(drop=True)
+    whole["id"] = [f"r{i}" for i in range(len(whole))]
+    scaled = make_pipeline(StandardScaler(), model(preprocess="declared"))
+    with pytest.warns(efface.NotCoveredWarning):
+        scaled.fit(X, y)
+    fits = [
+        scaled[-1],
+        model(preprocess="declared").fit(table, y),
+        model(preprocess="declared").fit(half, y[100:]),
+        model(preprocess="declared").fit(whole, y, ids="id"),
+        model().fit(np.asarray(X.astype(np.float64)), y),
+        model().fit(np.vstack([X[:250], X[250:]]), y),
+    ]
+    for fitted in fits:
+        declared = stated(fitted.certificate_)["event"]["given"]["declared"]
+        assert declared["phases"][0]["steps"] == 200
+        assert "exact-removal" not in kinds(fitted)
+    other = np.random.default_rng(3).normal(size=(300, X.shape[1]))
+    unrelated = UnlearningClassifier(mechanism="ridge").fit(other, y)
+    assert kinds(unrelated) == ["exact-removal"]
+
+
+def test_rows_of_another_training_are_refused() -> None:
+    X, y = made(), records()[1]
+    raw, more = records(310)
+    louder = Training(noise=1, rate=0.05, steps=2000)
+    rows = {
+        name: efface.extract(encoder, raw[300:], name="mine 1", training=training)
+        for name, training in (("public", None), ("same", TRAINING), ("louder", louder))
+    }
+    public = UnlearningClassifier(mechanism="ridge").fit(made(None), y)
+    private = model().fit(X, y)
+    same = Training(noise=6.0, rate=5e-2, steps=200, dependence=1e-7)
+    for fitted, wrong in ((public, "same"), (private, "louder")):
+        for request in (fitted.add, fitted.update):
+            names = {} if request == fitted.add else {"ids": [f"row:{i}" for i in range(10)]}
+            with pytest.raises(efface.InputError, match="these rows come from"):
+                request(rows[wrong], more[300:], **names)
+        with pytest.raises(efface.InputError, match="these rows come from"):
+            fitted.predict(rows[wrong])
+    private.add(efface.extract(encoder, raw[300:], name="mine 1", training=same), more[300:])
+    assert private.vault_.status()["records"] == 310
 
 
 def test_trainings_are_values() -> None:

@@ -205,6 +205,17 @@ pub enum WriteError {
         /// What was in the way.
         fault: StoreFault,
     },
+    /// The file was moved or replaced while it was open.
+    #[error(
+        "the vault that was opened is no longer at `{}`: it was moved, or another file was put in its \
+         place; {}", path.display(), if *durable { "the change is in the file that was there" } else { "nothing was changed" }
+    )]
+    Moved {
+        /// Where it was.
+        path: PathBuf,
+        /// Whether the change was made, in the file that was there.
+        durable: bool,
+    },
     /// An earlier write of the same transaction failed.
     #[error("transaction was rolled back because an earlier step of it failed")]
     GivenUp,

@@ -132,7 +132,7 @@ fn one_line(purpose: &str) -> String {
 }
 
 #[cfg(unix)]
-fn still_there(file: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn still_there(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let ours = file.metadata()?;
     match fs::metadata(path) {
@@ -143,7 +143,7 @@ fn still_there(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 #[cfg(not(unix))]
-fn still_there(_: &File, _: &Path) -> io::Result<bool> {
+pub(crate) fn still_there(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 

@@ -7,6 +7,7 @@
 //! closes a handle of its own may do to SQLite's locks, [`crate::range_lock`] makes up for.
 
 use crate::StoreFault;
+use crate::lock::still_there;
 use crate::range_lock::{Hold, Range, set};
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
@@ -45,6 +46,11 @@ impl RawFile {
         let presence = Presence::announce(path)?;
         let file = OpenOptions::new().read(true).write(write).open(path)?;
         Ok(Self { file: Some(file), barred: Cell::new(false), presence })
+    }
+
+    /// Whether the file is the one at this path; where the system cannot tell, it is.
+    pub(crate) fn is_at(&self, path: &Path) -> io::Result<bool> {
+        still_there(self.file()?, path)
     }
 
     /// Becomes the one writer of the file, until it is dropped; false if there is another.

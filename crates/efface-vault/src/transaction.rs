@@ -140,6 +140,7 @@ impl Transaction<'_> {
         self.refuse_if_failed()?;
         self.seal_tally()?;
         self.sweep_changes(stop)?;
+        self.stands_at_its_path(false)?;
         self.connection.execute_batch("COMMIT")?;
         self.open = false;
         self.vault_mut().pending = None;
@@ -148,7 +149,20 @@ impl Transaction<'_> {
         // The change is durable: what fails now fails after it.
         self.forget_pages()
             .and_then(|()| retire(&self.path).map_err(StoreFault::from))
-            .map_err(|fault| WriteError::JournalLeft { journal: journal_of(&self.path), fault })
+            .map_err(|fault| WriteError::JournalLeft { journal: journal_of(&self.path), fault })?;
+        self.stands_at_its_path(true)
+    }
+
+    /// That whoever looks at the path finds this change: no program put another file there.
+    fn stands_at_its_path(&self, durable: bool) -> Result<(), WriteError> {
+        match &self.access {
+            Access::Writing { file, .. }
+                if !file.is_at(&self.path).map_err(StoreFault::from)? =>
+            {
+                Err(WriteError::Moved { path: self.path.clone(), durable })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes the changed pages to the file, which the journal can still undo, and sweeps them.

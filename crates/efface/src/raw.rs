@@ -21,9 +21,13 @@ pub(crate) fn as_the_labels_ask(
     table: &mut Table,
 ) -> Result<Option<(Choices, Notice)>> {
     let given = choices.settings.loss.is_some() || source.classes.is_some();
-    let Some(raw) = table.raw.as_mut().filter(|_| source.infers_task && !given) else {
+    if given || !source.infers_task {
         return Ok(None);
-    };
+    }
+    if let Some(classes) = &table.classes {
+        declared_classes(choices, &classes.names, table.rows())?;
+    }
+    let Some(raw) = table.raw.as_mut() else { return Ok(None) };
     let class = |row| match RawTarget::of(row) {
         Ok(RawTarget::Class(name)) => Some(name),
         _ => None,
@@ -38,6 +42,7 @@ pub(crate) fn as_the_labels_ask(
             return Err(Error::input(Code::Classes, message)
                 .hint("name the column to predict with `§label`"));
         }
+        no_names(classes.len(), raw.rows.len())?;
         return Ok(None);
     }
     let notice = as_regression(classes.len());
@@ -51,6 +56,39 @@ pub(crate) fn as_the_labels_ask(
     };
     Ok(Some((Choices::of(settings, true)?, notice)))
 }
+
+/// Refuses labels that are numbers, or names of records, where public constants make them classes.
+fn declared_classes(choices: &Choices, names: &[String], records: usize) -> Result<()> {
+    let classes: Vec<&str> = names.iter().map(String::as_str).collect();
+    if !looks_numeric(&classes) {
+        return no_names(classes.len(), records);
+    }
+    let message = format!(
+        "the labels are {} different numbers, and `{}` would learn each of them as a class",
+        classes.len(),
+        choices.mechanism.name()
+    );
+    Err(Error::refused(Code::Classes, message).hint(
+        "name a column of classes with `§label`, or list them with `§classes` if they are; numbers are \
+         predicted by `§loss squared` with `§mechanism ridge` or `solve`",
+    ))
+}
+
+/// Refuses classes that mostly have one record each: models and certificates list their names.
+fn no_names(classes: usize, records: usize) -> Result<()> {
+    if classes <= MOST_WITHOUT_ASKING || 2 * classes <= records {
+        return Ok(());
+    }
+    let message = format!(
+        "the labels have {classes} classes in {records} records: they name records, and every \
+         certificate would list them"
+    );
+    Err(Error::refused(Code::Classes, message)
+        .hint("name the column to predict with `§label`, or list the classes with `§classes`"))
+}
+
+/// Classes that may be as many as the records.
+const MOST_WITHOUT_ASKING: usize = 20;
 
 /// Preprocessing that is fitted to records, and the facts of a plan for them.
 pub(crate) fn fit(

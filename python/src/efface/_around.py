@@ -66,6 +66,12 @@ def source_of(x: Any, y: Any) -> Any:
     return None
 
 
+def tables_given() -> Iterator[Any]:
+    """The rows that methods named `fit...` that are at work were given, the nearest first."""
+    for _, given in _fits():
+        yield given.get("X")
+
+
 def _length(table: Any) -> int:
     return int(table.shape[0]) if hasattr(table, "shape") else len(table)
 

@@ -336,7 +336,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             What is promised about the model as it is now.
         """
         check_is_fitted(self)
-        check_same(self._extractor, X)
+        check_same(self._extractor, self._training, X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=False)
         rows = self._table(read, self._targets(read.y))
@@ -371,7 +371,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             What is promised about the model as it is now.
         """
         check_is_fitted(self)
-        check_same(self._extractor, X)
+        check_same(self._extractor, self._training, X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=False)
         rows = self._table(read, self._targets(read.y))
@@ -471,6 +471,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         estimator._columns = {} if face is None else face.get("columns", {})
         listed = {constant["name"]: constant["value"] for constant in plan["constants"]}
         estimator._extractor = listed.get("extractor")
+        estimator._training = parameters.get("extractor_training")
         estimator._home, estimator._watch, estimator._last = home, Watch(), -1
         estimator.certificates_ = []
         published = Published.of(home.path)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._around import tables_given
 from ._errors import InputError, Refused
 from ._training import Training
 
@@ -28,7 +30,8 @@ _IN_ORDER = ("NoneType", "SequentialSampler", "BatchSampler", "_InfiniteConstant
 class Features(np.ndarray):
     """Rows that are outputs of a model, and which one: an array of float32.
 
-    Slices of rows keep the name and the training; what is computed from them is a plain array.
+    Slices of rows keep name and training. What is computed from them keeps the training, since it
+    depends on it, and not the name; of a public model it is a plain array.
 
     Attributes
     ----------
@@ -48,14 +51,13 @@ class Features(np.ndarray):
 
     def __array_finalize__(self, source: Any) -> None:
         """Start without a name: what is made of features in other ways is no output."""
-        self._tell(None)
+        self.extractor, self.dependence = None, None
+        self.training = source.training if isinstance(source, Features) else None
 
-    def _tell(self, source: Features | None) -> None:
-        """Say of these rows what is said of others, or nothing."""
-        self.extractor, self.dependence, self.training = None, None, None
-        if source is not None:
-            self.extractor, self.dependence = source.extractor, source.dependence
-            self.training = source.training
+    def _tell(self, source: Features) -> None:
+        """Say of these rows what is said of others."""
+        self.extractor, self.dependence = source.extractor, source.dependence
+        self.training = source.training
 
     def __getitem__(self, key: Any) -> Any:
         """Return some of the rows, which keep the name, or other parts, which do not."""
@@ -70,7 +72,8 @@ class Features(np.ndarray):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Change numbers, which are no outputs from then on."""
-        self._tell(None)
+        self.extractor, self.dependence = None, None
+        self.training = _joint((self, value))
         super().__setitem__(key, value)
 
     def copy(self, order: Any = "C") -> Features:
@@ -87,18 +90,21 @@ class Features(np.ndarray):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute on plain arrays: a sum of features is no output of the model."""
         plain = [np.asarray(x) if isinstance(x, Features) else x for x in inputs]
+        training = _joint(inputs)
         if "out" in options:
             for x in options["out"]:
                 if isinstance(x, Features):
-                    x._tell(None)
+                    x.extractor, x.dependence, x.training = None, None, training
             options["out"] = tuple(
                 np.asarray(x) if isinstance(x, Features) else x for x in options["out"]
             )
-        return getattr(ufunc, method)(*plain, **options)
+        return _made_of(getattr(ufunc, method)(*plain, **options), training)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Functions of NumPy give plain arrays."""
-        return function(*_plain(args), **{name: _plain(value) for name, value in kwargs.items()})
+        """Functions of NumPy compute on plain arrays, too."""
+        named = {name: _plain(value) for name, value in kwargs.items()}
+        training = _joint((args, list(kwargs.values())))
+        return _made_of(function(*_plain(args), **named), training)
 
     def __reduce__(self) -> Any:
         return _features, (np.asarray(self), self.extractor, self.dependence, self.training)
@@ -110,6 +116,32 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_plain(item) for item in value)
     return value
+
+
+def _joint(values: Any) -> Training | None:
+    """The training behind any of the values, in whatever lists they are."""
+    if isinstance(values, Features):
+        return values.training
+    found: Training | None = None
+    for value in values if isinstance(values, list | tuple) else ():
+        training = _joint(value)
+        if None not in (found, training) and found != training:
+            raise InputError(
+                f"rows of two trainings cannot be put together: {found} and {training}",
+                code="data",
+                hint="make all features with one model",
+            )
+        found = found or training
+    return found
+
+
+def _made_of(found: Any, training: Training | None) -> Any:
+    """Arrays that were computed from features of a training, which are still of it."""
+    if training is None:
+        return found
+    if isinstance(found, list | tuple) and type(found) in (list, tuple):
+        return type(found)(_made_of(item, training) for item in found)
+    return _features(found, None, None, training) if isinstance(found, np.ndarray) else found
 
 
 def _features(
@@ -215,7 +247,10 @@ def extract(
                 hint="freeze it: features of all records must be made by the same model",
             )
         said = f"{said}, sha256 {before}"
-    return _features(np.concatenate(found), said, dependence, training)
+    made = _features(np.concatenate(found), said, dependence, training)
+    if training is not None:
+        _remember(made)
+    return made
 
 
 def named_by(x: Any) -> str | None:
@@ -240,15 +275,64 @@ def limits_of(x: Any) -> list[str]:
 
 def training_of(given: Any, x: Any) -> str | None:
     """Return the training behind rows to train on, which settings must not contradict."""
-    said = None if given is None else str(given)
-    own = str(x.training) if isinstance(x, Features) and x.training is not None else None
+    said, own = Training._of_setting(given), training_behind(x)
     if None not in (said, own) and said != own:
         raise InputError(
-            f"`extractor_training` is {said!r}, but the rows come from {own!r}",
+            f"`extractor_training` is `{said}`, but the rows come from `{own}`",
             code="settings",
             hint="leave out `extractor_training`: the rows say it",
         )
-    return own if said is None else said
+    found = own if said is None else said
+    return None if found is None else str(found)
+
+
+def training_behind(x: Any) -> Training | None:
+    """Return the training that rows come from, as far as that can be seen.
+
+    Rows say so themselves, or the table that a pipeline in progress was given; a frame or an array
+    that was made of features has the numbers of some that are still there.
+    """
+    for table in (x, *tables_given()):
+        # Outputs that are named and have no training are those of a public model.
+        if isinstance(table, Features) and (table.training or table.extractor):
+            return table.training
+    row = _first_row(x)
+    if row is None:
+        return None
+    for alive in _ALIVE:
+        features = alive()
+        if features is not None and features.training is not None and _holds(features, row):
+            return features.training
+    return None
+
+
+# Features of trainings that are in use, to be known again where a table was made of them.
+_ALIVE: list[weakref.ref[Features]] = []
+
+
+def _remember(features: Features) -> None:
+    _ALIVE[:] = [alive for alive in _ALIVE if alive() is not None]
+    _ALIVE.append(weakref.ref(features))
+
+
+def _first_row(x: Any) -> NDArray[np.float32] | None:
+    """The numbers of the first row of a table; None where it has none."""
+    rows = x.iloc[:1].to_numpy() if hasattr(x, "iloc") else x
+    if hasattr(rows, "to_numpy"):
+        rows = rows[:1].to_numpy()
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or len(rows) == 0:
+        return None
+    cells = [cell for cell in rows[0].tolist() if isinstance(cell, float)]
+    return np.array(cells, dtype=np.float32) if cells else None
+
+
+def _holds(features: Features, row: NDArray[np.float32]) -> bool:
+    """Whether all numbers of one of the rows are in this row."""
+    if features.ndim != 2 or features.shape[1] == 0:
+        return False
+    plain = np.asarray(features)
+    same = plain[np.isin(plain[:, 0], row)]
+    return bool(np.isin(same, row).all(axis=1).any())
 
 
 def agreed(given: str | None, x: Any) -> str | None:
@@ -263,8 +347,8 @@ def agreed(given: str | None, x: Any) -> str | None:
     return own if given is None else given
 
 
-def check_same(known: str | None, x: Any) -> None:
-    """Refuse outputs of another model than the one that was trained on."""
+def check_same(known: str | None, training: str | None, x: Any) -> None:
+    """Refuse outputs of another model, or of another training, than what was trained on."""
     own = named_by(x)
     if own is not None and own != known:
         trained = "rows that name no public model" if known is None else f"outputs of {known!r}"
@@ -272,6 +356,14 @@ def check_same(known: str | None, x: Any) -> None:
             f"the model was trained on {trained}, and these rows are outputs of {own!r}",
             code="data",
             hint="make features with the same public model",
+        )
+    behind = training_behind(x)
+    if behind is not None and behind != Training._of_setting(training):
+        trained = "rows without a training behind them" if training is None else f"`{training}`"
+        raise InputError(
+            f"the model was trained on features of {trained}, and these rows come from `{behind}`",
+            code="data",
+            hint="make features with the same model, or train a new one on all of them",
         )
 
 

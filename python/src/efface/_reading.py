@@ -155,7 +155,7 @@ class Reading:
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Margins (rows, outputs) of rows to predict, in the precision of the rows."""
         check_is_fitted(self)
-        check_same(self._extractor, X)
+        check_same(self._extractor, self._training, X)
         self._warn_if_stale()
         if self._records == 0:
             warn(

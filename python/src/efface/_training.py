@@ -95,7 +95,10 @@ class Training:
 
         A history says nothing of how batches were made. Make them by Poisson sampling, which
         `make_private` does unless told otherwise, and without accumulated gradients over several
-        batches: a record may be in two of them, which the history does not tell.
+        batches: a record may be in two of them, which the history does not tell. Where the
+        clip follows the gradients (`AdaClipDPOptimizer`, `clipping="adaptive"`), the history has
+        more noise than there was, since noisy counts were released beside the sums: such engines
+        are refused, and accountants and lists do not show it.
 
         Parameters
         ----------
@@ -118,6 +121,15 @@ class Training:
         InputError
             Where it is no history.
         """
+        optimizer = getattr(history, "optimizer", history)
+        if hasattr(optimizer, "unclipped_num_std") or hasattr(history, "unclipped_num_std"):
+            raise Refused(
+                "the clip followed the gradients: noisy counts were released beside the sums, and "
+                "the history has more noise than there was",
+                code="settings",
+                hint="train with a constant clip, or state noise, rate and steps yourself, the "
+                "noise being that of both releases together",
+            )
         found = getattr(history, "accountant", history)
         found = found.get("history") if isinstance(found, Mapping) else found
         found = getattr(found, "history", found)
@@ -187,6 +199,16 @@ class Training:
         return cls(noise=noise, rate=rate, steps=steps, clip=clip, deleted=deleted)
 
     @classmethod
+    def _of_setting(cls, given: Any) -> Training | None:
+        """Of a setting, where it can be read; what is wrong with others is the engine's to say."""
+        if given is None or isinstance(given, Training):
+            return given
+        try:
+            return cls._read(str(given))
+        except (KeyError, ValueError, InputError, Refused):
+            return None
+
+    @classmethod
     def _read(cls, text: str) -> Training:
         """Of the text that the engine takes."""
         phases, others = [], {}
@@ -197,15 +219,16 @@ class Training:
         given = float(others["clip"]) if "clip" in others else None
         return cls._of(phases, given, int(others.get("deleted", 0)))
 
-    def epsilon(self, *, delta: float, deletions: int = 1) -> float:
+    def epsilon(self, *, delta: float, deletions: int | None = None) -> float:
         """Return how much the extractor itself tells of so many deleted records together.
 
         Parameters
         ----------
         delta : float
             The delta that it holds at, above 0 and below 1.
-        deletions : int, default=1
-            Records deleted since the training, `deleted` included.
+        deletions : int, optional
+            Records deleted since the training, `deleted` included. By default one more than
+            `deleted`.
 
         Returns
         -------
@@ -215,7 +238,9 @@ class Training:
         from . import accounting
 
         noise, rate, steps = (list(column) for column in zip(*self.phases, strict=True))
-        group = [int(deletions)] * len(self.phases)
+        count = self.deleted + 1 if deletions is None else deletions
+        least = max(1, self.deleted)
+        group = [_count("deletions", count, least=least)] * len(self.phases)
         found: float = accounting.dp_sgd_schedule(
             noise=noise, rate=rate, steps=steps, group=group, mu=0.0, delta=delta
         )
@@ -314,11 +339,18 @@ def _parts(event: Any, depth: int) -> tuple[list[Any], int] | None:
     return None
 
 
-def _steps(event: Any, depth: int = 0) -> list[Phase]:
-    """The steps of an event."""
+def _steps(event: Any, depth: int = 0, known: dict[int, list[Phase]] | None = None) -> list[Phase]:
+    """The steps of an event. What stands in it more than once is looked at once (`known`)."""
+    known = {} if known is None else known
+    if id(event) not in known:
+        known[id(event)] = _steps_of(event, depth, known)
+    return known[id(event)]
+
+
+def _steps_of(event: Any, depth: int, known: dict[int, list[Phase]]) -> list[Phase]:
     if (composed := _parts(event, depth)) is not None:
         parts, times = composed
-        found = _merged(step for part in parts for step in _steps(part, depth + 1))
+        found = _merged(step for part in parts for step in _steps(part, depth + 1, known))
         return [(noise, rate, steps * times) for noise, rate, steps in found if times > 0]
     kind = _kind(event)
     if kind == "PoissonSampledDpEvent":

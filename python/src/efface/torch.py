@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import sys
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,9 +21,16 @@ from ._training import Training
 
 __all__ = ["DPTrainer"]
 
+# What modules of this process were trained by, which a later training goes on from.
+_TRAINED: weakref.WeakKeyDictionary[torch.nn.Module, Training] = weakref.WeakKeyDictionary()
+
 # How far a record's gradient may be from the one it has beside other records, relative to its
-# length: what rounding in single precision makes, and no more.
-_CLOSE = 1e-4
+# length: what rounding in single precision makes, and no more. What is counted on at least, since
+# it is measured on a few.
+_CLOSE, _LEAST = 1e-4, 1e-6
+
+# The step of the grid of whole numbers, in clips, at most.
+_GRID = 2.0**-20
 
 
 class DPTrainer:
@@ -35,7 +43,9 @@ class DPTrainer:
 
     Certificates of models on the module's features say `declared` all the same: that a record's
     gradient depends on that record alone is up to the module and to torch, which is measured before
-    training and told, and not proved.
+    training and told, and not proved. The noise is raised by what a whole batch would need whose
+    gradients each depend on another record by as much as measured, and at least by 1e-6 of their
+    length.
 
     Parameters
     ----------
@@ -70,6 +80,9 @@ class DPTrainer:
     max_batch : int, default=64
         Records whose gradients are computed at once. Larger batches are computed in parts; none is
         cut. With 1 no record's gradient can depend on another.
+    before : Training, optional
+        How the module was trained before on data that may hold the records. Modules that were
+        trained in this process are known.
     verbose : int, default=0
         Show steps and the time left, on standard error.
 
@@ -77,6 +90,7 @@ class DPTrainer:
     ----------
     training : Training or None
         What was done, after :meth:`fit`: `efface.extract(module, data, training=trainer.training)`.
+        What a module was trained by before is part of it.
     dependence : float or None
         How far a record's gradient was from the one it has beside other records, relative to its
         length: measured on a few records before training.
@@ -99,6 +113,7 @@ class DPTrainer:
         expected: float | None = None,
         unit: str = "record",
         max_batch: int = 64,
+        before: Training | None = None,
         verbose: int = 0,
     ) -> None:
         if unit != "record":
@@ -124,8 +139,8 @@ class DPTrainer:
         self.optimizer, self.learning_rate = optimizer, float(learning_rate)
         self.expected, self.max_batch, self.verbose = expected, int(max_batch), verbose
         Training(noise=self.noise, rate=self.rate, steps=self.steps, clip=self.clip)
-        self.training: Training | None = None
-        self.dependence: float | None = None
+        self.training: Training | None = _TRAINED.get(module) if before is None else before
+        self.dependence: float | None = None if self.training is None else self.training.dependence
 
     def fit(self, data: Any, targets: Any = None) -> DPTrainer:
         """Train the module on records.
@@ -160,7 +175,7 @@ class DPTrainer:
         expected = self.rate * len(records) if self.expected is None else float(self.expected)
         sums = _engine.ReleasedSums(
             gradients.width,
-            noise=self.noise,
+            noise=self.noise * self._widened(len(records), gradients.width),
             rate=self.rate,
             clip=self.clip,
             steps=self.steps,
@@ -191,12 +206,19 @@ class DPTrainer:
                     code="settings",
                     hint="lower the learning rate",
                 )
-        before = () if self.training is None else self.training.phases
-        columns = zip(*before, (self.noise, self.rate, self.steps), strict=True)
+        before = _TRAINED.get(self.module, self.training)
+        phases = () if before is None else before.phases
+        columns = zip(*phases, (self.noise, self.rate, self.steps), strict=True)
         noises, rates, numbers = map(list, columns)
         self.training = Training(
-            noise=noises, rate=rates, steps=numbers, clip=self.clip, dependence=self.dependence
+            noise=noises,
+            rate=rates,
+            steps=numbers,
+            clip=self.clip,
+            deleted=0 if before is None else before.deleted,
+            dependence=self.dependence,
         )
+        _TRAINED[self.module] = self.training
         return self
 
     def _check_start(self, records: _Records, gradients: _Gradients) -> None:
@@ -216,6 +238,22 @@ class DPTrainer:
                 "BatchNorm, or `max_batch=1`",
             )
         self.dependence = max(found, self.dependence or 0.0)
+
+    def _widened(self, records: int, width: int) -> float:
+        """How much more noise hides a record that moves others of its batch by rounding.
+
+        Of a batch of b records it moves the sum by at most 1 + b times the dependence, in clips;
+        where there is any, gradients of others may also be rounded to other whole numbers, each by
+        at most a grid step in every weight.
+        """
+        if self.max_batch == 1:
+            return 1.0
+        mean = self.rate * records
+        # Batches are larger than that with a probability below 1e-20.
+        most = min(records, mean + 12 * mean**0.5 + 40)
+        found = self.dependence or 0.0
+        rounded = _GRID * width**0.5 if found > 0 else 0.0
+        return 1 + most * (max(found, _LEAST) + rounded)
 
     def _told(self, steps: int) -> Iterator[int]:
         """Count the steps, and show how long they will take."""

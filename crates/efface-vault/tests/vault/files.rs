@@ -472,3 +472,33 @@ fn a_copy_that_serves_is_noticed_and_stays_so() {
     fs::rename(&path, &renamed).unwrap();
     assert_eq!(note(&renamed), (false, 0), "another name is not another file");
 }
+
+/// Another program puts an older copy in the vault's place, or takes the file away, while a change is
+/// under way: nobody is told that the record is gone from what lies there.
+#[cfg(unix)]
+#[test]
+fn a_file_that_was_replaced_under_a_change_is_no_vault_that_forgot() {
+    for put_back in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = create(folder.path());
+        let (copy, aside) = (folder.path().join("copy"), folder.path().join("aside"));
+        fs::copy(&path, &copy).unwrap();
+        let mut vault = unlocked(&path);
+        let rows = vault.find_subject(row(4).subject.as_deref().unwrap()).unwrap();
+        let mut change = vault.begin().unwrap();
+        change.delete_records(&rows).unwrap();
+        fs::rename(&path, &aside).unwrap();
+        if put_back {
+            fs::rename(&copy, &path).unwrap();
+        }
+        let error = change.commit().unwrap_err();
+        assert!(matches!(&error, WriteError::Moved { durable: false, .. }), "{error}");
+        assert!(error.to_string().contains("nothing was changed"), "{error}");
+        drop(vault);
+        // Back at its place it is as it was, and forgets.
+        fs::rename(&aside, &path).unwrap();
+        assert_eq!(count(&path), ROWS);
+        delete(&path, 4);
+        assert_eq!(count(&path), ROWS - 1);
+    }
+}

@@ -57,6 +57,8 @@ pub(crate) fn claims(
     for (position, (question, accountant)) in questions.iter().enumerate() {
         let asked = wanted && position == 0;
         match evaluate(event, question, *accountant) {
+            // No bound is no claim.
+            Ok(claim) if !asked && claim.epsilon.0.is_infinite() => {}
             Ok(claim) => claims.push(claim),
             // The claim asked for must hold; the others are extra and left out where the event
             // does not carry them (DP under `mean` without a public minimum).

@@ -63,7 +63,7 @@ impl Trunk {
             let mechanism = plan.mechanism.name();
             let message = format!("the vault's model is one of `{mechanism}`, and no network");
             return Err(Error::refused(Code::Features, message)
-                .hint("train a network first: `§efface train DATA §mechanism dp-sgd`"));
+                .hint("train a network first: `§mechanism dp-sgd`"));
         };
         if weights.len() > MOST_WEIGHTS {
             let message = format!(
