@@ -1748,9 +1748,39 @@ NETWORK = {"gradients", "batches", "network"}
 # And about shards: a unit's shard follows from its name alone; a network is a function of its
 # shard's records, bit for bit; architecture, start and schedule were chosen without the records.
 SHARDS = {"shards", "determinism", "network"}
-# About a training that was made elsewhere: the same, and that noise was drawn as it is declared.
-# Nobody but whoever states it can know, so that it is neither enforced nor measured.
-DECLARED = {"given-gradients", "given-batches", "given-noise"}
+# About a training that was made elsewhere: the same, that noise was drawn as it is declared, and
+# that rows are what the extractor makes of one record each. Nobody but whoever states it can know,
+# so that it is neither enforced nor measured, and said in these words alone.
+DECLARED = {
+    "given": (
+        "the extractor was trained by DP-SGD elsewhere, by the steps listed as `given-training` "
+        "and no others, before the first training here; it stays as it is, and a record here was "
+        "at most one record there"
+    ),
+    "given-rows": (
+        "rows are outputs of that extractor as it was when its training ended; each is computed "
+        "from its own raw record alone"
+    ),
+    "given-gradients": (
+        "in each of these steps a record's gradient depended on the weights, that record and "
+        "randomness of its own alone, and was clipped, so that no record moved the sum by more "
+        "than the clip"
+    ),
+    "given-batches": (
+        "each record was in the batch of a step with the stated probability, by itself, drawn "
+        "afresh and in secret: batches were not shuffled, of fixed size, cut or left out, and sums "
+        "were divided by public numbers"
+    ),
+    "given-noise": (
+        "each sum got Gaussian noise of at least the stated multiple of the clip once, from a "
+        "generator that nobody can predict or repeat; layers, start, steps and settings were "
+        "chosen without the records"
+    ),
+}
+DECLARED_EXTRACTOR = (  # where the model is named, too
+    "rows are outputs of the model that is listed, which was trained as declared and stays as it "
+    "is; each is computed from its own raw record alone"
+)
 GROUNDS = {"dp-sgd": NETWORK, "shards": SHARDS}
 CONVEX = ("lipschitz", "smoothness", "lambda", "max-weight", "class-weight")
 # Constants that may follow from the number of records. Any other one of origin `data` was read off
@@ -2435,6 +2465,8 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
             f": an attacker who must decide between the two from {seen} succeeds with probability "
             "at most #% (random guessing: 50%)"
         )
+    if claim["reference"] in (RETRAINED["elsewhere"], ELSEWHERE_DIFFER):
+        who = "if the extractor was trained as declared, " + who
     text = who + text
     if claim["accountant"] == "objective":
         text = "NOT SOUND, only as published: " + text
@@ -2842,19 +2874,20 @@ def follows_size(document: Fields, name: str) -> bool:
 def check_assumptions(document: Fields) -> str:
     """Assumptions of the claims beyond mathematics is stated."""
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
-    needed = set(GROUNDS.get(core(document["event"])["kind"], {"rows"}))
+    kind, fitted = core(document["event"])["kind"], core(document["event"]).get("preprocessing")
+    needed = {"rows", *GROUNDS.get(kind, ())}
+    if kind == "exact-removal" and not fitted:
+        needed.add("stored-rows")
     if (document["event"].get("given") or {}).get("training") is not None:
         needed |= set(NETWORK)
     if is_declared(document["event"]):
-        needed |= DECLARED
-        for said in document["assumptions"]:
-            word = said["name"] not in DECLARED | {"given"} or (
-                said["evidence"] in ("declared", "assumed")
-            )
-            require(word, f"`{said['name']}` is about a training elsewhere, which nothing enforces")
+        needed |= set(DECLARED)
+        check_word_given(document["assumptions"])
     trained = (document["event"].get("given") or {}).get("training") is not None
     if trained or core(document["event"]).get("grid") is not None:
         needed.add("randomness")
+    if core(document["event"]).get("grid") is not None:
+        needed.add("group")
     for constant in document["constants"]:
         if constant["origin"] == "data":  # taken to be public; sizes follow from the row count
             name = constant["name"]
@@ -2880,6 +2913,19 @@ def check_assumptions(document: Fields) -> str:
     for name in sorted(needed):
         require(name in stated, f"the assumption `{name}` is not stated")
     return f"{len(document['assumptions'])} assumptions are stated"
+
+
+def check_word_given(assumptions: list[Fields]) -> None:
+    """What is said of a training elsewhere is said in its words, and on the user's word."""
+    words = DECLARED | {"extractor": DECLARED_EXTRACTOR}
+    for said in assumptions:
+        name = said["name"]
+        if name not in words and not name.startswith("given-"):
+            continue
+        taken = said["evidence"] in ("declared", "assumed")
+        require(taken, f"`{name}` is about a training elsewhere, which nothing enforces")
+        same = said["value"] == words.get(name)
+        require(same, f"`{name}` is about a training elsewhere, in other words")
 
 
 def check_consistency(document: Fields) -> str:

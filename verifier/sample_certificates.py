@@ -297,6 +297,7 @@ def exact(base: dict[str, Any]) -> dict[str, Any]:
         added[name.replace("_", "-")] = event[name]
     constants += [{"name": n, "value": v, "origin": "default"} for n, v in added.items()]
     assumptions = [a for a in document["assumptions"] if a["name"] != "randomness"]
+    assumptions.append({"name": "stored-rows", "value": "b", "evidence": "assumed"})
     scope = {"covers": [], "does_not_cover": [*verify.LIMITS, *verify.UNHIDDEN]}
     return seal(
         {
@@ -362,7 +363,7 @@ def network(adjacency: str = "replace") -> dict[str, Any]:
     ]
     document["assumptions"] = [
         {"name": name, "value": "b", "evidence": "enforced"}
-        for name in (*sorted(verify.NETWORK), "randomness", "row-count", "group")
+        for name in (*sorted(verify.NETWORK), "rows", "randomness", "row-count", "group")
     ]
     document["scope"]["does_not_cover"] += verify.NETWORK_LIMITS
     return seal(document)
@@ -399,7 +400,7 @@ def sharded(kind: str = "delete") -> dict[str, Any]:
     ]
     document["assumptions"] = [
         {"name": name, "value": "b", "evidence": "enforced"}
-        for name in (*sorted(verify.SHARDS), "row-count")
+        for name in (*sorted(verify.SHARDS), "rows", "row-count")
     ]
     limits = (*verify.UNHIDDEN, *verify.SHARDS_LIMITS)
     document["scope"]["does_not_cover"] += limits

@@ -270,6 +270,35 @@ class OnNetworks(unittest.TestCase):
         found = self.elsewhere([(80.0, 1.0, 4), (40.0, 1.0, 3)], 5)
         self.assertLess(abs(found / want - 1), 1e-5)
 
+    def test_what_is_said_of_a_training_elsewhere_has_its_words(self) -> None:
+        def said(name: str, value: str, evidence: str) -> list[dict[str, Any]]:
+            return [{"name": name, "value": value, "evidence": evidence}]
+
+        words = verify.DECLARED | {"extractor": verify.DECLARED_EXTRACTOR}
+        for name, text in words.items():
+            verify.check_word_given(said(name, text, "declared"))
+            verify.check_word_given(said(name, text, "assumed"))
+            for other in (("checked", "declared"), (text, "enforced"), (text, "measured")):
+                with self.assertRaises(verify.Broken):
+                    verify.check_word_given(said(name, *other))
+        with self.assertRaises(verify.Broken):
+            verify.check_word_given(said("given-checks", words["given"], "declared"))
+        verify.check_word_given(said("rows", "checked", "enforced"))
+
+    def test_its_claims_say_what_they_hold_under(self) -> None:
+        claim: dict[str, Any] = {"notion": verify.RETRAINING, "requests": "any", "group": "1"}
+        claim |= {"epsilon": Decimal(1), "delta": Decimal("1e-5"), "advantage": Decimal("0.1")}
+        claim |= {"order": None, "adjacency": "remove", "accountant": "pld", "releases": 1}
+        under = "if the extractor was trained as declared, "
+        for notion, reference in (
+            (verify.RETRAINING, verify.RETRAINED["elsewhere"]),
+            (verify.PRIVACY, verify.ELSEWHERE_DIFFER),
+        ):
+            text, _ = verify.sentence(claim | {"notion": notion, "reference": reference})
+            self.assertTrue(text.startswith(under), text)
+        text, _ = verify.sentence(claim | {"reference": verify.RETRAINED["network"]})
+        self.assertFalse(text.startswith(under), text)
+
     def test_declarations_that_nothing_is_known_of_are_refused(self) -> None:
         for phases in (
             [],

@@ -95,7 +95,8 @@ class Statements(CertificateCase):
         count, retraining = without("row-count"), claims(verify.RETRAINING, verify.RENYI)
         self.breaks(self.solved_openly, {"assumptions"}, count)
         self.breaks(self.solved, set(), count)
-        self.breaks(self.solved, set(), retraining, count, without("group"))
+        self.breaks(self.solved, set(), retraining, count)
+        self.breaks(self.solved, {"assumptions"}, retraining, without("group"))
         for name in ("n", "capacity", "delta"):
             at = next(i for i, c in enumerate(self.solved["constants"]) if c["name"] == name)
             data = put({"origin": "data"}, "constants", at)

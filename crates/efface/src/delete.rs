@@ -15,7 +15,7 @@ use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
-use crate::notice::{Notice, NoticeCode, network_elsewhere};
+use crate::notice::{Notice, NoticeCode, trained_elsewhere};
 use crate::outcome::{DryRun, Served};
 use crate::plan::{Plan, Task};
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
@@ -183,7 +183,7 @@ fn take_out(
     for subject in emptied {
         tombstones.push(hmac("subject", &subject));
     }
-    let mut notices: Vec<Notice> = network_elsewhere(plan).into_iter().collect();
+    let mut notices: Vec<Notice> = trained_elsewhere(plan).into_iter().collect();
     if !resolved.gone.is_empty() {
         let message = format!("{} of the names were deleted before", resolved.gone.len());
         notices.push(Notice::new(NoticeCode::DeletedBefore, message));

@@ -6,6 +6,7 @@
 mod chain;
 mod consistent;
 mod count;
+mod elsewhere;
 mod erasure;
 mod form;
 mod objective;
@@ -13,11 +14,10 @@ mod read_off;
 mod verify;
 
 pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds};
+pub use elsewhere::{DECLARED, DECLARED_EXTRACTOR};
 pub use erasure::{Damage, ERASURE_SCHEMA, Erased, Erasure, When, Withdrawn};
 pub use read_off::read_off;
-pub use verify::{
-    Check, CheckOutcome, DECLARED, NETWORK, SHARDS, Verdict, event_constants, verify,
-};
+pub use verify::{Check, CheckOutcome, NETWORK, SHARDS, Verdict, event_constants, verify};
 
 use serde::{Deserialize, Serialize};
 

@@ -4,10 +4,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::consistent::{MOST, consistent};
+use super::elsewhere::{DECLARED, on_the_users_word};
 use super::objective::objective;
 use super::{
-    Assumption, Certificate, Constant, Evidence, Origin, RequestKind, Signature, document_hash,
-    key_id, read_off, signature_holds,
+    Certificate, Constant, Origin, RequestKind, Signature, document_hash, key_id, read_off,
+    signature_holds,
 };
 use crate::claim::{Claim, Notion, PUBLIC_MODEL, Requests, WEIGHTS, evaluate, in_words, scope};
 use crate::event::{Adjacency, DpSgd, Event, Normalizer, What};
@@ -296,7 +297,7 @@ pub(super) const CLASS_WEIGHT: &str = "class-weight";
 pub(super) const FEATURES: &str = "features";
 
 /// The constant that names the public model whose outputs rows are, and its assumption.
-const EXTRACTOR: &str = "extractor";
+pub(super) const EXTRACTOR: &str = "extractor";
 
 /// Constants that no honest plan computes from the records or their number.
 const PUBLIC: [&str; 23] = [
@@ -366,10 +367,6 @@ pub(super) fn weighted(certificate: &Certificate) -> bool {
 /// schedule were chosen without the records.
 pub const NETWORK: [&str; 3] = ["gradients", "batches", "network"];
 
-/// The assumptions about a training that was made elsewhere: as [`NETWORK`], and that its noise was as
-/// declared and from a generator that nobody can predict. Nothing here can enforce or measure them.
-pub const DECLARED: [&str; 3] = ["given-gradients", "given-batches", "given-noise"];
-
 /// The assumptions that exact removal from shards rests on: that a unit's shard follows from its name
 /// alone; that a network is a function of its shard's records, bit for bit; that architecture, start and
 /// schedule were chosen without the records.
@@ -406,35 +403,32 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         .claims
         .iter()
         .any(|c| matches!(c.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy));
-    let trained = of_networks(certificate.event.core());
+    let core = certificate.event.core();
+    let trained = of_networks(core);
     let learnt = given_training(&certificate.event).map_or(&[][..], |_| &NETWORK);
     let needed = [
-        // Clipping bounds what a unit does to a network, or nothing has to, whatever its rows are.
-        ("rows", trained.is_empty()),
+        ("rows", true),
+        ("stored-rows", matches!(core, Event::ExactRemoval(_)) && core.preprocessing().is_none()),
         ("randomness", certificate.event.grid().is_some() || !learnt.is_empty()),
         ("row-count", replace || counted),
-        ("group", private),
+        ("group", private || core.grid().is_some()),
         ("weights", weighted(certificate)),
         (CLASS_WEIGHT, certificate.constants.iter().any(|c| c.name == CLASS_WEIGHT)),
         (FEATURES, certificate.constants.iter().any(|c| c.name == FEATURES)),
         (EXTRACTOR, certificate.constants.iter().any(|c| c.name == EXTRACTOR)),
         ("preprocessing", certificate.event.preprocessing().is_some()),
-        ("batches", over_batches(certificate.event.core())),
+        ("batches", over_batches(core)),
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
-    let declared = if is_declared(&certificate.event) { &DECLARED[..] } else { &[] };
-    let ours = |a: &&Assumption| {
-        (declared.contains(&a.name.as_str()) || a.name == "given")
-            && matches!(a.evidence, Evidence::Enforced | Evidence::Measured)
+    let declared = if is_declared(&certificate.event) {
+        on_the_users_word(&certificate.assumptions)?;
+        &DECLARED[..]
+    } else {
+        &[]
     };
-    if let Some(one) = certificate.assumptions.iter().find(ours).filter(|_| !declared.is_empty()) {
-        return Err(format!(
-            "`{}` is about a training made elsewhere, which nothing here enforces or measures",
-            one.name
-        ));
-    }
-    let trained = trained.iter().chain(learnt).chain(declared).map(|name| (*name, true));
+    let declared = declared.iter().map(|(name, _)| (*name, true));
+    let trained = trained.iter().chain(learnt).map(|name| (*name, true)).chain(declared);
     let read = certificate.constants.iter().filter(|constant| constant.is_read_off());
     let read = read.map(|constant| (constant.name.as_str(), true));
     for (name, needed) in needed.into_iter().chain(trained).chain(read) {

@@ -20,10 +20,10 @@ const THEOREM: &str = "distributions of privacy losses of the network's steps, f
     Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the \
     accountant says from every network, held against Rényi divergences of whole orders";
 
-const RETRAINED_ELSEWHERE: &str = "the steps of the extractor's training, as declared, from the same \
+pub(super) const RETRAINED_ELSEWHERE: &str = "the steps of the extractor's training, as declared, from the same \
     start, with the records deleted so far in none of them and all others as they were, and the model \
     retrained on its features of the data after the request";
-const NEIGHBOURS_ELSEWHERE: &str = "the same releases, with the extractor's training as declared, from \
+pub(super) const NEIGHBOURS_ELSEWHERE: &str = "the same releases, with the extractor's training as declared, from \
     data that differ in the protected records";
 const THEOREM_ELSEWHERE: &str = "distributions of privacy losses of the steps that are declared, for \
     groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of \

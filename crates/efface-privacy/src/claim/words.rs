@@ -11,11 +11,21 @@ const MEANINGLESS: f64 = 10.0;
 /// The claim in one sentence.
 #[must_use]
 pub fn in_words(claim: &Claim) -> String {
-    let text = format!("{}{}", requester(claim.requests), statement(claim));
+    let text = format!("{}{}{}", condition(claim), requester(claim.requests), statement(claim));
     if claim.accountant == Accountant::Objective {
         return format!("NOT SOUND, only as published: {text}");
     }
     text
+}
+
+/// What the claim holds under: a training that was made elsewhere is taken on the user's word.
+fn condition(claim: &Claim) -> &'static str {
+    use super::trunk::{NEIGHBOURS_ELSEWHERE, RETRAINED_ELSEWHERE};
+    if [RETRAINED_ELSEWHERE, NEIGHBOURS_ELSEWHERE].contains(&claim.reference.as_str()) {
+        "if the extractor was trained as declared, "
+    } else {
+        ""
+    }
 }
 
 fn requester(requests: Requests) -> String {

@@ -10,7 +10,7 @@ mod of_rows;
 use serde::Serialize;
 
 pub(crate) use of_names::names_learnt;
-pub(crate) use of_plan::{Sizes, beyond_deletions, network_elsewhere, of_plan};
+pub(crate) use of_plan::{Sizes, beyond_deletions, of_plan, trained_elsewhere};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, of_clipped,
     of_columns, strays_in_rows,
@@ -75,6 +75,8 @@ pub enum NoticeCode {
     DeletedBefore,
     /// Another vault holds a network's own copy of the records.
     NetworkElsewhere,
+    /// The extractor's training is taken on the user's word, and what it was trained on is not here.
+    ExtractorElsewhere,
     /// The vault is not where it last served: releases of other copies are not counted.
     Moved,
     /// Records without ids were named by their position.
@@ -114,6 +116,7 @@ impl NoticeCode {
             Self::NotCompared => "not-compared",
             Self::DeletedBefore => "deleted-before",
             Self::NetworkElsewhere => "network-elsewhere",
+            Self::ExtractorElsewhere => "extractor-elsewhere",
             Self::Moved => "moved",
             Self::NamedByPosition => "named-by-position",
             Self::DamagedRows => "damaged-rows",
@@ -152,6 +155,7 @@ impl NoticeCode {
             | Self::NotCompared
             | Self::DeletedBefore
             | Self::NetworkElsewhere
+            | Self::ExtractorElsewhere
             | Self::NamedByPosition => false,
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn of_plan(plan: &Plan, sizes: Sizes) -> Result<Vec<Notice>> {
         delta(plan, sizes.records),
         public_n(plan, sizes),
         no_request_covered(plan),
-        network_elsewhere(plan),
+        trained_elsewhere(plan),
     ];
     Ok(all.into_iter().flatten().collect())
 }
@@ -53,15 +53,22 @@ fn noise(plan: &Plan) -> Result<Option<Notice>> {
     Ok(Some(Notice::new(NoticeCode::NoiseDominates, message)))
 }
 
-/// Where features are those of a network, whose own vault holds its own copy of the records.
-pub(crate) fn network_elsewhere(plan: &Plan) -> Option<Notice> {
-    let trunk = plan.trunk.as_ref()?;
-    let message = format!(
-        "the network that makes the features comes from vault {}, which has a copy of its own of the \
-         records: who is deleted here is to be deleted there, too",
-        trunk.vault
-    );
-    Some(Notice::new(NoticeCode::NetworkElsewhere, message))
+/// Where features come from a training that saw records of its own: of a network in another vault, or
+/// elsewhere, as is declared.
+pub(crate) fn trained_elsewhere(plan: &Plan) -> Option<Notice> {
+    if let Some(trunk) = &plan.trunk {
+        let message = format!(
+            "the network that makes the features comes from vault {}, which has a copy of its own of \
+             the records: who is deleted here is to be deleted there, too",
+            trunk.vault
+        );
+        return Some(Notice::new(NoticeCode::NetworkElsewhere, message));
+    }
+    plan.given.as_ref()?.declared.as_ref()?;
+    let message = "that the extractor was trained as `§extractor-training` says is taken on your word, \
+        and the extractor stays as it is: who is deleted here is to be deleted from the records that it \
+        was trained on, too, or counted as `deleted` by whoever uses it elsewhere";
+    Some(Notice::new(NoticeCode::ExtractorElsewhere, message))
 }
 
 /// The constants of a data set of N records: the capacity that bounds all later ones is beside the

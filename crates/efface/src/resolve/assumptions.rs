@@ -1,6 +1,8 @@
 //! What claims rest on beyond mathematics, as certificates state it.
 
-use efface_privacy::certificate::{Assumption, Constant, Evidence, Origin};
+use efface_privacy::certificate::{
+    Assumption, Constant, DECLARED, DECLARED_EXTRACTOR, Evidence, Origin,
+};
 use efface_privacy::event::{Adjacency, Unit, What};
 
 use crate::mechanism::of;
@@ -65,10 +67,7 @@ pub(super) fn assumptions(
                 "rows are outputs of the public model that is listed, which was made without these \
                  records and stays as it is; each is computed from its own raw record alone"
             }
-            true => {
-                "rows are outputs of the model that is listed, which was trained as declared and stays \
-                 as it is; each is computed from its own raw record alone"
-            }
+            true => DECLARED_EXTRACTOR.1,
         };
         list.push(assumption("extractor", value, Evidence::Declared));
     }
@@ -212,7 +211,8 @@ fn about_given(choices: &Choices) -> Vec<Assumption> {
         );
         list.push(assumption("given", value, Evidence::Declared));
     } else if choices.declared_features() {
-        list.extend(about_training());
+        let said = DECLARED.map(|(name, value)| assumption(name, value, Evidence::Declared));
+        list.extend(said);
     } else if let Some(given) = &choices.given {
         let figures = match (given.epsilon, given.delta, given.mu) {
             (Some(epsilon), Some(delta), _) => format!("({epsilon}, {delta})-private"),
@@ -235,38 +235,6 @@ fn about_given(choices: &Choices) -> Vec<Assumption> {
         list.push(assumption("start", value, Evidence::Declared));
     }
     list
-}
-
-/// What claims about features take on the user's word where their training was made elsewhere.
-fn about_training() -> Vec<Assumption> {
-    [
-        (
-            "given",
-            "the extractor was trained by DP-SGD elsewhere, by the steps listed as `given-training` and \
-             no others, before the first training here; it stays as it is, and a record here was at most \
-             one record there",
-        ),
-        (
-            "given-gradients",
-            "in each of these steps a record's gradient depended on the weights, that record and \
-             randomness of its own alone, and was clipped, so that no record moved the sum by more than \
-             the clip",
-        ),
-        (
-            "given-batches",
-            "each record was in the batch of a step with the stated probability, by itself, drawn \
-             afresh and in secret: batches were not shuffled, of fixed size, cut or left out, and sums \
-             were divided by public numbers",
-        ),
-        (
-            "given-noise",
-            "each sum got Gaussian noise of at least the stated multiple of the clip once, from a \
-             generator that nobody can predict or repeat; layers, start, steps and settings were chosen \
-             without the records",
-        ),
-    ]
-    .map(|(name, value)| assumption(name, value, Evidence::Declared))
-    .into()
 }
 
 fn assumption(name: &str, value: impl Into<String>, evidence: Evidence) -> Assumption {

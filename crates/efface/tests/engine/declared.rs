@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Code, Delete, Settings, Which, add, certificate, delete, delete_dry_run, erase,
-    status, verify_ledger, weights,
+    CheckOutcome, Code, Delete, Notice, NoticeCode, Settings, Which, add, certificate, delete,
+    delete_dry_run, erase, status, verify_ledger, weights,
 };
+use efface_privacy::certificate::{DECLARED, DECLARED_EXTRACTOR};
 use serde_json::Value;
 
 use crate::world::World;
@@ -40,6 +41,10 @@ fn holds(world: &World, vault: &Path) {
     assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 }
 
+fn elsewhere(notices: &[Notice]) -> bool {
+    notices.iter().any(|notice| notice.code == NoticeCode::ExtractorElsewhere)
+}
+
 fn claimed(vault: &Path) -> f64 {
     parsed(vault)["claims"][0]["epsilon"].as_str().unwrap().parse().unwrap()
 }
@@ -47,8 +52,9 @@ fn claimed(vault: &Path) -> f64 {
 #[test]
 fn an_exact_model_is_as_close_as_the_declared_steps_until_they_are_spent() {
     let world = World::new();
-    let (vault, _) =
+    let (vault, trained) =
         world.trained(Settings { extractor: Some("mine 1".into()), ..ridge() }).unwrap();
+    let notices = trained.notices;
     let first = parsed(&vault);
     assert_eq!(
         (&first["claims"][0]["notion"], first["claims"][0]["group"].as_str()),
@@ -60,18 +66,23 @@ fn an_exact_model_is_as_close_as_the_declared_steps_until_they_are_spent() {
     };
     assert_eq!(stated("constants", "given-training")["value"], TRAINING);
     assert_eq!(stated("constants", "deletions")["value"], "4");
-    for name in ["given", "given-gradients", "given-batches", "given-noise", "extractor"] {
-        assert_eq!(stated("assumptions", name)["evidence"], "declared", "{name}");
+    for (name, words) in DECLARED.iter().chain([&DECLARED_EXTRACTOR]) {
+        let said = stated("assumptions", name);
+        assert_eq!((&said["evidence"], &said["value"]), (&"declared".into(), &(*words).into()));
     }
     let public = stated("assumptions", "extractor")["value"].to_string();
     assert!(public.contains("as declared") && !public.contains("without these"), "{public}");
     let open = first["scope"]["does_not_cover"].to_string();
     assert!(open.contains("on the user's word") && !open.contains("public model"), "{open}");
     assert_eq!(status(&vault).unwrap().deletions_left, Some(4));
+    let sentence = first["claims"][0]["words"].as_str().unwrap();
+    assert!(sentence.starts_with("if the extractor was trained as declared, "), "{sentence}");
+    assert!(elsewhere(&notices) && elsewhere(&status(&vault).unwrap().notices));
     let kept = weights(&vault).unwrap();
     let mut last = 0.0;
     for (ids, left) in [(&["id-5"][..], 3), (&["id-9", "id-11"], 1), (&["id-20"], 0)] {
-        world.run(|s| delete(&vault, &named(ids), s)).unwrap();
+        let served = world.run(|s| delete(&vault, &named(ids), s)).unwrap();
+        assert!(elsewhere(&served.notices));
         assert_eq!(status(&vault).unwrap().deletions_left, Some(left));
         assert!(claimed(&vault) > last, "{}", claimed(&vault));
         last = claimed(&vault);
@@ -127,6 +138,7 @@ fn a_model_with_noise_is_composed_with_the_training() {
     let private = served.claims.iter().find(|c| c.notion.name() == "differential-privacy");
     assert_eq!(private.unwrap().group, "1");
     assert!(private.unwrap().reference.contains("as declared"));
+    assert!(served.claims.iter().all(|c| c.words.starts_with("if the extractor was trained")));
     holds(&world, &vault);
 }
 

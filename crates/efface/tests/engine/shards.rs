@@ -408,6 +408,6 @@ fn what_shards_have_no_use_for_is_refused() {
     let fitted = Settings { public_n: None, capacity: None, ..of() };
     refused(Settings { preprocess: Some("fitted".into()), ..fitted }, "depend on each of them");
     refused(Settings { eta: Some(1e9), ..of() }, "`eta` must be");
-    refused(Settings { deletions: Some(3), ..of() }, "`dp-sgd` only");
+    refused(Settings { deletions: Some(3), ..of() }, "no such training is given");
     refused(Settings { epochs: Some(3), ..Settings::default() }, "`shards` only");
 }

@@ -188,6 +188,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     ("assumptions", |c| unassume(c, "rows")),
     ("assumptions", |c| unassume(c, "randomness")),
     ("assumptions", |c| unassume(c, "group")),
+    ("assumptions", |c| unassume(c, "stored-rows")),
     ("assumptions", |c| {
         c.claims.iter().any(|claim| claim.adjacency == Some(Adjacency::Replace))
             && unassume(c, "row-count")

@@ -1,6 +1,8 @@
 //! Random certificates of models on features whose training is declared, and rules that they break.
 
-use efface_privacy::certificate::{Certificate, Evidence, RequestKind};
+use efface_privacy::certificate::{
+    Assumption, Certificate, DECLARED, DECLARED_EXTRACTOR, Evidence, RequestKind,
+};
 use efface_privacy::claim::{Notion, Question, evaluate};
 use efface_privacy::event::{Composed, DeclaredSteps, DeclaredTraining, Event, Given, What};
 use efface_privacy::quantity::Decimal;
@@ -8,7 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use crate::breaks::{Break, listed, twice, unassume};
-use crate::draw::{Draw, certificate, phases};
+use crate::draw::{Draw, certificate, constant, phases};
 use crate::{Files, failing, judged};
 
 /// Honest certificates of models on features of a training that is declared.
@@ -95,6 +97,25 @@ fn told(certificate: &mut Certificate, name: &str, value: &str) -> bool {
     listed(certificate, name).map(|constant| constant.value = value.to_owned()).is_some()
 }
 
+/// The words of an assumption: about a declared training there are no others.
+pub(super) fn said_of(name: &str, declared: bool) -> &'static str {
+    let found = DECLARED.iter().find(|(known, _)| declared && *known == name);
+    found.map_or("said", |(_, words)| words)
+}
+
+fn reworded(certificate: &mut Certificate, name: &str) -> bool {
+    let found = certificate.assumptions.iter_mut().find(|assumption| assumption.name == name);
+    found.map(|assumption| assumption.value = "nothing to assume".to_owned()).is_some()
+}
+
+/// The model is named, with what is assumed of it.
+fn named(certificate: &mut Certificate, evidence: Evidence, words: &str) -> bool {
+    certificate.constants.push(constant("extractor", "mine 1".to_owned()));
+    let (name, value) = (DECLARED_EXTRACTOR.0.to_owned(), words.to_owned());
+    certificate.assumptions.push(Assumption { name, value, evidence });
+    true
+}
+
 fn said(certificate: &mut Certificate, name: &str, evidence: Evidence) -> bool {
     let found = certificate.assumptions.iter_mut().find(|assumption| assumption.name == name);
     found.map(|assumption| assumption.evidence = evidence).is_some()
@@ -134,6 +155,12 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
         c.claims[0].words = efface_privacy::claim::in_words(&c.claims[0]);
         far
     }),
+    // As if nothing were taken on anybody's word.
+    ("claim 1", |c| {
+        let claim = &mut c.claims[0];
+        claim.words = claim.words.replace("if the extractor was trained as declared, ", "");
+        true
+    }),
     ("claim 1", |c| change(c, |e| e.phases.clear())),
     ("claim 1", |c| change(c, |e| e.phases[0].noise.0 = 0.0)),
     ("claim 1", |c| change(c, |e| e.phases[0].rate.0 = 1.5)),
@@ -142,7 +169,7 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
     ("claim 1", |c| change(c, |e| e.deleted = 1025)),
     ("claim 1", |c| change(c, |e| e.clip = Some(Decimal(0.0)))),
     ("claim 1", |c| {
-        event(c).removed = Some(1024);
+        event(c).removed = Some(1025);
         true
     }),
     ("claim 1", |c| {
@@ -183,6 +210,7 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
     ("constants", |c| told(c, "given-deleted", "4000")),
     ("constants", |c| told(c, "given-clip", "1e9")),
     ("assumptions", |c| unassume(c, "given")),
+    ("assumptions", |c| unassume(c, "given-rows")),
     ("assumptions", |c| unassume(c, "given-gradients")),
     ("assumptions", |c| unassume(c, "given-batches")),
     ("assumptions", |c| unassume(c, "given-noise")),
@@ -191,12 +219,26 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
     ("assumptions", |c| said(c, "given-gradients", Evidence::Enforced)),
     ("assumptions", |c| said(c, "given-batches", Evidence::Measured)),
     ("assumptions", |c| said(c, "given-noise", Evidence::Enforced)),
+    ("assumptions", |c| said(c, "given-rows", Evidence::Enforced)),
+    ("assumptions", |c| reworded(c, "given")),
+    ("assumptions", |c| reworded(c, "given-rows")),
+    ("assumptions", |c| reworded(c, "given-gradients")),
+    ("assumptions", |c| reworded(c, "given-batches")),
+    ("assumptions", |c| reworded(c, "given-noise")),
+    ("assumptions", |c| {
+        let mut more = c.assumptions.iter().find(|one| one.name == "given").unwrap().clone();
+        more.name = "given-checks".to_owned();
+        c.assumptions.push(more);
+        true
+    }),
+    ("assumptions", |c| named(c, Evidence::Enforced, DECLARED_EXTRACTOR.1)),
+    ("assumptions", |c| named(c, Evidence::Declared, "checked by efface")),
     // Features of a network here go with its training.
     ("objective", |c| {
         let (many, digest) = (c.event.parameters() - 1, "7f".repeat(32));
         c.constants.retain(|constant| constant.name != "features");
         let map = format!("network:{many},{digest},version=1");
-        c.constants.push(crate::draw::constant("features", map));
+        c.constants.push(constant("features", map));
         true
     }),
     ("scope", |c| {
@@ -222,6 +264,9 @@ fn both_verifiers_agree_on_models_of_features_of_a_declared_training() {
         let checks = files.add(format!("honest-{index}.json"), certificate);
         assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
     }
+    let mut open = honest[0].clone();
+    named(&mut open, Evidence::Declared, DECLARED_EXTRACTOR.1);
+    assert!(failing(files.add("named.json".to_owned(), &open)).is_empty());
     let several = honest.iter().filter(|c| match &c.event {
         Event::Composed(event) => event.given.declared.as_ref().unwrap().phases.len() > 1,
         _ => false,

@@ -510,13 +510,17 @@ pub(super) fn certificate(
     if grid.is_some() || crate::trunks::vault(&event).is_some() {
         assumptions.push("randomness");
     }
-    if claims.iter().any(|claim| claim.adjacency.is_some()) {
+    if grid.is_some() || claims.iter().any(|claim| claim.adjacency.is_some()) {
         assumptions.push("group");
+    }
+    if matches!(event.core(), Event::ExactRemoval(_)) && event.preprocessing().is_none() {
+        assumptions.push("stored-rows");
     }
     if !private {
         assumptions.push("row-count");
     }
-    if let Event::Composed(_) = event {
+    let declared = matches!(&event, Event::Composed(e) if e.given.declared.is_some());
+    if matches!(event, Event::Composed(_)) && !declared {
         assumptions.push("given");
     }
     if event.preprocessing().is_some() {
@@ -576,7 +580,7 @@ pub(super) fn certificate(
             .into_iter()
             .map(|name| Assumption {
                 name: name.to_owned(),
-                value: "said".to_owned(),
+                value: crate::declared::said_of(name, declared).to_owned(),
                 evidence: Evidence::Declared,
             })
             .collect(),

@@ -149,6 +149,7 @@ const SHARD_BREAKS: &[(&str, Break)] = &[
         c.noise.sampler = "exact-grid".to_owned();
         true
     }),
+    ("assumptions", |c| unassume(c, "rows")),
     ("assumptions", |c| unassume(c, "shards")),
     ("assumptions", |c| unassume(c, "determinism")),
     ("assumptions", |c| unassume(c, "network")),
