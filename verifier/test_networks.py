@@ -313,6 +313,15 @@ class OnNetworks(unittest.TestCase):
                 self.elsewhere(phases, 5)
         with self.assertRaises(verify.Broken):
             self.elsewhere([(26.74, 0.1, 10)], 1022)
+        with self.assertRaises(verify.Broken):  # rate 1 far beside phases that draw
+            self.elsewhere([(26.74, 0.1, 10), (0.1, 1.0, 2)], 5)
+        with self.assertRaises(verify.Broken):  # as is what was made from it
+            self.elsewhere([(26.74, 0.1, 10)], 5, 101.0)
+        with self.assertRaises(verify.Broken):
+            self.elsewhere([(2e6, 1.0, 10)], 5)
+        with self.assertRaises(verify.Broken):  # more work than one epsilon is worth
+            self.elsewhere([(20.0 + i, 0.01, 10) for i in range(64)], 70)
+        self.elsewhere([(80.0, 1.0, 4), (0.1, 1.0, 2)], 5)
 
     def test_trainings_that_nothing_is_known_of_are_refused(self) -> None:
         changes: list[dict[str, Any]] = [{"unit": "subject"}, {"segments": []}, {"noise": "0.01"}]

@@ -4,7 +4,7 @@ use efface_learn::Constants;
 use efface_learn::mechanism::{BatchPlan, Grid as Points};
 use efface_learn::risk::output_noise;
 use efface_page::number::near;
-use efface_privacy::accountant::pld;
+use efface_privacy::accountant::pld::{self, Segment};
 use efface_privacy::calibrate::least_count;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::evaluate;
@@ -62,27 +62,40 @@ impl Public<'_> {
     /// # Errors
     /// A training that alone is beyond the target.
     pub(crate) fn room(&self) -> Result<Option<Mu>> {
-        let (Some(given), Some(since)) = (self.given, self.since()) else { return Ok(None) };
-        let failed =
-            |error: &dyn std::fmt::Display| Error::refused(Code::Accounting, error.to_string());
-        let delta = Delta::new(self.target.delta.0).map_err(|error| failed(&error))?;
-        let found = pld::declared::deleted_since(given, since).map_err(|error| failed(&error))?;
-        let Some((segments, deleted)) = found else { return Ok(None) };
-        let epsilon = |mu: f64| -> Result<f64> {
-            let mu = Mu::new(mu).map_err(|error| failed(&error))?;
-            let epsilon = pld::event::agreed_epsilon(&segments, mu, delta);
-            epsilon.map(Epsilon::get).map_err(|error| failed(&error))
-        };
-        let alone = epsilon(0.0)?;
-        if alone > self.target.epsilon.0 {
-            return Err(self.beyond(given, alone, deleted));
-        }
+        let Some(segments) = self.within()? else { return Ok(None) };
         let (mut good, mut bad) = (0.0, MOST_ROOM);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (good + bad);
-            if epsilon(middle)? <= self.target.epsilon.0 { good = middle } else { bad = middle }
+            let epsilon = self.beside(&segments, middle)?;
+            if epsilon <= self.target.epsilon.0 { good = middle } else { bad = middle }
         }
-        Mu::new(good).map(Some).map_err(|error| failed(&error))
+        Mu::new(good).map(Some).map_err(|error| unaccounted(&error))
+    }
+
+    /// The steps of the training whose features are used, with all records deleted that its noise is to
+    /// be enough for; none where features are others.
+    ///
+    /// # Errors
+    /// A training that alone is beyond the target.
+    pub(crate) fn within(&self) -> Result<Option<Vec<Segment>>> {
+        let (Some(given), Some(since)) = (self.given, self.since()) else { return Ok(None) };
+        let found = pld::declared::deleted_since(given, since);
+        let Some((segments, deleted)) = found.map_err(|error| unaccounted(&error))? else {
+            return Ok(None);
+        };
+        let alone = self.beside(&segments, 0.0)?;
+        if alone > self.target.epsilon.0 {
+            return Err(self.beyond(given, alone, deleted));
+        }
+        Ok(Some(segments))
+    }
+
+    /// The epsilon of a training's steps with something `mu`-GDP on top.
+    fn beside(&self, segments: &[Segment], mu: f64) -> Result<f64> {
+        let delta = Delta::new(self.target.delta.0).map_err(|error| unaccounted(&error))?;
+        let mu = Mu::new(mu).map_err(|error| unaccounted(&error))?;
+        let epsilon = pld::event::agreed_epsilon(segments, mu, delta);
+        epsilon.map(Epsilon::get).map_err(|error| unaccounted(&error))
     }
 
     fn beyond(&self, given: &Given, alone: f64, deleted: u64) -> Error {
@@ -157,6 +170,10 @@ impl Public<'_> {
             format!("{} with epsilon {} cannot be met {what}", t.notion.name(), t.epsilon),
         )
     }
+}
+
+fn unaccounted(error: &dyn std::fmt::Display) -> Error {
+    Error::refused(Code::Accounting, error.to_string())
 }
 
 /// Binary digits of the grid below the leading one of the noise, where the weights leave room.

@@ -116,7 +116,7 @@ impl Plan {
         };
         list_given(&mut list, choices);
         if choices.mechanism.is_exact() {
-            public.room()?;
+            public.within()?;
         }
         let schedule = of(choices.mechanism).schedule(choices, &public, &mut list)?;
         let listed = list.into_list();

@@ -164,6 +164,18 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
     ("claim 1", |c| change(c, |e| e.phases.clear())),
     ("claim 1", |c| change(c, |e| e.phases[0].noise.0 = 0.0)),
     ("claim 1", |c| change(c, |e| e.phases[0].rate.0 = 1.5)),
+    ("claim 1", |c| change(c, |e| (e.phases[0].rate.0, e.phases[0].noise.0) = (1.0, 2e6))),
+    ("claim 1", |c| {
+        // More work than one epsilon is worth, whatever it is.
+        (c.claims[0].epsilon, c.claims[0].advantage) = (Decimal(1e9), Decimal(1.0));
+        c.claims[0].words = efface_privacy::claim::in_words(&c.claims[0]);
+        event(c).removed = Some(100);
+        change(c, |e| {
+            e.phases =
+                (0..64).map(|more| DeclaredSteps { steps: 10 + more, ..e.phases[0] }).collect();
+            e.phases.iter_mut().for_each(|phase| phase.rate.0 = 0.1);
+        })
+    }),
     ("claim 1", |c| change(c, |e| e.phases[0].steps = 0)),
     ("claim 1", |c| change(c, |e| e.phases[0].steps = 1 << 40)),
     ("claim 1", |c| change(c, |e| e.deleted = 1025)),

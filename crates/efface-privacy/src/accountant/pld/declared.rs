@@ -5,6 +5,9 @@ use super::event::{MOST_STEPS, MOST_UNITS, with_deleted_since, with_group_of};
 use crate::accountant::gdp::AccountantError;
 use crate::event::{DeclaredTraining, Given};
 
+/// The most [`work`]: some seconds for one epsilon.
+const MOST_WORK: f64 = 4096.0;
+
 /// Refuses trainings that no run can have had, and those outside what is accounted.
 ///
 /// # Errors
@@ -16,17 +19,14 @@ pub fn check(training: &DeclaredTraining) -> Result<(), AccountantError> {
     let number = training.phases.len();
     let few = (1..=DeclaredTraining::MOST_PHASES).contains(&number);
     rule("phases", "1 to 64 in number", number.to_string(), few)?;
-    let ordinary = |x: f64| (1e-100..=1e100).contains(&x);
     for phase in &training.phases {
         let (noise, rate) = (phase.noise.0, phase.rate.0);
         rule("rate", "in [1e-12, 1]", phase.rate.to_string(), (1e-12..=1.0).contains(&rate))?;
-        let drawn = rate == 1.0 || (0.1..=1e6).contains(&noise);
-        let range = "in [1e-100, 1e100], and where `rate` is below 1, in [0.1, 1e6]";
-        rule("noise", range, phase.noise.to_string(), ordinary(noise) && drawn)?;
+        rule("noise", "in [0.1, 1e6]", phase.noise.to_string(), (0.1..=1e6).contains(&noise))?;
         rule("steps", "above 0", phase.steps.to_string(), phase.steps > 0)?;
     }
     if let Some(clip) = training.clip {
-        rule("clip", "in [1e-100, 1e100]", clip.to_string(), ordinary(clip.0))?;
+        rule("clip", "in [1e-100, 1e100]", clip.to_string(), (1e-100..=1e100).contains(&clip.0))?;
     }
     let deleted = training.deleted;
     rule("deleted", "at most 1024", deleted.to_string(), deleted <= MOST_UNITS)?;
@@ -41,6 +41,12 @@ fn with_group(training: &DeclaredTraining, group: u64) -> Result<Vec<Segment>, A
         let (rule, got) = ("at most 1024 records together", group.to_string());
         return Err(AccountantError::Malformed { name: "deleted", rule, got });
     }
+    let work = work(training, group);
+    if work > MOST_WORK {
+        let rule = "in phases whose work, the records deleted together times (1 + 1/`noise`), adds up to \
+            at most 4096 where `rate` is below 1: fewer phases, or fewer deletions";
+        return Err(AccountantError::Malformed { name: "training", rule, got: work.to_string() });
+    }
     let phases = training.phases.iter().filter(|_| group > 0);
     let segment = phases.map(|phase| Segment {
         steps: phase.steps,
@@ -49,6 +55,14 @@ fn with_group(training: &DeclaredTraining, group: u64) -> Result<Vec<Segment>, A
         group,
     });
     Ok(segment.collect())
+}
+
+/// About how long the phases that draw records at random take to account for, in wholes of one record
+/// with much noise: densities have a term for each record, over a range that grows with records over
+/// noise.
+fn work(training: &DeclaredTraining, group: u64) -> f64 {
+    let drawn = training.phases.iter().filter(|phase| phase.rate.0 < 1.0);
+    drawn.map(|phase| group as f64 * (1.0 + 1.0 / phase.noise.0)).sum()
 }
 
 /// The steps in which records may have been drawn that are deleted now, so many of them since what was

@@ -15,24 +15,29 @@ const MOST_TERMS: u64 = 4096;
 /// # Errors
 /// When a number is out of range, or `order` times `group` is above 4096.
 pub fn rdp(segment: Segment, order: u64) -> Result<Epsilon, PldError> {
-    segment.check()?;
-    if order < 2 {
-        return Err(PldError::Range { name: "order", rule: "at least 2", got: order as f64 });
-    }
+    check(segment, order)?;
     let Segment { steps, noise, rate, group } = segment;
-    if order.saturating_mul(group) > MOST_TERMS {
-        return Err(PldError::Range {
-            name: "order",
-            rule: "at most 4096 divided by `group`",
-            got: order as f64,
-        });
-    }
     if steps == 0 || rate == 0.0 || group == 0 {
         return Ok(outward::epsilon(0.0));
     }
     let one = Moments::new(noise, rate, group).up_to(order).pop().unwrap_or(f64::INFINITY);
     let divergence = steps as f64 * one / (order - 1) as f64;
     Ok(outward::epsilon(outward::up(divergence)))
+}
+
+fn check(segment: Segment, order: u64) -> Result<(), PldError> {
+    segment.check()?;
+    if order < 2 {
+        return Err(PldError::Range { name: "order", rule: "at least 2", got: order as f64 });
+    }
+    if order.saturating_mul(segment.group) > MOST_TERMS {
+        return Err(PldError::Range {
+            name: "order",
+            rule: "at most 4096 divided by `group`",
+            got: order as f64,
+        });
+    }
+    Ok(())
 }
 
 /// The least epsilon at `delta` by the divergences of whole orders up to `most` and the sharpest
@@ -54,7 +59,7 @@ pub fn rdp_epsilon(
     }
     let mut total = vec![0.0; most.max(2) as usize];
     for &segment in segments {
-        rdp(segment, most)?;
+        check(segment, most)?;
         let Segment { steps, noise, rate, group } = segment;
         if steps == 0 || rate == 0.0 || group == 0 {
             continue;

@@ -47,6 +47,16 @@ pub enum PldError {
         /// The group.
         group: u64,
     },
+    /// What is Gaussian is too far apart to be beside steps that draw at random.
+    #[error(
+        "steps that draw every unit (`rate` 1) and what was made from the training are {}-GDP together, \
+         more than {MOST_BESIDE}, beside steps that draw units at random: take more noise in the former, \
+         or fewer of them", Decimal(*.mu)
+    )]
+    Beside {
+        /// How far.
+        mu: f64,
+    },
     /// The longest grid leaves a wide error.
     #[error(
         "the largest grid would make epsilon too large by a relative {}, more than {COARSEST}: \
@@ -96,6 +106,8 @@ const MOST_GROUP: u64 = 4096;
 /// Kinds of steps that are told apart: each costs a transform, and memory for its plan.
 const MOST_KINDS: usize = 256;
 const MOST_STEPS: u64 = 1_000_000_000;
+/// The most mu of all that is Gaussian beside steps that draw units at random.
+const MOST_BESIDE: f64 = 100.0;
 const MOST_PANELS: u32 = 4_000_000;
 /// What the grid may add to epsilon, relatively.
 pub(super) const COARSEST: f64 = 1e-2;
@@ -171,9 +183,12 @@ impl Steps {
         if gaussian == 0.0 {
             return Ok(Self::Sampled(Sampled { drawn, gaussian: mu, one: None }));
         }
-        if !(1e-6..=100.0).contains(&gaussian) {
-            let rule = "0 or in [1e-6, 100] beside steps that draw units at random";
+        if gaussian < 1e-6 {
+            let rule = "0 or at least 1e-6 beside steps that draw units at random";
             return Err(PldError::Range { name: "mu", rule, got: gaussian });
+        }
+        if gaussian > MOST_BESIDE {
+            return Err(PldError::Beside { mu: gaussian });
         }
         let one = Some(Mixture::new(1, 1.0, 1.0 / gaussian));
         Ok(Self::Sampled(Sampled { drawn, gaussian: mu, one }))

@@ -302,7 +302,7 @@ fn malformed_declarations_are_refused_by_name() {
     fn of(event: &mut Composed) -> &mut DeclaredTraining {
         event.given.declared.as_mut().unwrap()
     }
-    let changes: [(&str, Change); 16] = [
+    let changes: [(&str, Change); 18] = [
         ("given", |e| e.given.delta = Some(Decimal(0.0))),
         ("given", |e| e.given.training = Some(Box::new(training(&[(1, 0)])))),
         ("given.group", |e| e.given.group = 8),
@@ -319,6 +319,11 @@ fn malformed_declarations_are_refused_by_name() {
         ("clip", |e| of(e).clip = Some(Decimal(0.0))),
         ("deleted", |e| of(e).deleted = 1025),
         ("deleted", |e| e.removed = Some(1023)),
+        ("noise", |e| (of(e).phases[0].rate.0, of(e).phases[0].noise.0) = (1.0, 2e6)),
+        ("training", |e| {
+            of(e).phases = vec![of(e).phases[0]; 64];
+            e.removed = Some(70);
+        }),
     ];
     for (name, change) in changes {
         for inner in [exact(), solved(0.1)] {
@@ -333,4 +338,24 @@ fn malformed_declarations_are_refused_by_name() {
             assert_eq!(got, name);
         }
     }
+}
+
+#[test]
+fn phases_of_rate_1_far_beside_those_that_draw_are_refused_in_words() {
+    let beside = |noise: f64, inner: Event| {
+        let mut event = declared(&[(26.74, 100), (noise, 4)], 0, 2, inner);
+        event.given.declared.as_mut().unwrap().phases[1].rate = Decimal(1.0);
+        let by = if event.inner.grid().is_none() { Accountant::Exact } else { Accountant::Gdp };
+        ask(&event, Question::Indistinguishable { delta: N }, by)
+    };
+    for inner in [exact(), solved(0.1)] {
+        // mu = 2 sqrt(4) / noise.
+        assert!(beside(0.05, inner.clone()).is_err());
+        assert!(beside(4.0, inner).is_ok());
+    }
+    let mut event = declared(&[(26.74, 100), (0.1, 4)], 0, 50, exact());
+    event.given.declared.as_mut().unwrap().phases[1].rate = Decimal(1.0);
+    let refused = ask(&event, Question::Indistinguishable { delta: N }, Accountant::Exact);
+    let words = refused.unwrap_err().to_string();
+    assert!(words.contains("`rate` 1") && !words.contains("`mu`"), "{words}");
 }

@@ -207,7 +207,7 @@ fn what_is_out_of_range_is_refused_by_name() {
     assert_eq!(refused(segment(1.0, 0.1, 10, 1), 1e-300), "delta");
     let head =
         epsilon(&[segment(1.0, 0.1, 10, 1)], Mu::new(1e3).unwrap(), Delta::new(0.1).unwrap());
-    assert!(matches!(head, Err(PldError::Range { name: "mu", .. })));
+    assert!(matches!(head, Err(PldError::Beside { .. })));
     let wide = epsilon(&[segment(0.1, 0.5, 10, 500)], none(), Delta::new(1e-5).unwrap());
     assert!(matches!(wide, Err(PldError::Wide { group: 500, .. })), "{wide:?}");
     for (order, group) in [(1, 1), (5000, 1), (64, 65)] {
