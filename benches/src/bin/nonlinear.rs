@@ -239,7 +239,8 @@ impl Set {
         // A network is deleted from after those that take it: its deletions before count for them.
         let mut waiting: Option<Trained> = None;
         for case in self.cases {
-            if let (false, Some(network)) = (case.on_last, waiting.take()) {
+            let last = if case.on_last { None } else { waiting.take() };
+            if let Some(network) = last {
                 table.row(network.delete(shop, &self.split)?);
             }
             let takes = case.settings.network.is_some() && case.deleted > 1;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use efface_privacy::certificate::RequestKind;
-use efface_privacy::event::Unit;
+use efface_privacy::event::{Event, Unit};
 use efface_vault::{Identity, Vault};
 use sha2::{Digest, Sha256};
 
@@ -20,7 +20,8 @@ use crate::plan::{Ids, Plan};
 use crate::rows::{Access, Batch, Keyed, Names, RowStore, Rows};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::Source;
-use crate::store::open_to_serve;
+use crate::status::deletions_left;
+use crate::store::{Current, open_to_serve};
 use crate::table::{Table, check_ids, read_as_planned};
 
 /// Adds the records of a table and certifies the new model.
@@ -94,6 +95,9 @@ fn serve_rows(
         return Ok(served);
     }
     current.published()?;
+    if kind == RequestKind::Add {
+        check_can_go(plan, &current)?;
+    }
     check_naming(kind, plan, table.ids.is_some())?;
     check_convention(plan, table.ids.iter().flatten().map(AsRef::as_ref))?;
     let version = current.version + 1;
@@ -321,4 +325,17 @@ fn refuse_known(
         }
     }
     Ok(())
+}
+
+/// Refuses records that could never be deleted again: a network's or a declared training's features take
+/// no more deletions, and no erasure without a release.
+fn check_can_go(plan: &Plan, current: &Current) -> Result<()> {
+    let spent = matches!(&current.latest.event, Event::Composed(_))
+        && deletions_left(plan, &current.latest) == Some(0);
+    if !spent {
+        return Ok(());
+    }
+    let message = "no deletion is left, so that records which are added now could not be deleted";
+    Err(Error::refused(Code::BudgetExhausted, message)
+        .hint("train a new model, on features of a network that was trained for more `§deletions`"))
 }

@@ -24,10 +24,12 @@ pub(crate) fn as_the_labels_ask(
     if given || !source.infers_task {
         return Ok(None);
     }
-    if let Some(classes) = &table.classes {
-        declared_classes(choices, &classes.names, table.rows())?;
-    }
-    let Some(raw) = table.raw.as_mut() else { return Ok(None) };
+    let records = table.rows();
+    let Some(raw) = table.raw.as_mut() else {
+        let declared = table.classes.as_ref();
+        declared.map_or(Ok(()), |found| declared_classes(choices, &found.names, records))?;
+        return Ok(None);
+    };
     let class = |row| match RawTarget::of(row) {
         Ok(RawTarget::Class(name)) => Some(name),
         _ => None,
@@ -42,7 +44,7 @@ pub(crate) fn as_the_labels_ask(
             return Err(Error::input(Code::Classes, message)
                 .hint("name the column to predict with `§label`"));
         }
-        no_names(classes.len(), raw.rows.len())?;
+        no_names(classes.len(), records)?;
         return Ok(None);
     }
     let notice = as_regression(classes.len());

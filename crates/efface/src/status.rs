@@ -115,7 +115,7 @@ fn memory(plan: &Plan, kept: &Kept) -> Option<MemoryStatus> {
 }
 
 /// What is left of the capacity of a network, or of the training that makes the features.
-fn deletions_left(plan: &Plan, latest: &Certificate) -> Option<u64> {
+pub(crate) fn deletions_left(plan: &Plan, latest: &Certificate) -> Option<u64> {
     if let (Event::Composed(event), Some(most)) = (&latest.event, plan.most_deletions()) {
         let before = event.given.deleted_before()?;
         return Some(most.saturating_sub(before.saturating_add(event.removed?)));

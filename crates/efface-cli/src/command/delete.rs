@@ -18,9 +18,9 @@ use crate::output::Output;
 /// certificate. After it, nothing of the records is left in the vault's folder; what a certificate
 /// does not cover (backups, earlier copies of the model, ...) is listed in it.
 ///
-/// An erasure is never impossible: where no new release is possible, because releases are used up
-/// or a solver cannot reach its distance, `--erase-only` erases the rows now and withdraws the
-/// model.
+/// Where no new release is possible, because releases are used up or a solver cannot reach its
+/// distance, `--erase-only` erases the rows now and withdraws the model. Models on the features of
+/// a network, which stays in the vault, have no such way: the vault is deleted as a whole.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "efface delete [OPTIONS] <VAULT> --record <ID> | --subject <ID> | ...",

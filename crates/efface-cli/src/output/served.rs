@@ -92,8 +92,9 @@ fn headline(vault: &str, served: &Served) -> String {
         "add" => format!("{vault}: added {records}; {now}"),
         "update" => format!("{vault}: updated {records}; {now}"),
         "erase" => format!(
-            "{vault}: erased {records}, {} remain; the model is withdrawn: `efface refresh` \
-             trains a new one on the remaining records",
+            "{vault}: erased {records}, {} remain; the model is withdrawn; where its \
+             mechanism allows it (`efface status`), `efface refresh` trains a new one on the remaining \
+             records",
             served.remaining
         ),
         other => format!("{vault}: {other} done; {now}"),

@@ -385,3 +385,26 @@ fn a_first_column_without_a_name_is_left_out() {
     w.write("two.csv", "age,,y\n1,2,no\n2,3,yes\n");
     w.efface("train two.csv --label y").fails(2, &["column 2 of the header has no name"]);
 }
+
+/// Classes are listed in models and certificates: numbers and names of records are none by themselves.
+#[test]
+fn labels_that_are_numbers_or_names_are_no_classes() {
+    let w = Workshop::new();
+    let line = |row: usize| format!("r{row},{},{},n{row},{}\n", row % 7, row % 5, row * row);
+    w.write("t.csv", "id,a,b,name,pay\n".to_owned() + &(0..60).map(line).collect::<String>());
+    let networks = "--mechanism shards --shards 2 --network dense:2";
+    for (label, rest, says) in [
+        ("pay", networks, "60 different numbers"),
+        ("pay", "--mechanism dp-sgd --network dense:2 --deletions 1", "60 different numbers"),
+        ("pay", "--mechanism ridge --features rff:8", "60 different numbers"),
+        ("name", networks, "60 classes in 60 records"),
+        ("name", "", "60 classes in 60 records"),
+    ] {
+        let other = if label == "pay" { "name" } else { "pay" };
+        let line =
+            format!("train t.csv --id id --label {label} --ignore {other} -o m.efface {rest}");
+        w.efface(&line).fails(1, &[says, "`--classes`"]);
+        assert!(!w.path("m.efface").exists());
+    }
+    w.efface("train t.csv --id id --label pay --ignore name -o m.efface").done();
+}

@@ -93,10 +93,11 @@ fn an_exact_model_is_as_close_as_the_declared_steps_until_they_are_spent() {
     assert_eq!((error.code(), dry.code()), (Code::BudgetExhausted, Code::BudgetExhausted));
     let hint = error.what_to_do().unwrap();
     assert!(hint.contains("train an extractor anew") && !hint.contains("erase-only"), "{hint}");
-    // Those who come later were in no training of the extractor.
-    world.run(|s| add(&vault, &world.table("more.csv", 200, 4, 2), None, s)).unwrap();
-    assert_eq!(parsed(&vault)["event"]["removed"], 4);
-    assert_eq!(claimed(&vault), last);
+    // Nor does anybody come in who could not leave.
+    let more = world.table("more.csv", 200, 4, 2);
+    let error = world.run(|s| add(&vault, &more, None, s)).unwrap_err();
+    assert_eq!(error.code(), Code::BudgetExhausted);
+    assert_eq!((&parsed(&vault)["event"]["removed"], claimed(&vault)), (&4.into(), last));
     let error = world.run(|s| erase(&vault, &named(&["id-31"]), s)).unwrap_err();
     assert!(error.to_string().contains("extractor"), "{error}");
     holds(&world, &vault);
