@@ -117,8 +117,17 @@ def test_what_is_made_of_outputs_keeps_the_training() -> None:
     changed[0] = 1
     plain = np.zeros((2, X.shape[1]))
     plain_out = np.add(X, 1, out=np.empty_like(alone))
-    many = (X * 2, alone - X, np.vstack([alone, X]), X[:, 1:], X.T, X.astype(np.float64), plain_out)
-    for computed in (*many, changed, np.concatenate([X, plain]), np.sort(X), np.split(X, 2)[0]):
+    many: tuple[Any, ...] = (
+        X * 2,
+        alone - X,
+        np.vstack([alone, X]),
+        X[:, 1:],
+        X.T,
+        X.astype(np.float64),
+        plain_out,
+    )
+    more: tuple[Any, ...] = (np.concatenate([X, plain]), np.sort(X), np.split(X, 2)[0])
+    for computed in (*many, *more, changed):
         assert (computed.training, computed.extractor) == (TRAINING, None)
     assert made(None).training is None
     assert type(made(None) * 2) is np.ndarray
@@ -171,7 +180,9 @@ def test_rows_of_another_training_are_refused() -> None:
     same = Training(noise=6.0, rate=5e-2, steps=200, dependence=1e-7)
     for fitted, wrong in ((public, "same"), (private, "louder")):
         for request in (fitted.add, fitted.update):
-            names = {} if request == fitted.add else {"ids": [f"row:{i}" for i in range(10)]}
+            names: dict[str, Any] = (
+                {} if request == fitted.add else {"ids": [f"row:{i}" for i in range(10)]}
+            )
             with pytest.raises(efface.InputError, match="these rows come from"):
                 request(rows[wrong], more[300:], **names)
         with pytest.raises(efface.InputError, match="these rows come from"):

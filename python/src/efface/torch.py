@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 import sys
 import time
@@ -250,9 +251,9 @@ class DPTrainer:
             return 1.0
         mean = self.rate * records
         # Batches are larger than that with a probability below 1e-20.
-        most = min(records, mean + 12 * mean**0.5 + 40)
+        most = min(records, mean + 12 * math.sqrt(mean) + 40)
         found = self.dependence or 0.0
-        rounded = _GRID * width**0.5 if found > 0 else 0.0
+        rounded = _GRID * math.sqrt(width) if found > 0 else 0.0
         return 1 + most * (max(found, _LEAST) + rounded)
 
     def _told(self, steps: int) -> Iterator[int]:
