@@ -14,6 +14,11 @@ use crate::draw::constant;
 /// A way to break one rule; false where the certificate has nothing it could break.
 pub(super) type Break = fn(&mut Certificate) -> bool;
 
+pub(super) fn assume(certificate: &mut Certificate, name: &str, value: &str, evidence: Evidence) {
+    let (name, value) = (name.to_owned(), value.to_owned());
+    certificate.assumptions.push(Assumption { name, value, evidence });
+}
+
 pub(super) fn unassume(certificate: &mut Certificate, name: &str) -> bool {
     let before = certificate.assumptions.len();
     certificate.assumptions.retain(|assumption| assumption.name != name);
@@ -423,11 +428,7 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     // Constants from the data, and counts, where the row count is private.
     ("claim ", |c| {
         c.constants.push(Constant { origin: Origin::Data, ..constant("steps-hint", "1".into()) });
-        c.assumptions.push(Assumption {
-            name: "row-count".to_owned(),
-            value: "said".to_owned(),
-            evidence: Evidence::Assumed,
-        });
+        assume(c, "row-count", "said", Evidence::Assumed);
         removes(c)
     }),
     ("claim ", |c| {
@@ -562,11 +563,7 @@ fn ask(c: &mut Certificate, kind: RequestKind, records: fn(&Phase) -> u64) -> bo
 
 fn from_data(c: &mut Certificate, name: &str) -> bool {
     for more in ["row-count", "start"] {
-        c.assumptions.push(Assumption {
-            name: more.to_owned(),
-            value: "said".to_owned(),
-            evidence: Evidence::Declared,
-        });
+        assume(c, more, "said", Evidence::Declared);
     }
     listed(c, name).is_some_and(|constant| {
         constant.origin = Origin::Data;

@@ -1,7 +1,7 @@
 //! Random certificates of models on features whose training is declared, and rules that they break.
 
 use efface_privacy::certificate::{
-    Assumption, Certificate, DECLARED, DECLARED_EXTRACTOR, Evidence, RequestKind,
+    Certificate, DECLARED, DECLARED_EXTRACTOR, Evidence, RequestKind,
 };
 use efface_privacy::claim::{Notion, Question, evaluate};
 use efface_privacy::event::{Composed, DeclaredSteps, DeclaredTraining, Event, Given, What};
@@ -9,8 +9,9 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-use crate::breaks::{Break, listed, twice, unassume};
-use crate::draw::{Draw, certificate, constant, phases};
+use crate::breaks::{Break, assume, listed, twice, unassume};
+use crate::draw::{Draw, certificate, constant};
+use crate::phases::phases;
 use crate::{Files, failing, judged};
 
 /// Honest certificates of models on features of a training that is declared.
@@ -111,8 +112,7 @@ fn reworded(certificate: &mut Certificate, name: &str) -> bool {
 /// The model is named, with what is assumed of it.
 fn named(certificate: &mut Certificate, evidence: Evidence, words: &str) -> bool {
     certificate.constants.push(constant("extractor", "mine 1".to_owned()));
-    let (name, value) = (DECLARED_EXTRACTOR.0.to_owned(), words.to_owned());
-    certificate.assumptions.push(Assumption { name, value, evidence });
+    assume(certificate, DECLARED_EXTRACTOR.0, words, evidence);
     true
 }
 

@@ -17,6 +17,7 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 
+use crate::phases::{add_up, changes_nothing, phases, touch, touched};
 use crate::weights::{balanced, weight};
 
 /// How far a dishonest number is from the honest one: well beyond the margin of 1e-9 by which each
@@ -356,55 +357,6 @@ impl Draw {
             number.0 = worse;
         }
         claim.words = in_words(claim);
-    }
-}
-
-/// The phases of an event that has some.
-pub(super) fn phases(event: &Event) -> &[Phase] {
-    match event.core() {
-        Event::NoisyGd(event) => &event.phases,
-        Event::Descent(event) => &event.phases,
-        _ => &[],
-    }
-}
-
-/// The phase before the request: its data differ from the latest in both directions.
-fn touch(phases: &mut [Phase]) {
-    if let [.., before, _] = phases {
-        before.only_then = before.only_then.max(1);
-        before.only_now = before.only_now.max(1);
-    }
-}
-
-/// Makes each phase's records lead to those of the last.
-fn add_up(phases: &mut [Phase]) {
-    let now = phases.last().unwrap().records.unwrap();
-    for phase in phases {
-        phase.records = Some(now + phase.only_then - phase.only_now);
-    }
-}
-
-/// Whether no request was served, as far as the event tells.
-fn changes_nothing(event: &Event) -> bool {
-    let removed = match event {
-        Event::Composed(event) => event.removed,
-        _ => None,
-    };
-    phases(event).len() == 1 || removed == Some(0)
-}
-
-/// Records that the last request may have deleted and added.
-fn touched(event: &Event, kind: RequestKind) -> u64 {
-    let most = match (kind, event) {
-        (RequestKind::Refresh, _) => return 0,
-        (RequestKind::Delete | RequestKind::Update, Event::Composed(event)) => {
-            event.removed.unwrap_or(3).min(3)
-        }
-        _ => 3,
-    };
-    match phases(event) {
-        [.., before, _] => most.min(before.only_then).min(before.only_now),
-        _ => most,
     }
 }
 

@@ -9,6 +9,7 @@ mod draw;
 mod features;
 mod forms;
 mod networks;
+mod phases;
 mod read_off;
 mod refitted;
 mod shards;

@@ -1,9 +1,9 @@
 //! Certificates that protect single records although one of them could have moved a constant.
 
-use efface_privacy::certificate::{Assumption, Certificate, Constant, Evidence, Origin};
+use efface_privacy::certificate::{Certificate, Constant, Evidence, Origin};
 use efface_privacy::claim::Notion;
 
-use crate::breaks::{Break, claims_of, listed};
+use crate::breaks::{Break, assume, claims_of, listed};
 use crate::draw::constant;
 
 /// As [`BREAKS`](crate::breaks::BREAKS).
@@ -18,11 +18,7 @@ pub(super) const READ_OFF_BREAKS: &[(&str, Break)] = &[
 fn told_by_one(c: &mut Certificate, name: &str) -> bool {
     c.constants.retain(|constant| constant.name != name);
     c.constants.push(Constant { origin: Origin::Data, ..constant(name, "0,1".into()) });
-    c.assumptions.push(Assumption {
-        name: name.to_owned(),
-        value: "said".to_owned(),
-        evidence: Evidence::Assumed,
-    });
+    assume(c, name, "said", Evidence::Assumed);
     claims_of(c, Notion::DifferentialPrivacy) || claims_of(c, Notion::DeletionPrivacy)
 }
 

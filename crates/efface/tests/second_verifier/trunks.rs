@@ -10,7 +10,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use crate::breaks::{Break, listed, scaled, twice, unassume};
-use crate::draw::{Draw, certificate, constant, phases};
+use crate::draw::{Draw, certificate, constant};
+use crate::phases::phases;
 use crate::{Files, failing, judged};
 
 /// Honest certificates of models on a network's features.
