@@ -92,6 +92,10 @@ def test_what_is_not_theirs_is_refused() -> None:
         UnlearningClassifier(mechanism=efface.NoisyGD(steps=0)).fit(X, Y)
     with pytest.raises(InvalidParameterError, match=r"'copies' .* in the range \[1, 64\]"):
         UnlearningClassifier(mechanism=efface.DistributedDescent(copies=65)).fit(X, Y)
+    with pytest.raises(InvalidParameterError, match="'deletions' .* Got True"):
+        UnlearningClassifier(mechanism=efface.DPSGD(deletions=True)).fit(X, Y)
+    with pytest.raises(InvalidParameterError, match="'epsilon' .* Got True"):
+        UnlearningClassifier(epsilon=True).fit(X, Y)
     with pytest.raises(InvalidParameterError, match="'mechanism' parameter"):
         UnlearningClassifier(mechanism=3).fit(X, Y)  # type: ignore[arg-type]
     with pytest.raises(efface.InputError, match="`variant` must be one of secret, perfect"):

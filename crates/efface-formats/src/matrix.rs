@@ -2,12 +2,13 @@
 
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{ColumnFault, Place, ReadError};
+use crate::error::{CellFault, ColumnFault, Place, ReadError};
 use crate::fitted::{Frame, FrameRequest, RawWriter};
 use crate::format::arrays::ArrayRows;
+use crate::format::idx;
 use crate::input::Format;
 use crate::raw_rows::{array_frame, not_an_array};
-use crate::schema::{Matrix, Origin, RowEncoder, Schema, Storage};
+use crate::schema::{Body, Matrix, Origin, RowEncoder, Schema, Storage};
 use crate::summary::Summary;
 
 /// The arrays of one table.
@@ -20,6 +21,20 @@ pub(crate) struct Arrays<'r> {
 /// The schema of an array that comes without one.
 pub(crate) fn implied(width: usize, divide: f64) -> Matrix {
     Matrix { width: width as u32, origin: Origin::Default, first: 0, divide }
+}
+
+/// Refuses numbers that are no bytes, where the model learnt from bytes of images: they were divided
+/// by 255 already, or are none; what is missing is left to others. Errs with the place of the number
+/// at fault.
+pub(crate) fn check_bytes(divide: f64, numbers: &[f64]) -> Result<(), (usize, CellFault)> {
+    if divide != idx::BYTE {
+        return Ok(());
+    }
+    let whole = |number: &f64| {
+        number.is_nan() || number.fract() == 0.0 && (0.0..=idx::BYTE).contains(number)
+    };
+    let at = numbers.iter().position(|number| !whole(number));
+    at.map_or(Ok(()), |at| Err((at, CellFault::NoByte { got: numbers[at] })))
 }
 
 /// Encodes and hands over all rows. `divide` applies where no schema says otherwise.
@@ -44,6 +59,10 @@ pub(crate) fn deliver(
         Some(schema) => schema.clone(),
         None => Schema::matrix(implied(width, divide))?,
     };
+    let divide = match schema.body() {
+        Body::Matrix(matrix) => matrix.divide,
+        Body::Columns { .. } => 1.0,
+    };
     let encoder = RowEncoder::new(&schema);
     let columns = encoder.columns();
     if width != columns.len() {
@@ -64,10 +83,13 @@ pub(crate) fn deliver(
         let label = label.map(|cell| ("y", cell));
         let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
         arrays.features.numbers(&mut numbers);
-        encoder.encode_numbers(&numbers, &mut row).map_err(|(column, fault)| {
-            let name = columns.name(column).unwrap_or_default();
-            ReadError::at(Place::new(file, spot).column(name), fault)
-        })?;
+        let checked = check_bytes(divide, &numbers);
+        checked.and_then(|()| encoder.encode_numbers(&numbers, &mut row)).map_err(
+            |(column, fault)| {
+                let name = columns.name(column).unwrap_or_default();
+                ReadError::at(Place::new(file, spot).column(name), fault)
+            },
+        )?;
         delivery.deliver(spot, &mut row, label, &Keys { id, subject, weight })?;
     }
     for column in arrays.columns.iter_mut().flatten() {
@@ -88,8 +110,8 @@ fn deliver_raw(
     let width = arrays.features.width();
     let made = Frame::Matrix { width: width as u32, first: 0, sparse: false, divide };
     let frame = array_frame(file, request, delivery.options.schema.as_ref(), made)?;
-    let Frame::Matrix { sparse, .. } = frame else { return Err(not_an_array(file)) };
     let schema = Schema::matrix(implied(width, divide))?;
+    let Frame::Matrix { sparse, divide, .. } = frame else { return Err(not_an_array(file)) };
     let columns = frame.feature_columns();
     delivery.begin(columns.clone(), sparse)?;
     let mut row = RawWriter::default();
@@ -102,10 +124,13 @@ fn deliver_raw(
         let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
         delivery.begin_raw(spot, label, &mut row)?;
         arrays.features.numbers(&mut numbers);
-        row.numbers(numbers.iter().copied(), sparse).map_err(|(column, fault)| {
-            let name = columns.name(column as usize).unwrap_or_default();
+        let fault = |column: usize, fault| {
+            let name = columns.name(column).unwrap_or_default();
             ReadError::at(Place::new(file, spot).column(name), fault)
-        })?;
+        };
+        check_bytes(divide, &numbers).map_err(|(column, found)| fault(column, found))?;
+        row.numbers(numbers.iter().copied(), sparse)
+            .map_err(|(column, found)| fault(column as usize, found))?;
         delivery.deliver_raw(spot, &row, label, &Keys { id, subject, weight })?;
     }
     for column in arrays.columns.iter_mut().flatten() {

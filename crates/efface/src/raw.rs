@@ -72,7 +72,7 @@ fn declared_classes(choices: &Choices, names: &[String], records: usize) -> Resu
     );
     Err(Error::refused(Code::Classes, message).hint(
         "name a column of classes with `§label`, or list them with `§classes` if they are; numbers are \
-         predicted by `§loss squared` with `§mechanism ridge` or `solve`",
+         predicted by `§loss squared` and `§target-range LOW,HIGH`, with `§mechanism solve` or `ridge`",
     ))
 }
 

@@ -7,7 +7,7 @@ use efface_privacy::event::State;
 
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::of;
+use crate::mechanism::{how_to_go_on, of};
 use crate::outcome::Served;
 use crate::serve::{Effect, name_request, serve, served_before};
 use crate::store::open_to_serve;
@@ -38,11 +38,16 @@ fn refreshed(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -
     if current.is_withdrawn() {
         current.plan.check_can_start_anew()?;
     } else if current.plan.state == State::Perfect && !of(current.plan.mechanism).refreshes() {
+        let hint = if current.plan.most_deletions().is_some() {
+            how_to_go_on(&current.plan)
+        } else {
+            "the published model is already the latest release; export it again"
+        };
         return Err(Error::refused(
             Code::NothingToRefresh,
             "a model in `perfect` state has no kept state for a refresh to drop",
         )
-        .hint("the published model is already the latest release; export it again"));
+        .hint(hint));
     }
     let effect = Effect::of(RequestKind::Refresh, named, 0, &current.plan)?;
     serve(vault.begin()?, &current, effect, context)

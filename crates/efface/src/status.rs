@@ -79,7 +79,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         notions: if withdrawn {
             without_model(&current)
         } else {
-            notions(plan, latest, releases_left)
+            notions(plan, latest, spent(plan, latest, releases_left))
         },
         claims: if withdrawn { Vec::new() } else { latest.claims.clone() },
         head: (current.head.index, hex::encode(current.head.hash)),
@@ -134,8 +134,15 @@ fn releases_left(plan: &Plan, current: &Current, kept: Option<u64>) -> Option<u6
     kept.map(|made| plan.releases.saturating_sub(made))
 }
 
-fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionStatus> {
-    let spent = left == Some(0);
+/// What has run out, so that the next deletion is refused; none while nothing has.
+fn spent(plan: &Plan, latest: &Certificate, releases: Option<u64>) -> Option<&'static str> {
+    if releases == Some(0) {
+        return Some("no releases left");
+    }
+    (deletions_left(plan, latest) == Some(0)).then_some("no deletions left")
+}
+
+fn notions(plan: &Plan, latest: &Certificate, spent: Option<&str>) -> Vec<NotionStatus> {
     let exact = plan.mechanism.is_exact();
     let told = plan.read_off().next();
     let describe = |notion: Notion| {
@@ -184,7 +191,7 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
                 _ => "the constants do not support it".to_owned(),
             },
         };
-        let note = if spent { format!("{note}; no releases left") } else { note };
+        let note = spent.map_or(note.clone(), |spent| format!("{note}; {spent}"));
         let deletion = notion == Notion::DeletionPrivacy
             && plan.state == State::Perfect
             && !exact
@@ -192,7 +199,11 @@ fn notions(plan: &Plan, latest: &Certificate, left: Option<u64>) -> Vec<NotionSt
             && !plan.learnt_features()
             && told.is_none();
         let possible = claim.is_some() || deletion;
-        NotionStatus { notion: notion.name().to_owned(), available: possible && !spent, note }
+        NotionStatus {
+            notion: notion.name().to_owned(),
+            available: possible && spent.is_none(),
+            note,
+        }
     };
     Notion::ALL.into_iter().map(describe).collect()
 }

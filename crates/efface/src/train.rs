@@ -144,6 +144,12 @@ impl First<'_> {
         }
         let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
         check_ids(&table)?;
+        if table.rows() == 0 && table.left_out > 0 {
+            let message = "no row has one of the classes that `§classes` lists";
+            return Err(Error::refused(Code::Empty, message)
+                .hint("list the labels of two or more classes as the table has them"));
+        }
+        trunk::refuse_deleted(&self.choices.settings, &table, context.keyring)?;
         let mut table = table;
         let asked = as_the_labels_ask(&self.choices, source, &mut table)?;
         let chosen = asked.map(|(choices, notice)| {

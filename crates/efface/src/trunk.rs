@@ -1,14 +1,17 @@
 //! A network in another vault, as a training on its hidden features takes it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use efface_privacy::event::{Event, Unit};
+use efface_vault::Keyring;
 
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::plan::{TakenTrunk, Trunk};
 use crate::settings::Settings;
 use crate::store::{Current, open_for_reading};
+use crate::table::Table;
 
 /// The network that the settings name, read from its vault as it is now: what it published, and the
 /// event of that with everybody deleted so far. None where features are others.
@@ -16,6 +19,13 @@ use crate::store::{Current, open_for_reading};
 /// # Errors
 /// A vault that cannot be read, is damaged, has withdrawn its model, or has no network.
 pub(crate) fn named(settings: &Settings, context: &mut Context<'_>) -> Result<Option<TakenTrunk>> {
+    let Some((path, layer)) = place(settings)? else { return Ok(None) };
+    let salt = context.random::<32>()?;
+    taken(path, layer, salt).map(Some).map_err(|error| error.of_vault(path))
+}
+
+/// The network's vault, and before which of its last layers the features stand.
+fn place(settings: &Settings) -> Result<Option<(&Path, u32)>> {
     let Some(text) = settings.network_features() else { return Ok(None) };
     let (path, layer) = match text.rsplit_once(",layer=") {
         None => (text, 1),
@@ -28,8 +38,35 @@ pub(crate) fn named(settings: &Settings, context: &mut Context<'_>) -> Result<Op
             (path, number)
         }
     };
-    let (path, salt) = (Path::new(path.trim()), context.random::<32>()?);
-    taken(path, layer, salt).map(Some).map_err(|error| error.of_vault(path))
+    Ok(Some((Path::new(path.trim()), layer)))
+}
+
+/// Refuses a table that still has records which were deleted from the network, as far as their names
+/// tell: by ids and subjects of the table, and by the key that both vaults are kept with.
+pub(crate) fn refuse_deleted(settings: &Settings, table: &Table, keyring: &Keyring) -> Result<()> {
+    let Some((path, _)) = place(settings)? else { return Ok(()) };
+    let vault = open_for_reading(path)?;
+    let vault_id = Current::of(&vault)?.genesis.vault_id;
+    for (what, names) in [("record", &table.ids), ("subject", &table.subjects)] {
+        let names: BTreeSet<&str> = names.iter().flatten().map(AsRef::as_ref).collect();
+        let (mut gone, mut first) = (0_u64, None);
+        for name in names {
+            if vault.tombstone(&keyring.hmac(&vault_id, what, name.as_bytes()))?.is_some() {
+                first = first.or(Some(name));
+                gone += 1;
+            }
+        }
+        let Some(first) = first else { continue };
+        let message = match gone {
+            1 => format!("the {what} `{first}` was deleted from the network's vault"),
+            _ => format!(
+                "{gone} {what}s of the table were deleted from the network's vault, `{first}` the first"
+            ),
+        };
+        return Err(Error::refused(Code::Ids, format!("{message}; nothing was learnt"))
+            .hint("leave them out of the table; new records need names that were never used"));
+    }
+    Ok(())
 }
 
 fn taken(path: &Path, layer: u32, salt: [u8; 32]) -> Result<TakenTrunk> {

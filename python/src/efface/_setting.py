@@ -16,6 +16,14 @@ from sklearn.utils._param_validation import Interval
 from . import _engine
 from ._training import Training
 
+
+class _Numbers(Interval):  # type: ignore[misc]
+    """Numbers of a range, which True and False are not."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+
+
 _TYPES = {
     "name": "str",
     "number": "float",
@@ -126,7 +134,7 @@ class Setting:
             low, high = (
                 end if end is None or kind is Real else int(end) for end in (self.low, self.high)
             )
-            rules: list[Any] = [Interval(kind, low, high, closed=closed)]
+            rules: list[Any] = [_Numbers(kind, low, high, closed=closed)]
         else:
             rules = list(_RULES[self.form])
             rules += [Training] if self.name == _TRAINING else []

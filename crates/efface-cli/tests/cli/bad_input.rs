@@ -69,7 +69,13 @@ fn tables_that_are_refused() {
     refused_declared(with("c,u,,2,3,4,1"), "", 2, &["line 4", "missing value", "efface schema"]);
     refused_declared(with("c,u,1,2,3,4,2"), "", 1, &["the data have 3 (`0`, `1`, `2`)"]);
     refused_declared(rows(&good), "--classes 0", 2, &["at least two classes"]);
-    refused_declared(rows(&good), "--classes 7,8", 1, &["no records"]);
+    refused_declared(
+        rows(&good),
+        "--classes 7,8",
+        1,
+        &["no row has one of the classes", "`--classes`"],
+    );
+    refused_table(rows(&good), "--classes 7,8", 1, &["no row has one of the classes"]);
     refused_declared(
         rows(&good).replace("y\n", "z\n"),
         "",
@@ -82,7 +88,7 @@ fn tables_that_are_refused() {
     refused_declared(wide, "", 2, &["data.csv: the text is UTF-16", "UTF-8"]);
     let many: String = (0..30).map(|at| format!("r{at},u,1,2,3,4,{at}.5\n")).collect();
     let squared = "`--loss squared` and `--target-range LOW,HIGH`";
-    refused_declared(format!("{COLUMNS}\n{many}"), "", 1, &["the data have 30", squared]);
+    refused_declared(format!("{COLUMNS}\n{many}"), "", 1, &["30 different numbers", squared]);
     refused_declared(vec![0u8; 4096], "", 2, &["data.csv"]);
     refused_declared(
         rows(&good),

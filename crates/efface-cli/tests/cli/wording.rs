@@ -107,10 +107,7 @@ fn a_target_with_many_numbers_is_taken_for_a_number() {
     w.write("data.csv", text);
     w.efface("train data.csv --label y --preprocess declared -o m.efface").fails(
         1,
-        &[
-            "`logistic` needs 2 classes, the data have 40",
-            "`--loss squared` and `--target-range LOW,HIGH`",
-        ],
+        &["the labels are 40 different numbers", "`--loss squared` and `--target-range LOW,HIGH`"],
     );
     let ran = w.efface("train data.csv --label y -o m.efface").done();
     assert!(

@@ -133,12 +133,16 @@ pub(crate) struct Ran {
 impl Ran {
     fn of<S: AsRef<OsStr>>(output: std::process::Output, arguments: &[S]) -> Self {
         let words: Vec<_> = arguments.iter().map(|word| word.as_ref().to_string_lossy()).collect();
-        Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let ran = Self {
             line: words.join(" "),
             code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        };
+        let marked = [&ran.stdout, &ran.stderr].map(|text| text.contains("`§"));
+        assert_eq!(marked, [false; 2], "a name is written with the engine's mark: {ran:#?}");
+        ran
     }
 
     /// Exit code 0.

@@ -157,6 +157,15 @@ pub enum CellFault {
         /// The value.
         value: String,
     },
+    /// A number that is no byte, where the model learnt from bytes.
+    #[error(
+        "{got} is no byte, and the model learnt from the bytes of IDX images, 0 to 255, which it divides \
+         by 255 itself: give them as they are"
+    )]
+    NoByte {
+        /// The value given.
+        got: f64,
+    },
     /// The row has another number of values than the encoder has columns.
     #[error("the row has {got} values, but the schema has {expected} feature columns")]
     Count {

@@ -46,7 +46,10 @@ pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHe
     Ok(ArrayHeader { shape, element, endian: Endian::Big, column_major: false })
 }
 
+/// What bytes are divided by: the largest of them.
+pub(crate) const BYTE: f64 = 255.0;
+
 /// What the elements are divided by.
 pub(crate) fn divisor(header: &ArrayHeader) -> f64 {
-    if header.element == Element::U8 { 255.0 } else { 1.0 }
+    if header.element == Element::U8 { BYTE } else { 1.0 }
 }

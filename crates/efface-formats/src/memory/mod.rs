@@ -414,8 +414,10 @@ fn check_indices(indices: &[i32], width: u32) -> Result<(), MemoryFault> {
 struct Encoding {
     encoder: RowEncoder,
     row: Row,
-    /// For sparse rows of an array without names: what each number is divided by.
-    direct: Option<f64>,
+    /// What each number of an array without names is divided by.
+    divide: f64,
+    /// Sparse rows of an array without names.
+    direct: bool,
     /// Dense rows are stored as they are.
     copies: bool,
     numbers: Vec<f64>,
@@ -425,13 +427,14 @@ struct Encoding {
 impl Encoding {
     fn new(schema: &Schema, rows: &MemoryRows<'_>) -> Self {
         let encoder = RowEncoder::new(schema);
-        let direct = match (schema.body(), rows) {
-            (Body::Matrix(matrix), MemoryRows::Sparse { .. }) => Some(matrix.divide),
-            _ => None,
+        let (array, divide) = match schema.body() {
+            Body::Matrix(matrix) => (true, matrix.divide),
+            Body::Columns { .. } => (false, 1.0),
         };
+        let direct = array && matches!(rows, MemoryRows::Sparse { .. });
         let copies = encoder.copies();
-        let row = if direct.is_some() { Row::new(Storage::Sparse) } else { encoder.buffer() };
-        Self { encoder, row, direct, copies, numbers: Vec::new(), entries: Vec::new() }
+        let row = if direct { Row::new(Storage::Sparse) } else { encoder.buffer() };
+        Self { encoder, row, divide, direct, copies, numbers: Vec::new(), entries: Vec::new() }
     }
 
     /// Encodes one row, counted from 0.
@@ -448,6 +451,9 @@ impl Encoding {
                 }
                 // The encoder says which number is at fault.
                 numbers.copy(from, to, &mut self.numbers);
+                matrix::check_bytes(self.divide, &self.numbers).map_err(|(column, fault)| {
+                    ReadError::at(named(&self.encoder, column), fault)
+                })?;
             }
             MemoryRows::Sparse { starts, indices, numbers, width } => {
                 let limit = |at: usize| starts.get(at).map_or(0, |&start| start as usize);
@@ -456,8 +462,8 @@ impl Encoding {
                 numbers.copy(from, to, &mut self.entries);
                 check_indices(indices, width).map_err(|fault| ReadError::at(place(), fault))?;
                 let pairs = indices.iter().map(|&index| index.cast_unsigned()).zip(&self.entries);
-                if let Some(divide) = self.direct {
-                    return self.row.fill(pairs, divide).map_err(|(column, fault)| {
+                if self.direct {
+                    return self.row.fill(pairs, self.divide).map_err(|(column, fault)| {
                         ReadError::at(named(&self.encoder, column as usize), fault)
                     });
                 }

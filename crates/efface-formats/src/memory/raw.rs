@@ -4,6 +4,7 @@ use super::{MemoryRows, MemoryTable, Numbers, ROWS, check_indices};
 use crate::cell::Cell;
 use crate::error::{ColumnFault, MemoryFault, Place, ReadError, Spot};
 use crate::fitted::{Declared, Frame, FrameColumn, FrameRequest, RawWriter};
+use crate::matrix::check_bytes;
 use crate::options::ReadOptions;
 use crate::raw_rows::{array_frame, declared_in, not_an_array, places};
 use crate::schema::{Matrix, Origin, Schema};
@@ -85,7 +86,7 @@ impl<'a> RawRowsOf<'a> {
         row: &mut RawWriter,
     ) -> Result<(), ReadError> {
         let place = || Place::new(ROWS, spot);
-        let (width, sparse) = match &self.frame {
+        let (width, sparse, divide) = match &self.frame {
             Frame::Columns(columns) => {
                 for (column, &place_of) in columns.iter().zip(&self.places) {
                     let cell = self.rows.cell(at, place_of);
@@ -94,7 +95,7 @@ impl<'a> RawRowsOf<'a> {
                 }
                 return Ok(());
             }
-            Frame::Matrix { width, sparse, .. } => (*width, *sparse),
+            Frame::Matrix { width, sparse, divide, .. } => (*width, *sparse, *divide),
         };
         let named = |column: u32| {
             place().column(self.frame.feature_columns().name(column as usize).unwrap_or_default())
@@ -102,13 +103,17 @@ impl<'a> RawRowsOf<'a> {
         match self.rows {
             MemoryRows::Dense { numbers: all, width } => {
                 let (from, to) = (at * width as usize, (at + 1) * width as usize);
-                if let (Numbers::Single(all), false) = (all, sparse) {
+                if let (Numbers::Single(all), false) = (all, sparse)
+                    && divide == 1.0
+                {
                     let all = all.get(from..to).unwrap_or_default();
                     if row.singles(all) {
                         return Ok(());
                     }
                 }
                 all.copy(from, to, numbers);
+                check_bytes(divide, numbers)
+                    .map_err(|(column, fault)| ReadError::at(named(column as u32), fault))?;
                 row.numbers(numbers.iter().copied(), sparse)
                     .map_err(|(column, fault)| ReadError::at(named(column), fault))
             }

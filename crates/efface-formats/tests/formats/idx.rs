@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use efface_formats::{Format, Input, ReadOptions, read};
+use efface_formats::{Format, Frame, FrameRequest, Input, ReadOptions, read};
 
 use super::collect::{Collected, collect, plain, refused, unlabelled};
+use super::npy::npy;
 
 fn idx(code: u8, axes: &[u32], data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0, 0, code, axes.len() as u8];
@@ -23,6 +24,21 @@ fn bytes_are_divided_by_255_and_axes_joined() {
     let (read, summary) = collect(Format::Idx, &bytes, &unlabelled()).unwrap();
     assert_eq!(read.rows, [[0.0, 1.0], [0.2, 0.4]]);
     assert!(summary.schema.canonical().contains("divide = 255.0"));
+}
+
+#[test]
+fn what_was_divided_by_255_already_is_not_divided_again() {
+    let bytes = idx(0x08, &[1, 2], &[0, 255]);
+    let schema = collect(Format::Idx, &bytes, &unlabelled()).unwrap().1.schema;
+    let known = ReadOptions { schema: Some(schema), ..unlabelled() };
+    let array = |values: &[f32]| npy(&[1, 2], npyz::Order::C, values);
+    let (read, _) = collect(Format::Npy, &array(&[0.0, 255.0]), &known).unwrap();
+    assert_eq!(read.rows, [[0.0, 1.0]]);
+    let message = refused(Format::Npy, &array(&[0.0, 0.5]), &known);
+    assert!(message.contains("row:0") && message.contains("0.5 is no byte"), "{message}");
+    let frame = Frame::Matrix { width: 2, first: 0, sparse: false, divide: 255.0 };
+    let raw = ReadOptions { frame: Some(FrameRequest::Given(frame)), ..unlabelled() };
+    assert!(refused(Format::Npy, &array(&[0.0, 256.0]), &raw).contains("256 is no byte"));
 }
 
 #[test]

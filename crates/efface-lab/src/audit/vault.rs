@@ -171,6 +171,13 @@ pub fn audit(
 /// Refuses what this audit does not fit.
 fn check(plan: &Plan, options: &Options) -> Result<()> {
     let refused = |text: &str| Err(Error::refused(Code::Audit, text));
+    if plan.given.is_some() {
+        let message = "the model builds on a given start or extractor, whose training an audit cannot run \
+                       again: what it claims of both together is not audited";
+        return Err(Error::refused(Code::Audit, message).hint(
+            "`efface ledger verify --all` checks the chain, and computes exact parts anew from the rows",
+        ));
+    }
     if plan.mechanism.is_exact() {
         let message = format!(
             "`{}` publishes without noise: its claim is equality, bit for bit, and takes no statistics",
@@ -190,12 +197,6 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
         return refused(
             "a network is not audited: thousands of trainings take too long, and it has no optimum \
              that a deletion could move",
-        );
-    }
-    if plan.given.is_some() {
-        return refused(
-            "the model builds on a given start or extractor, which the audit cannot \
-            rerun",
         );
     }
     if options.canary && plan.fitting.is_some() {

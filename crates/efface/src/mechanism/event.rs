@@ -91,21 +91,25 @@ fn within_noise(plan: &Plan, most: u64, deleted: u64) -> Result<()> {
     if deleted <= most {
         return Ok(());
     }
-    if plan.trunk.is_none() {
-        let message = format!(
+    let message = if plan.trunk.is_none() {
+        format!(
             "{deleted} records would have been deleted since the extractor was trained, but the model \
              promises its epsilon for {most} (`§deletions`)"
-        );
-        return Err(Error::refused(Code::BudgetExhausted, message).hint(
-            "train an extractor anew on the records that remain, and a new model on its features",
-        ));
+        )
+    } else {
+        format!(
+            "{deleted} records would have been deleted since the network was trained that makes the \
+             features, but its noise was chosen for {most}"
+        )
+    };
+    Err(Error::refused(Code::BudgetExhausted, message).hint(how_to_go_on(plan)))
+}
+
+/// How to go on where what makes the features takes no more deletions.
+pub(crate) fn how_to_go_on(plan: &Plan) -> &'static str {
+    if plan.trunk.is_none() {
+        return "train an extractor anew on the records that remain, and a new model on its features";
     }
-    let message = format!(
-        "{deleted} records would have been deleted since the network was trained that makes the \
-         features, but its noise was chosen for {most}"
-    );
-    Err(Error::refused(Code::BudgetExhausted, message).hint(
-        "train a network anew on the records that remain, such as by `§efface refresh` of its vault \
-         once they are deleted there, and a new model on its features",
-    ))
+    "train a network anew on the records that remain, such as by `§efface refresh` of its vault once they \
+     are deleted there, and a new model on its features"
 }

@@ -20,7 +20,7 @@ mod shards;
 mod solve;
 
 pub(crate) use claims::{claims, within_target};
-pub(crate) use event::{first_event, planned_event, stated, steps_of};
+pub(crate) use event::{first_event, how_to_go_on, planned_event, stated, steps_of};
 use refusal::{exact_alone, pointless};
 
 pub(crate) use refusal::{clash, refused};

@@ -72,6 +72,9 @@ pub(super) fn left(facts: &Facts) -> Section {
     if let Some(left) = facts.status.releases_left {
         section = section.text(format!("{} left before a refresh.", counted(left, "release")));
     }
+    if let Some((left, unit)) = facts.status.deletions_left.zip(facts.status.deletions_of) {
+        section = section.text(format!("{} can still be deleted.", counted(left, unit.name())));
+    }
     let table = Table::new("Each notion, for the next request", &["Notion", "Available", "Note"]);
     section.table(table.rows(facts.status.notions.iter().map(NotionStatus::cells)))
 }

@@ -86,16 +86,6 @@ impl Choices {
             None => defaults.mean,
             Some(name) => known(Code::Normalizer, name, &["fixed", "mean"])? == "mean",
         };
-        let ball = engine.bounds_weights(s);
-        let lambda = s.lambda.unwrap_or(default::LAMBDA);
-        if lambda == 0.0 && !ball {
-            return Err(Error::refused(
-                Code::Lambda,
-                "`lambda` 0 needs `noisy-gd` with a public radius: without regularisation or a \
-                 ball the weights are unbounded",
-            )
-            .hint("give `§mechanism noisy-gd` and `§radius R`, or a `§lambda` above 0"));
-        }
         let choices = Self {
             mechanism,
             loss,
@@ -111,7 +101,7 @@ impl Choices {
             variant,
             state,
             mean,
-            lambda,
+            lambda: s.lambda.unwrap_or(default::LAMBDA),
             row_norm: s.row_norm.unwrap_or(own.row_norm),
             row_map: known(
                 Code::RowMap,
@@ -140,6 +130,7 @@ impl Choices {
         choices.of_deletions()?;
         choices.numbers()?;
         choices.of_mechanism()?;
+        choices.of_lambda()?;
         choices.of_promise()?;
         choices.of_preprocessing()?;
         choices.of_classes()?;
@@ -174,6 +165,16 @@ impl Choices {
             }
         }
         Ok(())
+    }
+
+    fn of_lambda(&self) -> Result<()> {
+        if self.lambda > 0.0 || of(self.mechanism).bounds_weights(&self.settings) {
+            return Ok(());
+        }
+        let message = "`lambda` 0 needs `noisy-gd` with a public radius: without regularisation or a \
+                       ball the weights are unbounded";
+        Err(Error::refused(Code::Lambda, message)
+            .hint("give `§mechanism noisy-gd` and `§radius R`, or a `§lambda` above 0"))
     }
 
     fn numbers(&self) -> Result<()> {

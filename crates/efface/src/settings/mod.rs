@@ -209,7 +209,7 @@ mod tests {
         for (settings, message) in [
             (
                 Settings { steps: Some(0), ..none() },
-                "`§steps` must be from 1 to 100000000 passes over the data, got 0",
+                "`§steps` must be from 1 to 100000000 steps, got 0",
             ),
             (
                 Settings { capacity: Some(u64::MAX), ..none() },

@@ -418,7 +418,7 @@ settings! {
     steps: Option<u64> {
         group: Group::Mechanism,
         form: STEPS,
-        unit: PASSES,
+        unit: "steps",
         only: of(&["noisy-gd", "descent-to-delete", "dp-sgd"]),
     }
 

@@ -303,6 +303,7 @@ fn a_network_that_is_withdrawn_or_a_test_is_no_trunk_for_release() {
     assert!(error.to_string().contains("withdrawn"), "{error}");
     // What was erased before a refresh is not in the new network.
     world.run(|s| refresh(&trunk, None, s)).unwrap();
+    let table = world.table("rest.csv", 4, 116, 2);
     world.run(|s| train(&table, ridge(&trunk), &vault, s)).unwrap();
     let given = parsed(&vault)["event"]["given"]["training"].clone();
     assert_eq!(
@@ -315,6 +316,25 @@ fn a_network_that_is_withdrawn_or_a_test_is_no_trunk_for_release() {
     let table = other.table("later.csv", 1, 119, 2);
     other.run(|s| train(&table, ridge(&seeded), &vault, s)).unwrap();
     assert!(plan(&vault).unwrap().not_for_release);
+}
+
+#[test]
+fn who_was_deleted_from_the_network_is_not_learnt_again() {
+    let Both { world, trunk, vault } = Both::new(ridge);
+    let other = vault.with_file_name("other.efface");
+    let try_on = |first, rows| {
+        let table = world.table("again.csv", first, rows, 2);
+        world.run(|s| train(&table, ridge(&trunk), &other, s))
+    };
+    let error = try_on(0, 120).unwrap_err();
+    assert_eq!(error.code(), Code::Ids);
+    let told = "the record `id-0` was deleted from the network's vault; nothing was learnt";
+    assert_eq!(error.message(), told);
+    assert!(!other.exists());
+    world.run(|s| delete(&trunk, &named(&["id-2", "id-7"]), s)).unwrap();
+    let error = try_on(1, 119).unwrap_err().to_string();
+    assert!(error.contains("2 records of the table") && error.contains("`id-2`"), "{error}");
+    try_on(8, 112).unwrap();
 }
 
 #[test]

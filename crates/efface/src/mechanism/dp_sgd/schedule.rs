@@ -1,6 +1,6 @@
 //! The network, and the noise that is enough for the deletions asked for.
 
-use efface_privacy::accountant::pld::{self, Segment};
+use efface_privacy::accountant::pld::{self, PldError, Segment};
 use efface_privacy::certificate::Origin;
 use efface_privacy::event::{DpSgd, Event, Unit};
 use efface_privacy::quantity::{Decimal, Delta, Epsilon};
@@ -126,9 +126,13 @@ fn least_noise(public: &Public<'_>, segment: Segment) -> Result<f64> {
     let out_of_range = |error: &dyn std::fmt::Display| Error::input(Code::Range, error.to_string());
     let epsilon = Epsilon::new(epsilon).map_err(|error| out_of_range(&error))?;
     let delta = Delta::new(delta).map_err(|error| out_of_range(&error))?;
-    let noise = pld::noise(segment, epsilon, delta).map_err(|error| {
-        Error::refused(Code::Infeasible, format!("no noise is found for these deletions: {error}"))
-            .hint("lower `§deletions` or `§steps`, or raise `§epsilon`")
+    let noise = pld::noise(segment, epsilon, delta).map_err(|error| match error {
+        PldError::Range { name: "delta", .. } => out_of_range(&error),
+        _ => Error::refused(
+            Code::Infeasible,
+            format!("no noise is found for these deletions: {error}"),
+        )
+        .hint("lower `§deletions` or `§steps`, or raise `§epsilon`"),
     })?;
     // Room for the accountant's own rounding when the event is evaluated.
     Ok(noise * (1.0 + 1e-6))
