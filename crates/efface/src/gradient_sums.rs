@@ -1,5 +1,7 @@
 //! Steps of DP-SGD on gradients that somebody else computes, for faces that know other networks.
 
+use std::fmt;
+
 use efface_net::{DpSgdPlan, NetError, Optimiser, ReleasedSums};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -27,7 +29,6 @@ pub struct GradientSteps {
 /// The sums of one training: each step draws its units, takes the gradient of each, and releases their
 /// noisy sum once. A unit's gradient is clipped and rounded to integers by itself, sums and noise are
 /// exact.
-#[derive(Debug)]
 pub struct GradientSums {
     sums: ReleasedSums,
     rng: ChaCha20Rng,
@@ -103,6 +104,13 @@ impl GradientSums {
     /// As [`ReleasedSums::release`].
     pub fn release(&mut self) -> Result<Vec<f64>> {
         self.sums.release(&mut self.rng).map_err(refused)
+    }
+}
+
+/// The sums as they print themselves, without numbers that are not released, and no generator.
+impl fmt::Debug for GradientSums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GradientSums").field("sums", &self.sums).finish_non_exhaustive()
     }
 }
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ._around import tables_given
 from ._errors import InputError, Refused
+from ._trained import covers, joint, known_of
 from ._training import Training
 
 # How far outputs of a record may be from those it has alone, relative to the largest of their
@@ -183,7 +184,9 @@ def extract(
         Records that the model is given at once.
     training : Training, optional
         The steps of DP-SGD that made the model, where it may have seen these records. All of its
-        weights that are not public come from these steps.
+        weights that are not public come from these steps. A module that `efface.torch` trained in
+        this process is refused without it, or with less; a copy, or a callable around it, is not
+        known.
 
     Returns
     -------
@@ -194,7 +197,7 @@ def extract(
     ------
     Refused
         Where the model is in training mode, or what it gives for a record depends on the others of
-        its batch or on chance.
+        its batch or on chance, or it was trained here by more than `training` says.
     InputError
         Where it does not give a row of finite numbers for each record.
     """
@@ -221,6 +224,8 @@ def extract(
         )
     if batch_size < 1:
         raise InputError(f"`batch_size` must be at least 1, got {batch_size}", code="range")
+    if module is not None:
+        _check_known(module, training)
     apply = model if module is None else _Applied(module)
     said = name if name is not None else type(model).__name__
     before = None if module is None else _digest(module)
@@ -253,6 +258,18 @@ def extract(
     return made
 
 
+def _check_known(module: Any, training: Training | None) -> None:
+    """Refuse a module that was trained in this process by more than what is said."""
+    known = known_of(module.parameters())
+    if known and (training is None or not covers(training, known)):
+        told = "`training` is missing" if training is None else f"`training` says `{training}`"
+        raise Refused(
+            f"the model was trained here by `{joint(known)}`, and {told}",
+            code="settings",
+            hint="give `training=trainer.training` of the last `DPTrainer` that trained any of it",
+        )
+
+
 def named_by(x: Any) -> str | None:
     """Return the public model that rows are outputs of, where they say so."""
     return x.extractor if isinstance(x, Features) else None
@@ -268,8 +285,8 @@ def limits_of(x: Any) -> list[str]:
         model = "the public model" if training is None else "the model that made the features"
         lines.append(f"what rounding leaves of the rest of its batch in a row of {model}: {left}")
     if training is not None and training.dependence:
-        left = f"measured on a few, up to {training.dependence:.1g} of its length"
-        lines.append(f"what the rest of a batch did to gradients in that training: {left}")
+        left = f"declared, up to {training.dependence:.1g} of its length or of the clip"
+        lines.append(f"what the rest of a batch does to a gradient in that training: {left}")
     return lines
 
 

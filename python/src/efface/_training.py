@@ -37,8 +37,9 @@ class Training:
     deleted : int, default=0
         Records that were deleted since this training, before a model is learnt on its features.
     dependence : float, optional
-        How far a record's gradient was from the one it has beside other records, relative to its
-        length, where that was measured. Certificates say so.
+        How far a record's gradient may depend on the others of its batch, relative to its length
+        or to the clip, whichever is more, where the noise was raised by what that needs. A public
+        constant; certificates list it as declared.
 
     Attributes
     ----------
@@ -88,6 +89,9 @@ class Training:
         self.clip = None if clip is None else _number("clip", clip)
         self.deleted = _count("deleted", deleted, least=0)
         self.dependence = dependence
+        # The trainings that it was put together of, by names that no others have; none where it was
+        # told.
+        self._parts: dict[str, Training] = {}
 
     @classmethod
     def from_opacus(cls, history: Any, *, clip: float | None = None, deleted: int = 0) -> Training:

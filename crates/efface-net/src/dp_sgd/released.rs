@@ -1,5 +1,7 @@
 //! Steps of DP-SGD on gradients that somebody else computes: sampling, exact sums and exact noise.
 
+use std::fmt;
+
 use rand_core::CryptoRng;
 use zeroize::Zeroize;
 
@@ -14,7 +16,6 @@ use crate::{MOST_ROWS, NetError, integer};
 /// A unit's gradient is clipped and rounded toward zero to integers by itself, so that the sum of a step
 /// moves by at most `clip` with a unit, however the gradients were computed, as long as each depends
 /// on what was released before, its unit and randomness of its own alone.
-#[derive(Debug)]
 pub struct ReleasedSums {
     plan: CheckedDpSgd,
     sums: Vec<i64>,
@@ -122,6 +123,16 @@ impl ReleasedSums {
     #[cfg(test)]
     pub(super) fn exact(&self) -> &[i64] {
         &self.sums
+    }
+}
+
+/// The plan and the steps: no sums, which are exact until they are released, and nobody drawn.
+impl fmt::Debug for ReleasedSums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReleasedSums")
+            .field("plan", self.plan.plan())
+            .field("steps", &self.steps)
+            .finish_non_exhaustive()
     }
 }
 
@@ -239,6 +250,15 @@ mod tests {
         sums.draw(0, &mut rng).unwrap();
         sums.release(&mut rng).unwrap();
         assert!(said(sums.draw(0, &mut rng).map(drop)).contains("all steps"));
+    }
+
+    #[test]
+    fn what_is_printed_is_the_same_for_any_gradients() {
+        let mut sums = begun(3);
+        let before = format!("{sums:?}");
+        sums.add(&gradients(3, 4)).unwrap();
+        assert_eq!(format!("{sums:?}"), before);
+        assert!(before.contains("noise: 1.0") && before.contains("steps: 0"), "{before}");
     }
 
     /// 400 steps without anybody, 37 weights, sigma 1.5: 14,800 draws of the noise. Their mean square is
