@@ -88,7 +88,8 @@ impl Vault {
         drop(connection);
         // Under this name what is left by a crash is overwritten by the next creation.
         let leaving = beside(&old, ".partial");
-        let gone = discard(&leaving)
+        let gone = still_at(&access, &old)
+            .and_then(|()| discard(&leaving))
             .and_then(|()| fs::rename(&old, &leaving))
             .and_then(|()| sync_folder(&old))
             .and_then(|()| discard(&leaving))
@@ -164,6 +165,16 @@ impl Vault {
     }
 }
 
+/// That the name to take away is still that of the vault that was moved.
+fn still_at(access: &Access, path: &Path) -> io::Result<()> {
+    match access {
+        Access::Writing { file, .. } if !file.is_at(path)? => {
+            Err(io::Error::other("another file was put in its place"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Copies all pages.
 fn pages(
     from: &Vault,
@@ -229,6 +240,11 @@ impl Copied {
         let Self { mut partial, target, replaced, lock } = self;
         let io = |source| CreateError::Io { path: target.clone(), source };
         if replaced.is_none() && fs::symlink_metadata(&target).is_ok() {
+            return Err(CreateError::AlreadyExists { path: target });
+        }
+        if let Some(old) = &replaced
+            && !old.is_at(&target).map_err(io)?
+        {
             return Err(CreateError::AlreadyExists { path: target });
         }
         fs::rename(&partial.path, &target).map_err(io)?;

@@ -4,7 +4,7 @@ use crate::lock::LockError;
 use crate::stored::RecordId;
 use rusqlite::ErrorCode;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Extended result code of SQLite: a journal waits to be rolled back, but this handle is read-only.
 const READONLY_ROLLBACK: i32 = rusqlite::ffi::SQLITE_READONLY_ROLLBACK;
@@ -208,13 +208,28 @@ pub enum WriteError {
     /// The file was moved or replaced while it was open.
     #[error(
         "the vault that was opened is no longer at `{}`: it was moved, or another file was put in its \
-         place; {}", path.display(), if *durable { "the change is in the file that was there" } else { "nothing was changed" }
+         place; {}{}", path.display(), if *durable { "the change is in the file that was there" } else { "nothing was changed" },
+        left_over(journal.as_deref())
     )]
     Moved {
         /// Where it was.
         path: PathBuf,
         /// Whether the change was made, in the file that was there.
         durable: bool,
+        /// Its journal, where what it replaced could not be overwritten.
+        journal: Option<PathBuf>,
+    },
+    /// Another program wrote over the file's bytes during the change.
+    #[error(
+        "another program wrote over the vault at `{}` while it was changed: what is there now is what it \
+         wrote, or damaged, and is not known to have forgotten anything{}", path.display(),
+        left_over(journal.as_deref())
+    )]
+    Overwritten {
+        /// The vault.
+        path: PathBuf,
+        /// Its journal, where what it replaced could not be overwritten.
+        journal: Option<PathBuf>,
     },
     /// An earlier write of the same transaction failed.
     #[error("transaction was rolled back because an earlier step of it failed")]
@@ -222,6 +237,13 @@ pub enum WriteError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreFault),
+}
+
+fn left_over(journal: Option<&Path>) -> String {
+    journal.map_or_else(String::new, |journal| {
+        let name = journal.display();
+        format!("; `{name}`, which holds what was replaced, could not be overwritten")
+    })
 }
 
 impl From<rusqlite::Error> for WriteError {

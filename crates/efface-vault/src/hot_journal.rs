@@ -30,10 +30,11 @@
 use crate::StoreFault;
 use crate::connection::{connect, journal_of};
 use crate::error::OpenError;
+use crate::lock::still_there;
 use crate::raw_file::RawFile;
-use crate::wipe::{discard, open_plain, sync_folder};
+use crate::wipe::{discard, open_plain, overwrite, sync_folder};
 use rusqlite::{Connection, OpenFlags};
-use std::fs::File;
+use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -41,7 +42,7 @@ use std::time::Duration;
 
 /// Set in the mark of a vault whose pages are being written. Marks are much smaller, so what a
 /// database shell adds (it counts its changes of the schema there) does not reach it.
-const UNDER_WAY: u32 = 1 << 30;
+pub(crate) const UNDER_WAY: u32 = 1 << 30;
 
 /// What the padding of a journal begins with, before the mark.
 const STAMP: [u8; 8] = *b"efface-1";
@@ -55,8 +56,9 @@ const HEAD: usize = 100;
 /// Where the mark is in it.
 const MARK: usize = 40;
 
-/// Begins a change and returns its mark.
-pub(crate) fn start(connection: &Connection, vault: &Path) -> Result<u32, StoreFault> {
+/// Begins a change; returns its mark, and its journal, which can so be overwritten wherever its name
+/// goes.
+pub(crate) fn start(connection: &Connection, vault: &Path) -> Result<(u32, File), StoreFault> {
     let mark = (RandomState::new().build_hasher().finish() & 0x1fff_ffff) as u32;
     let begin = format!("BEGIN IMMEDIATE; PRAGMA schema_version = {mark}");
     connection.execute_batch(&begin)?;
@@ -66,7 +68,7 @@ pub(crate) fn start(connection: &Connection, vault: &Path) -> Result<u32, StoreF
     stamp[8..].copy_from_slice(&mark.to_be_bytes());
     journal.seek(SeekFrom::Start(PADDING as u64))?;
     journal.write_all(&stamp)?;
-    Ok(mark)
+    Ok((mark, journal))
 }
 
 /// Says in the vault that its pages are about to be written.
@@ -90,6 +92,20 @@ pub(crate) fn take_back(file: &RawFile) -> Result<(), StoreFault> {
 pub(crate) fn retire(vault: &Path) -> io::Result<()> {
     match discard(&journal_of(vault)) {
         // Elsewhere than on Unix a file that SQLite has open cannot be removed; it holds zeros.
+        Err(error) if cfg!(not(unix)) && error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done,
+    }
+}
+
+/// Overwrites the journal of a change that is over, and removes its name where it still has it.
+pub(crate) fn retire_open(mut journal: File, vault: &Path) -> io::Result<()> {
+    overwrite(&mut journal)?;
+    let path = journal_of(vault);
+    // It holds nothing: a name that cannot be looked at is left to the next opening.
+    let there = still_there(&journal, &path).unwrap_or(false);
+    drop(journal);
+    match if there { fs::remove_file(path) } else { Ok(()) } {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if cfg!(not(unix)) && error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         done => done,
     }
@@ -174,7 +190,8 @@ fn undo(vault: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-fn mark_of(file: &RawFile) -> Result<u32, StoreFault> {
+/// The mark in a vault's head.
+pub(crate) fn mark_of(file: &RawFile) -> Result<u32, StoreFault> {
     let mut mark = [0; 4];
     file.read(MARK as u64, &mut mark)?;
     Ok(u32::from_be_bytes(mark))

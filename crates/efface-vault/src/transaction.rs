@@ -2,14 +2,16 @@
 
 use crate::checksum::Checksums;
 use crate::connection::journal_of;
-use crate::hot_journal::{retire, start, take_back, under_way};
+use crate::hot_journal::{UNDER_WAY, mark_of, retire, retire_open, start, take_back, under_way};
 use crate::raw_file::RawFile;
 use crate::sweep::Before;
 use crate::vault::Access;
+use crate::wipe::overwrite;
 use crate::{StoreFault, Vault, WriteError};
 use std::cell::Cell;
-use std::fs;
+use std::fs::{self, File};
 use std::ops::Deref;
+use std::path::PathBuf;
 
 /// Bytes of changed pages that are held in memory before they are written to the file, which keeps
 /// readers out until the commit.
@@ -28,6 +30,9 @@ pub struct Transaction<'v> {
     before: Option<Before>,
     /// The mark that this change leaves in the file.
     mark: u32,
+    /// The mark that it found there.
+    found: u32,
+    journal: Option<File>,
     /// Whether its pages are being written to the file.
     writing: Cell<bool>,
     statements: u32,
@@ -51,7 +56,8 @@ impl Vault {
     /// Begins a change.
     ///
     /// # Errors
-    /// [`WriteError::OpenedForReading`], or [`StoreFault::Busy`] if another program writes.
+    /// [`WriteError::OpenedForReading`], [`StoreFault::Busy`] if another program writes, or
+    /// [`WriteError::Moved`].
     pub fn begin(&mut self) -> Result<Transaction<'_>, WriteError> {
         let mut transaction = self.begin_unsealed()?;
         if transaction.checksums.is_some() {
@@ -63,16 +69,21 @@ impl Vault {
 
     /// As [`Vault::begin`], with no tally to take forward: nothing it covers can be written yet.
     pub(crate) fn begin_unsealed(&mut self) -> Result<Transaction<'_>, WriteError> {
-        if matches!(self.access, Access::Reading { .. }) {
+        let Access::Writing { file, .. } = &self.access else {
             return Err(WriteError::OpenedForReading);
+        };
+        if !file.is_at(&self.path).map_err(StoreFault::from)? {
+            return Err(moved(self.path.clone(), false));
         }
         self.sweep_rolled_back()?;
         retire(&self.path).map_err(StoreFault::from)?;
-        let mark = start(&self.connection, &self.path);
+        let started = start(&self.connection, &self.path);
         let mut transaction = Transaction::holding(Holder::Borrowed(self), false);
-        transaction.mark = mark?;
+        let (mark, journal) = started?;
+        (transaction.mark, transaction.journal) = (mark, Some(journal));
         if let Access::Writing { file, .. } = &transaction.access {
-            transaction.before = Some(Before::of(file)?);
+            let (found, before) = (mark_of(file)?, Before::of(file)?);
+            (transaction.found, transaction.before) = (found, Some(before));
         }
         Ok(transaction)
     }
@@ -105,6 +116,8 @@ impl<'v> Transaction<'v> {
             vault,
             before: None,
             mark: 0,
+            found: 0,
+            journal: None,
             writing: Cell::new(false),
             statements: 0,
             written: 0,
@@ -120,13 +133,20 @@ impl<'v> Transaction<'v> {
 impl Transaction<'_> {
     /// Makes the change durable and erases what it deleted. When this returns `Ok`, a crash or a
     /// power cut cannot undo it and no byte of what it deleted is left in the vault's folder; on
-    /// an error, the vault is as it was before the change began.
+    /// an error, the vault is as it was before the change began, but for those named below.
     ///
     /// # Errors
     /// [`WriteError::GivenUp`] if a write failed before; [`StoreFault::Busy`] if a reader did not
     /// finish in time; [`StoreFault::Full`] and others from the disk. After
-    /// [`WriteError::JournalLeft`] alone the change is durable, and the next opening for writing
-    /// erases what is left of it.
+    /// [`WriteError::JournalLeft`] the change is durable, and the next opening for writing erases
+    /// what is left of it.
+    ///
+    /// [`WriteError::Moved`] where the path no longer leads to the file that was opened, which has
+    /// the change where it says `durable`; also where that could not be found out after the change
+    /// was made. Where the system does not tell files apart (elsewhere than on Unix) this is not
+    /// looked at. [`WriteError::Overwritten`] where another program wrote over the file: what it
+    /// wrote is left as it is, as far as no page was written into it since. What is written in the
+    /// moment between the last look and the commit goes unseen, unless it is still there after it.
     pub fn commit(self) -> Result<(), WriteError> {
         self.commit_unless(&mut || false)
     }
@@ -139,30 +159,54 @@ impl Transaction<'_> {
     pub fn commit_unless(mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), WriteError> {
         self.refuse_if_failed()?;
         self.seal_tally()?;
-        self.sweep_changes(stop)?;
-        self.stands_at_its_path(false)?;
+        self.stands_at_its_path()?;
+        let swept = self.sweep_changes(stop);
+        // A sweep of other bytes fails in other words.
+        self.stands_at_its_path()?;
+        swept?;
         self.connection.execute_batch("COMMIT")?;
         self.open = false;
+        #[cfg(test)]
+        tests::after_commit();
         self.vault_mut().pending = None;
+        let journal = self.journal.take();
         let Access::Writing { file, .. } = &self.access else { return Ok(()) };
+        // The change is durable: what fails now fails after it. The mark is read before others may
+        // write a new one.
+        let is_at = file.is_at(&self.path).unwrap_or(false);
+        let whole = mark_of(file).is_ok_and(|mark| mark == self.mark);
         file.admit_readers();
-        // The change is durable: what fails now fails after it.
-        self.forget_pages()
-            .and_then(|()| retire(&self.path).map_err(StoreFault::from))
-            .map_err(|fault| WriteError::JournalLeft { journal: journal_of(&self.path), fault })?;
-        self.stands_at_its_path(true)
+        let retired = self
+            .forget_pages()
+            .and_then(|()| journal.map_or(Ok(()), |journal| Ok(retire_open(journal, &self.path)?)));
+        let (path, journal) = (self.path.clone(), journal_of(&self.path));
+        match retired {
+            Ok(()) if is_at && whole => Ok(()),
+            Err(fault) if is_at && whole => Err(WriteError::JournalLeft { journal, fault }),
+            left if whole => {
+                Err(WriteError::Moved { path, durable: true, journal: left.err().map(|_| journal) })
+            }
+            left => Err(WriteError::Overwritten { path, journal: left.err().map(|_| journal) }),
+        }
     }
 
-    /// That whoever looks at the path finds this change: no program put another file there.
-    fn stands_at_its_path(&self, durable: bool) -> Result<(), WriteError> {
-        match &self.access {
-            Access::Writing { file, .. }
-                if !file.is_at(&self.path).map_err(StoreFault::from)? =>
-            {
-                Err(WriteError::Moved { path: self.path.clone(), durable })
-            }
-            _ => Ok(()),
+    /// That whoever looks at the path will find this change: no program put another file there, or
+    /// other bytes into it.
+    fn stands_at_its_path(&self) -> Result<(), WriteError> {
+        let Access::Writing { file, .. } = &self.access else { return Ok(()) };
+        if !file.is_at(&self.path).map_err(StoreFault::from)? {
+            return Err(moved(self.path.clone(), false));
         }
+        if self.is_whole(file) {
+            return Ok(());
+        }
+        Err(WriteError::Overwritten { path: self.path.clone(), journal: None })
+    }
+
+    /// Whether the file bears the mark that this change found or wrote there.
+    fn is_whole(&self, file: &RawFile) -> bool {
+        let expected = if self.writing.get() { self.mark | UNDER_WAY } else { self.found };
+        mark_of(file).is_ok_and(|mark| mark == expected)
     }
 
     /// Writes the changed pages to the file, which the journal can still undo, and sweeps them.
@@ -180,6 +224,12 @@ impl Transaction<'_> {
     /// Writes the changed pages to the file, after which readers wait for the end of the change.
     fn flush(&self, file: &RawFile) -> Result<(), StoreFault> {
         file.bar_readers(self.patience)?;
+        if !self.is_whole(file) {
+            let path = self.path.clone();
+            return Err(StoreFault::Other(
+                WriteError::Overwritten { path, journal: None }.to_string(),
+            ));
+        }
         if !self.writing.replace(true) {
             under_way(file, &self.path, self.mark)?;
         }
@@ -290,6 +340,12 @@ impl Drop for Transaction<'_> {
         if !self.open {
             return;
         }
+        if let (Access::Writing { file, .. }, Some(journal)) = (&self.access, &self.journal)
+            && !self.is_whole(file)
+        {
+            // Bytes that another program wrote are not to be "undone": a void journal does nothing.
+            let _ = journal.try_clone().and_then(|mut journal| overwrite(&mut journal));
+        }
         if !self.connection.is_autocommit() {
             // If even this fails, SQLite undoes the change when the vault is next opened.
             let _ = self.connection.execute_batch("ROLLBACK");
@@ -297,19 +353,26 @@ impl Drop for Transaction<'_> {
         if let Holder::Borrowed(vault) = &mut self.vault {
             // What was written on unused pages is swept now, or else before the next change.
             vault.rolled_back = true;
-            let _ = vault.after_rollback();
+            let _ = vault.after_rollback(self.journal.take());
         }
     }
 }
 
 impl Vault {
-    fn after_rollback(&mut self) -> Result<(), StoreFault> {
+    fn after_rollback(&mut self, journal: Option<File>) -> Result<(), StoreFault> {
         let Access::Writing { file, .. } = &self.access else { return Ok(()) };
         if self.connection.is_autocommit() {
             take_back(file)?;
         }
         file.admit_readers();
         self.sweep_rolled_back()?;
-        Ok(retire(&self.path)?)
+        Ok(journal.map_or(Ok(()), |journal| retire_open(journal, &self.path))?)
     }
 }
+
+fn moved(path: PathBuf, durable: bool) -> WriteError {
+    WriteError::Moved { path, durable, journal: None }
+}
+
+#[cfg(test)]
+mod tests;

@@ -230,7 +230,7 @@ impl From<efface_vault::WriteError> for Error {
                 .hint("use a new request id for a new request"),
             E::Stopped => Self::interrupted(),
             E::Store(fault) => fault.into(),
-            E::Moved { .. } => Self::storage(Code::Vault, text)
+            E::Moved { .. } | E::Overwritten { .. } => Self::storage(Code::Vault, text)
                 .hint("ask again, of the file that is there now and of any other copy"),
             _ => Self::storage(Code::Vault, text),
         }

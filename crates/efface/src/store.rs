@@ -193,6 +193,14 @@ fn uncertified(what: &str) -> Error {
     )
 }
 
+/// Whether anything is kept beside the model, also bytes that were changed after they were stored.
+pub(crate) fn is_kept(vault: &Vault) -> Result<bool> {
+    match vault.caches() {
+        Err(ReadError::Store(StoreFault::Rows(_))) => Ok(true),
+        read => Ok(read?.is_some()),
+    }
+}
+
 /// What is kept beside model and records, if anything.
 pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     if !plan.keeps_state() {

@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::{prepare, refused, ridge_plan, shard_weights};
 use crate::plan::Plan;
 use crate::rows::InVault;
-use crate::store::{kept, prepared};
+use crate::store::{is_kept, kept, prepared};
 
 /// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
 /// weights. A model with neither is passed over.
@@ -122,8 +122,7 @@ fn cannot_repeat(plan: &Plan, error: &Error) -> bool {
 pub(crate) fn check_hessian(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     // What cannot be read was told of before.
     let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
-    let (true, Some(model), true) = (plan.prepares(), vault.model()?, vault.caches()?.is_some())
-    else {
+    let (true, Some(model), true) = (plan.prepares(), vault.model()?, is_kept(vault)?) else {
         return Ok(());
     };
     let Ok((plan, weights)) = released(&model.weights, plan) else { return Ok(()) };

@@ -7,8 +7,9 @@ use super::run::{Point, Run};
 use super::work::hessian_in_passes;
 use super::{SolveError, Solver};
 
-/// Most gradient passes before the solver goes on without the factor. Below the caps of all solvers, so that
-/// these bound all passes together.
+/// Gradient passes after which no step by the factor is begun, and the solver goes on without it. The last
+/// step's line search may make up to 60 more (30 trials, each perhaps in twice the precision), 79 together:
+/// below the caps of all solvers, so that these bound all passes together.
 const PASSES: u64 = 20;
 
 /// Most of them where few weights make a new Hessian cheap.

@@ -502,3 +502,82 @@ fn a_file_that_was_replaced_under_a_change_is_no_vault_that_forgot() {
         assert_eq!(count(&path), ROWS - 1);
     }
 }
+
+/// `cp older vault`: the file stays, its bytes do not. What was put there is left as it is, and nobody is
+/// told that it forgot.
+#[test]
+fn bytes_written_over_a_file_under_a_change_are_no_vault_that_forgot() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = create(folder.path());
+    let earlier = fs::read(&path).unwrap();
+    delete(&path, 3);
+    let latest = fs::read(&path).unwrap();
+    // Before the change has written anything; and between its pages and its commit.
+    for asked in [0, 1, 2] {
+        fs::write(&path, &latest).unwrap();
+        let mut vault = unlocked(&path);
+        let rows = vault.find_subject(row(4).subject.as_deref().unwrap()).unwrap();
+        let mut change = vault.begin().unwrap();
+        change.delete_records(&rows).unwrap();
+        let mut kept = fs::File::open(journal(&path)).unwrap();
+        let mut times = 0;
+        if asked == 0 {
+            fs::write(&path, &earlier).unwrap();
+        }
+        let error = change.commit_unless(&mut || {
+            times += 1;
+            if times == asked {
+                fs::write(&path, &earlier).unwrap();
+            }
+            false
+        });
+        let error = error.unwrap_err();
+        let said = error.to_string();
+        assert!(matches!(&error, WriteError::Overwritten { journal: None, .. }), "{said}");
+        assert!(said.contains("not known to have forgotten"), "{asked}: {said}");
+        assert!(times >= asked, "{times}");
+        drop(vault);
+        assert!(fs::read(&path).unwrap() == earlier, "{asked}: what was put there was changed");
+        let mut bytes = Vec::new();
+        kept.read_to_end(&mut bytes).unwrap();
+        assert!(bytes.iter().all(|&byte| byte == 0) && !journal(&path).exists(), "{asked}");
+        assert_eq!(count(&path), ROWS);
+    }
+    delete(&path, 4);
+    assert_eq!(count(&path), ROWS - 1);
+}
+
+/// A handle whose file was replaced between two changes begins no third one, and leaves the journal of
+/// what is there now alone.
+#[cfg(unix)]
+#[test]
+fn a_change_of_a_file_that_is_elsewhere_is_not_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = create(folder.path());
+    let (copy, aside) = (folder.path().join("copy"), folder.path().join("aside"));
+    fs::copy(&path, &copy).unwrap();
+    let mut vault = unlocked(&path);
+    fs::rename(&path, &aside).unwrap();
+    fs::rename(&copy, &path).unwrap();
+    fs::write(journal(&path), vec![7; 600]).unwrap();
+    let error = vault.begin().unwrap_err();
+    assert!(matches!(&error, WriteError::Moved { durable: false, .. }), "{error}");
+    assert_eq!(fs::read(journal(&path)).unwrap(), vec![7; 600]);
+}
+
+/// Another file in the place of the one to replace is not replaced.
+#[cfg(unix)]
+#[test]
+fn a_copy_replaces_what_it_looked_at_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = create(folder.path());
+    let target = folder.path().join("other.efface");
+    fs::copy(&path, &target).unwrap();
+    let reader = Vault::open_read_only(&path).unwrap();
+    let copied = reader.copy_to(&target, Existing::Replace, &mut || false).unwrap();
+    fs::remove_file(&target).unwrap();
+    fs::write(&target, "mine").unwrap();
+    let refused = copied.place().unwrap_err();
+    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert_eq!(fs::read(&target).unwrap(), b"mine");
+}

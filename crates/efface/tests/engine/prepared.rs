@@ -256,6 +256,9 @@ fn changed_bytes_are_found() {
         Connection::open(&vault).unwrap().execute_batch(sql).unwrap();
         let found = outcome(&doctor(&vault, Some(&world.keyring)).unwrap(), "state");
         assert!(matches!(&found[..], [(CheckOutcome::Fails, _)]), "{found:?}");
+        let whole = verify_whole_ledger(&vault, None, None, Some(&world.keyring)).unwrap();
+        let found = outcome(&whole, "hessian");
+        assert!(matches!(&found[..], [(CheckOutcome::Fails, _)]), "{found:?}");
     };
     spoil();
     let ready = world.run(|s| prepare(&vault, s)).unwrap();
@@ -266,6 +269,19 @@ fn changed_bytes_are_found() {
     let served = world.run(|s| delete(&vault, &one(7), s)).unwrap();
     assert_eq!((by_it(&served), notices(&served)), (false, vec!["hessian-not-used"]));
     assert_eq!(doctor(&vault, Some(&world.keyring)).unwrap().outcome(), CheckOutcome::Holds);
+}
+
+/// A row that another program took away is damage, as any other: the seal of the contents covers its digest.
+#[test]
+fn a_lost_row_blocks_requests() {
+    let world = World::new();
+    let (vault, _) = world.trained(settings()).unwrap();
+    world.run(|s| prepare(&vault, s)).unwrap();
+    Connection::open(&vault).unwrap().execute_batch("DELETE FROM caches").unwrap();
+    let refused = world.run(|s| delete(&vault, &one(7), s)).map(drop).unwrap_err();
+    assert_eq!(refused.code(), Code::Damaged, "{refused}");
+    let refused = world.run(|s| prepare(&vault, s)).map(drop).unwrap_err();
+    assert_eq!(refused.code(), Code::Damaged, "{refused}");
 }
 
 /// Certificates of prepared requests are those of others, word for word.
