@@ -22,7 +22,7 @@ BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-ma
 TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
 
 .PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python docs extension wheel test-wheel
-.PHONY: bench fuzz miri mutants soak
+.PHONY: bench count fuzz miri mutants soak
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -107,6 +107,10 @@ bench: $(VENV)/ready test-wheel ## every table of docs/benchmarks.md; EFFACE_DAT
 	dist/venv/bin/python benches/budget.py
 	for script in $(wildcard crates/*/benches/*.py); do echo "== $$script"; $(VENV)/bin/python "$$script"; done
 	for bench in $(BENCHES); do $(CARGO) bench $(CARGO_FLAGS) -p efface-matrix --bench "$$bench"; done
+
+count: ## instructions of commands on fixed tables against benches/instructions.json (needs valgrind)
+	$(CARGO) build --release $(CARGO_FLAGS) -p efface-cli
+	$(PYTHON) benches/instructions.py $(TARGET)/release/efface
 
 mutants: ## plant faults one by one; the tests must find each of them (Python 3.11 or newer)
 	$(PYTHON) mutants/run --target $(abspath $(TARGET))/mutants
