@@ -31,6 +31,7 @@ def test_choices_come_best_first_with_what_they_cost_and_claim(plan: efface.Plan
     assert [choice.rank for choice in plan] == list(range(1, len(plan) + 1))
     assert plan[0] is plan.best is plan[plan.best.name]
     assert plan.best.accurate
+    assert plan.best.excess_risk is not None
     assert plan.best.excess_risk <= plan.excess_risk_allowed
     solve = plan["solve"]
     of_all = {"mechanism": "solve", "preprocess": "declared", "epsilon": 2.0}
@@ -66,6 +67,25 @@ def test_choices_come_best_first_with_what_they_cost_and_claim(plan: efface.Plan
         plan[len(plan)]
 
 
+def test_networks_are_listed_without_an_accuracy(plan: efface.Plan) -> None:
+    anew, noisy = plan["network-anew"], plan["dp-sgd"]
+    assert anew.beyond
+    assert (anew.excess_risk, anew.accurate, anew.loud) == (None, False, False)
+    assert anew.parameters["mechanism"].shards == 1
+    assert anew.training.passes_usually == 8
+    assert noisy.requests == noisy.settings["deletions"] == 20
+    assert noisy.request.passes_at_most == 0
+    trunk = plan["trunk-ridge"]
+    assert trunk.head is not None
+    assert trunk.head["features"] == "network:trunk.efface"
+    assert '`features="network:trunk.efface"`' in trunk.notes[0]
+    assert noisy.head is None
+    assert not plan.best.beyond
+    loud = efface.plan(n=300, d=50, pass_ms=1.0, settings={"mechanism": "dp-sgd", "deletions": 100})
+    assert loud["dp-sgd"].loud
+    assert "the noise outweighs the data" in loud["dp-sgd"].notes[0]
+
+
 def test_a_plan_is_shown_in_text_and_html(plan: efface.Plan) -> None:
     text, html = str(plan), plan._repr_html_()
     assert repr(plan).startswith("<efface.Plan for 100000 records: ")
@@ -73,10 +93,11 @@ def test_a_plan_is_shown_in_text_and_html(plan: efface.Plan) -> None:
         assert choice.name in text
         assert f"<td>{choice.name}</td>" in html
         assert choice.lasts in html
+    unwrapped = " ".join(text.split())
     for sentence in plan.advice:
-        assert sentence in text
-    # The table, and what it is for.
-    assert html.count("<tr>") == len(plan) + 2 + 4
+        assert sentence in unwrapped
+    # The two tables, and what they are for.
+    assert html.count("<tr>") == len(plan) + 3 + 4
     assert "<script" not in html
 
 

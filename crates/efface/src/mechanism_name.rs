@@ -49,6 +49,12 @@ impl MechanismName {
         matches!(self, Self::Ridge | Self::Shards)
     }
 
+    /// Whether it trains networks.
+    #[must_use]
+    pub fn is_of_networks(self) -> bool {
+        matches!(self, Self::DpSgd | Self::Shards)
+    }
+
     /// Whether its model is solved from sums over the records, which are kept.
     #[must_use]
     pub fn keeps_sums(self) -> bool {

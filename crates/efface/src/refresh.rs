@@ -8,6 +8,7 @@ use efface_privacy::event::State;
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{how_to_go_on, of};
+use crate::notice::loud;
 use crate::outcome::Served;
 use crate::serve::{Effect, name_request, serve, served_before};
 use crate::store::open_to_serve;
@@ -49,6 +50,7 @@ fn refreshed(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -
         )
         .hint(hint));
     }
-    let effect = Effect::of(RequestKind::Refresh, named, 0, &current.plan)?;
+    let notices = loud(&current.plan).into_iter().collect();
+    let effect = Effect { notices, ..Effect::of(RequestKind::Refresh, named, 0, &current.plan)? };
     serve(vault.begin()?, &current, effect, context)
 }

@@ -19,7 +19,7 @@ _SCHEMA = "efface.plan/0"
 
 @dataclass(frozen=True)
 class Work:
-    """Work, in passes over all records.
+    """Work, in passes over all records: gradient passes, or those of a choice's network.
 
     Attributes
     ----------
@@ -57,11 +57,13 @@ class Choice:
         ``"perfect"`` or ``"secret"``.
     training, request : Work
         Work of the first training and of one request.
+    pass_seconds : float
+        Seconds of one such pass.
     seconds_per_month, seconds_per_request : float
         Usual time of a month's requests and refreshes, and that over the requests.
-    excess_risk : float
+    excess_risk : float or None
         Upper bound on the expected excess risk, in units of the loss, after training and after
-        any request.
+        any request; None where nobody can predict it, as of a network.
     accurate : bool
         Whether that is within what is allowed.
     lasts : str
@@ -70,6 +72,16 @@ class Choice:
         The requests after which a refresh or a new model is due; None where none is foreseen.
     claims : tuple of Claim
         What the certificate of the first deletion would claim, the notion asked for first.
+    beyond : bool
+        Whether it learns by a network, or from random features that nobody asked for: its accuracy
+        cannot be compared with that of the others.
+    loud : bool
+        Whether its noise is so loud that nothing is likely to be learnt.
+    notes : tuple of str
+        What to know of it.
+    head : dict or None
+        Settings of a second training, on the features of the network that ``settings`` train;
+        requests and claims are then of that one.
     """
 
     rank: int
@@ -80,13 +92,18 @@ class Choice:
     state: str
     training: Work
     request: Work
+    pass_seconds: float
     seconds_per_month: float
     seconds_per_request: float
-    excess_risk: float
+    excess_risk: float | None
     accurate: bool
     lasts: str
     requests: int | None
     claims: tuple[Claim, ...]
+    beyond: bool
+    loud: bool
+    notes: tuple[str, ...]
+    head: dict[str, Any] | None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -105,11 +122,12 @@ class Choice:
             rank=document["rank"],
             name=document["name"],
             says=document["says"],
-            settings={k: v for k, v in settings.items() if v is not None and v is not False},
+            settings=_given(settings),
             fixed=document["fixed"],
             state=document["fixed"]["state"],
             training=Work(**document["training"]),
             request=Work(**document["request"]),
+            pass_seconds=document["pass"]["ms"] / 1000.0,
             seconds_per_month=document["month_seconds"],
             seconds_per_request=document["month_seconds"] / per_month,
             excess_risk=document["excess_risk"],
@@ -117,7 +135,16 @@ class Choice:
             lasts=lasts,
             requests=until and until["requests"],
             claims=tuple(Claim._of(claim) for claim in document["claims"]),
+            beyond=document["beyond"],
+            loud=document["loud"],
+            notes=tuple(document["notes"]),
+            head=document["head"] and _given(document["head"]),
         )
+
+
+def _given(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that differ from their defaults."""
+    return {k: v for k, v in settings.items() if v is not None and v is not False}
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ use crate::words::FLAGS;
 /// such rows, unless `--preprocess fitted` is given, with `--d` numeric columns. Predicted excess
 /// risk is an upper bound on its expectation. Work is in passes over the data: exact for steps; for
 /// solvers and parts a typical value and an upper bound.
+///
+/// Networks (`dp-sgd`, `shards`, training anew) and linear models on random features stand in a table of
+/// their own, with times and without accuracy, which nobody can predict; they are of declared numbers.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -33,6 +36,7 @@ Examples:
   efface plan people.csv --label y --preprocess declared --deletions-per-month 50
   efface plan --n 1000000 --d 200 --group 1,20 --epsilon 0.5 --delta 1e-7
   efface plan --n 60000 --d 784 --classes 10 --loss softmax --pass-ms 120
+  efface plan images.idx --labels labels.idx    # networks beside linear models
   efface plan people.csv --label y -o plan.json
   efface train people.csv --label y --plan plan.json -o model.efface")]
 pub(crate) struct Plan {

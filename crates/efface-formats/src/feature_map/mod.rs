@@ -135,6 +135,21 @@ impl FeatureMap {
         }
     }
 
+    /// About how many multiplications the features of a row of so many `inputs` take; none where somebody
+    /// else makes them, which is not counted here.
+    #[must_use]
+    pub fn multiplications(&self, inputs: u64) -> f64 {
+        match self.kind {
+            Kind::Fourier { features, .. } => inputs as f64 * f64::from(features) / 2.0,
+            Kind::Gated { features, .. } => inputs as f64 * f64::from(features),
+            // A filter stands at no more places than there are pixels.
+            Kind::Convolution { filters, side, .. } => {
+                inputs as f64 * f64::from(filters) * f64::from(side).powi(2)
+            }
+            Kind::Network { .. } => 0.0,
+        }
+    }
+
     /// The name of the kind, as users type it.
     #[must_use]
     pub fn name(&self) -> &'static str {

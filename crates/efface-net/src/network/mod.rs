@@ -166,6 +166,17 @@ impl Network {
         self.parameters
     }
 
+    /// Multiplications of one row's way from its numbers to its classes, those of layers with weights;
+    /// its gradient takes twice as many beside them.
+    #[must_use]
+    pub fn multiplications(&self) -> u64 {
+        let of = |layer: &Layer| match layer {
+            Layer::Linear(linear) => (linear.places() * linear.inputs() * linear.outputs) as u64,
+            Layer::Norm(_) | Layer::Activation(..) | Layer::Pool(_) => 0,
+        };
+        self.layers.iter().map(of).fold(0, u64::saturating_add)
+    }
+
     /// Numbers of a row.
     pub(crate) fn inputs(&self) -> usize {
         self.input.size()

@@ -30,6 +30,14 @@ fn parameters_are_counted() {
 }
 
 #[test]
+fn multiplications_are_counted() {
+    // 13 x 13 windows of 64 numbers to 16, then 5 x 5 of 16 x 16 to 32, then 4 x 4 x 32 to 32, and 10.
+    let filters = 13 * 13 * 64 * 16 + 5 * 5 * 256 * 32 + 512 * 32 + 320;
+    assert_eq!(parse(MNIST).unwrap().multiplications(), filters);
+    assert_eq!(parse("dense:128").unwrap().multiplications(), 784 * 128 + 1280);
+}
+
+#[test]
 fn texts_are_canonical() {
     for (given, canonical) in [
         (MNIST, MNIST),

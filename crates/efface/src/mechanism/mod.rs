@@ -47,7 +47,7 @@ use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
 use crate::rows::{Keyed, Rows};
 use crate::settings::{MOST_STEPS, Settings, default};
-use cost::{Cost, Inputs};
+use cost::{Cost, Inputs, PassTime, Timing};
 
 /// Which there are: the mechanism of that name.
 pub(crate) fn of(name: MechanismName) -> &'static dyn Mechanism {
@@ -275,7 +275,17 @@ pub(crate) trait Mechanism: Sync {
     /// Puts public numbers in the place of counts that are private.
     fn hide_counts(&self, _plan: &Plan, _event: &mut Event) {}
 
-    /// What the plan costs and claims.
+    /// The time of one of its passes over so many records, where that is no gradient of the objective.
+    fn pass(
+        &self,
+        _plan: &Plan,
+        _records: u64,
+        _timing: &mut Timing<'_>,
+    ) -> Result<Option<PassTime>> {
+        Ok(None)
+    }
+
+    /// What the plan costs and claims, in passes of its own.
     fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost>;
 
     /// The predicted excess risk when requests make these steps, where steps are counted.
@@ -303,6 +313,12 @@ pub(crate) trait Mechanism: Sync {
     /// Upper bound on the expected excess risk that the noise alone costs; none without noise, or
     /// where nothing bounds it.
     fn noise_risk(&self, _schedule: &Schedule, _constants: &Constants) -> Option<f64> {
+        None
+    }
+
+    /// How much longer the path is at most that all records together could move the weights in a
+    /// training than that of the noise; none where weights follow no such path.
+    fn signal(&self, _schedule: &Schedule) -> Option<f64> {
         None
     }
 }

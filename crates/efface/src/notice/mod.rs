@@ -10,7 +10,7 @@ mod of_rows;
 use serde::Serialize;
 
 pub(crate) use of_names::names_learnt;
-pub(crate) use of_plan::{Sizes, beyond_deletions, of_plan, trained_elsewhere};
+pub(crate) use of_plan::{Sizes, beyond_deletions, loud, of_plan, trained_elsewhere};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, of_clipped,
     of_columns, strays_in_rows,

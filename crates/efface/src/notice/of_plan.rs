@@ -26,6 +26,7 @@ pub(crate) struct Sizes {
 pub(crate) fn of_plan(plan: &Plan, sizes: Sizes) -> Result<Vec<Notice>> {
     let all = [
         noise(plan)?,
+        loud(plan),
         delta(plan, sizes.records),
         public_n(plan, sizes),
         no_request_covered(plan),
@@ -51,6 +52,18 @@ fn noise(plan: &Plan) -> Result<Option<Notice>> {
         near(trivial, 3)
     );
     Ok(Some(Notice::new(NoticeCode::NoiseDominates, message)))
+}
+
+/// Where the noise of a training is longer than any path on which the records could lead the weights.
+pub(crate) fn loud(plan: &Plan) -> Option<Notice> {
+    let signal = of(plan.mechanism).signal(&plan.schedule).filter(|signal| *signal < 1.0)?;
+    let message = format!(
+        "the noise outweighs the data: over all steps it is {} times as long as the farthest that the \
+         gradients of all records could move the weights together, so that nothing is likely to be \
+         learnt; more records, a larger `§epsilon`, fewer `§deletions` or a smaller `§network` help",
+        near(1.0 / signal, 2)
+    );
+    Some(Notice::new(NoticeCode::NoiseDominates, message))
 }
 
 /// Where features come from a training that saw records of its own: of a network in another vault, or

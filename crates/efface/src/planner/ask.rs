@@ -12,7 +12,9 @@ use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
 use crate::notice::index_left_out;
-use crate::plan::{Choices, ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights};
+use crate::plan::{
+    Choices, ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, sizes as sizes_of,
+};
 use crate::raw::{as_the_labels_ask, fit};
 use crate::settings::{Settings, default};
 use crate::source::Source;
@@ -160,7 +162,8 @@ fn of_table(
         };
         return Ok(Asked { sizes, facts, settings, seen });
     }
-    let facts = facts_of(source, &table, ids)?;
+    let people = table.subjects.as_deref().map(|all| sizes_of(all).len() as u64);
+    let facts = Facts { people, ..facts_of(source, &table, ids)? };
     let entries = || {
         let stored: usize =
             (0..table.data.rows()).map(|i| table.data.x().row(i).values().len()).sum();

@@ -1,13 +1,16 @@
 //! The candidates: one entry for each way to serve requests. To add a mechanism, add an entry.
 
+mod networks;
 mod settings;
 
-pub(in crate::planner) use settings::{allowed, objective};
+pub(in crate::planner) use networks::sums_of_features;
+pub(in crate::planner) use settings::{allowed, compared, objective};
 
 use efface_privacy::event::State;
 
 use crate::error::{Code, Error, Result};
 pub(super) use crate::mechanism::cost::Inputs;
+use crate::plan::Facts;
 use crate::settings::{MechanismName, Settings};
 
 /// One way to serve requests.
@@ -17,99 +20,195 @@ pub(super) struct Candidate {
     mechanism: MechanismName,
     /// What it keeps.
     state: State,
+    /// What it learns from.
+    pub(super) over: Over,
+    /// The mechanism of a second model, on the features of the network that this one trains.
+    pub(super) head: Option<MechanismName>,
     /// What it does, in a few words.
     pub(super) says: &'static str,
     /// Its settings; none where the settings asked for leave no room for it.
     pub(super) settings: fn(&Inputs<'_>) -> Result<Option<Settings>>,
 }
 
+/// What a candidate learns from.
+pub(super) enum Over {
+    /// Rows as all linear models are compared on them.
+    Rows,
+    /// Rows of declared numbers.
+    Declared,
+    /// Random features of such rows, by a map as `features` names it; none where rows ask for another.
+    Features(fn(&Facts) -> Option<&'static str>),
+}
+
+impl Candidate {
+    /// A linear model of rows.
+    const fn of_rows(
+        (name, says): (&'static str, &'static str),
+        (mechanism, state): (MechanismName, State),
+        settings: fn(&Inputs<'_>) -> Result<Option<Settings>>,
+    ) -> Self {
+        Self { name, mechanism, state, over: Over::Rows, head: None, says, settings }
+    }
+
+    /// A model beyond linear ones, which keeps nothing.
+    const fn beyond(
+        (name, says): (&'static str, &'static str),
+        mechanism: MechanismName,
+        over: Over,
+        settings: fn(&Inputs<'_>) -> Result<Option<Settings>>,
+    ) -> Self {
+        Self { name, mechanism, state: State::Perfect, over, head: None, says, settings }
+    }
+}
+
 /// All of them; of equals, the earlier one is ranked first.
 pub(super) const CANDIDATES: &[Candidate] = &[
+    Candidate::of_rows(
+        ("retrain", "solve from zeros, publish with noise"),
+        (MechanismName::Retrain, State::Perfect),
+        |c| Ok(Some(settings::solving(c, MechanismName::Retrain))),
+    ),
+    Candidate::of_rows(
+        ("solve", "solve from the published model, publish with fresh noise"),
+        (MechanismName::Solve, State::Perfect),
+        |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
+    ),
+    Candidate::of_rows(
+        ("ridge", "solve from whole-number sums of rounded rows, without a clip or noise"),
+        (MechanismName::Ridge, State::Perfect),
+        settings::sums,
+    ),
+    Candidate::of_rows(
+        ("solve-secret", "the same from the kept state, for a month's requests between refreshes"),
+        (MechanismName::Solve, State::Secret),
+        settings::secret,
+    ),
+    Candidate::of_rows(
+        ("solve-newton", "Newton steps from a kept memory, reading only the changed rows"),
+        (MechanismName::Solve, State::Secret),
+        settings::memory,
+    ),
+    Candidate::of_rows(
+        ("noisy-gd", "noisy gradient steps, as much noise as the excess risk allows"),
+        (MechanismName::NoisyGd, State::Perfect),
+        |c| settings::noisy(c, 1.0),
+    ),
+    Candidate::of_rows(
+        ("noisy-gd-accurate", "noisy gradient steps at a tenth of that excess risk"),
+        (MechanismName::NoisyGd, State::Perfect),
+        |c| settings::other_noise(c, 0.1),
+    ),
+    Candidate::of_rows(
+        ("noisy-gd-quick", "noisy gradient steps at ten times that excess risk"),
+        (MechanismName::NoisyGd, State::Perfect),
+        |c| settings::other_noise(c, 10.0),
+    ),
+    Candidate::of_rows(
+        ("descent-to-delete", "gradient steps from the published model, publish with fresh noise"),
+        (MechanismName::DescentToDelete, State::Perfect),
+        |c| settings::descent(c, State::Perfect),
+    ),
+    Candidate::of_rows(
+        (
+            "descent-secret",
+            "gradient steps from the kept state, for a month's requests between refreshes",
+        ),
+        (MechanismName::DescentToDelete, State::Secret),
+        |c| settings::descent(c, State::Secret),
+    ),
+    Candidate::of_rows(
+        (
+            "distributed-descent",
+            "average of models of small parts of a sample; a request modifies a few parts",
+        ),
+        (MechanismName::DistributedDescent, State::Secret),
+        settings::parts,
+    ),
+    Candidate::beyond(
+        ("ridge-random-conv", "ridge on random filters of images"),
+        MechanismName::Ridge,
+        Over::Features(networks::filters),
+        networks::sums_of_features,
+    ),
+    Candidate::beyond(
+        ("ridge-gated", "ridge on random gated features"),
+        MechanismName::Ridge,
+        Over::Features(networks::gated),
+        networks::sums_of_features,
+    ),
+    Candidate::beyond(
+        ("ridge-rff", "ridge on random Fourier features"),
+        MechanismName::Ridge,
+        Over::Features(networks::fourier),
+        networks::sums_of_features,
+    ),
+    Candidate::beyond(
+        ("solve-random-conv", "solve on random filters of images"),
+        MechanismName::Solve,
+        Over::Features(networks::filters),
+        |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
+    ),
+    Candidate::beyond(
+        ("solve-rff", "solve on random Fourier features"),
+        MechanismName::Solve,
+        Over::Features(networks::fourier),
+        |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
+    ),
+    Candidate::beyond(
+        (ANEW, "plain retraining: one network, trained anew on what remains, without noise"),
+        MechanismName::Shards,
+        Over::Declared,
+        networks::anew,
+    ),
+    Candidate::beyond(
+        (
+            "shards",
+            "a network on each of several shards, without noise; a request trains a few anew",
+        ),
+        MechanismName::Shards,
+        Over::Declared,
+        networks::shards,
+    ),
+    Candidate::beyond(
+        (
+            "dp-sgd",
+            "a network trained with noise for deletions in advance, which then compute nothing",
+        ),
+        MechanismName::DpSgd,
+        Over::Declared,
+        networks::noisy,
+    ),
     Candidate {
-        name: "retrain",
-        mechanism: MechanismName::Retrain,
-        state: State::Perfect,
-        says: "solve from zeros, publish with noise",
-        settings: |c| Ok(Some(settings::solving(c, MechanismName::Retrain))),
-    },
-    Candidate {
-        name: "solve",
-        mechanism: MechanismName::Solve,
-        state: State::Perfect,
-        says: "solve from the published model, publish with fresh noise",
-        settings: |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
-    },
-    Candidate {
-        name: "ridge",
-        mechanism: MechanismName::Ridge,
-        state: State::Perfect,
-        says: "solve from whole-number sums of rounded rows, without a clip or noise",
-        settings: settings::sums,
-    },
-    Candidate {
-        name: "solve-secret",
-        mechanism: MechanismName::Solve,
-        state: State::Secret,
-        says: "the same from the kept state, for a month's requests between refreshes",
-        settings: settings::secret,
-    },
-    Candidate {
-        name: "solve-newton",
-        mechanism: MechanismName::Solve,
-        state: State::Secret,
-        says: "Newton steps from a kept memory, reading only the changed rows",
-        settings: settings::memory,
-    },
-    Candidate {
-        name: "noisy-gd",
-        mechanism: MechanismName::NoisyGd,
-        state: State::Perfect,
-        says: "noisy gradient steps, as much noise as the excess risk allows",
-        settings: |c| settings::noisy(c, 1.0),
-    },
-    Candidate {
-        name: "noisy-gd-accurate",
-        mechanism: MechanismName::NoisyGd,
-        state: State::Perfect,
-        says: "noisy gradient steps at a tenth of that excess risk",
-        settings: |c| settings::other_noise(c, 0.1),
-    },
-    Candidate {
-        name: "noisy-gd-quick",
-        mechanism: MechanismName::NoisyGd,
-        state: State::Perfect,
-        says: "noisy gradient steps at ten times that excess risk",
-        settings: |c| settings::other_noise(c, 10.0),
-    },
-    Candidate {
-        name: "descent-to-delete",
-        mechanism: MechanismName::DescentToDelete,
-        state: State::Perfect,
-        says: "gradient steps from the published model, publish with fresh noise",
-        settings: |c| settings::descent(c, State::Perfect),
-    },
-    Candidate {
-        name: "descent-secret",
-        mechanism: MechanismName::DescentToDelete,
-        state: State::Secret,
-        says: "gradient steps from the kept state, for a month's requests between refreshes",
-        settings: |c| settings::descent(c, State::Secret),
-    },
-    Candidate {
-        name: "distributed-descent",
-        mechanism: MechanismName::DistributedDescent,
-        state: State::Secret,
-        says: "average of models of small parts of a sample; a request modifies a few parts",
-        settings: settings::parts,
+        head: Some(MechanismName::Ridge),
+        ..Candidate::beyond(
+            (
+                "trunk-ridge",
+                "such a network, and ridge on its hidden features, without probabilities",
+            ),
+            MechanismName::DpSgd,
+            Over::Declared,
+            networks::trunk,
+        )
     },
 ];
 
+/// The candidate that is plain retraining of a network.
+pub(super) const ANEW: &str = "network-anew";
+
 /// Mechanisms of the literature that earn no certificate, and why.
-pub(super) const NEVER_CERTIFIED: [(&str, &str); 1] = [(
-    "objective-perturbation",
-    "NOT SOUND: the residual of its Newton removal depends on the perturbation that should hide \
-     it, so the published theorem does not hold; it is never certified",
-)];
+pub(super) const NEVER_CERTIFIED: [(&str, &str); 2] = [
+    (
+        "objective-perturbation",
+        "NOT SOUND: the residual of its Newton removal depends on the perturbation that should hide \
+         it, so the published theorem does not hold; it is never certified",
+    ),
+    (
+        "noisy-fine-tuning",
+        "of a network: a certificate that holds for every model it starts from holds for an untrained \
+         one, too, so that the same noisy steps must reach the same accuracy from there, up to the \
+         certificate's epsilon: it is retraining with more noise, and saves nothing",
+    ),
+];
 
 /// The candidates that the settings asked for leave.
 pub(super) fn asked_for(settings: &Settings) -> Result<Vec<&'static Candidate>> {

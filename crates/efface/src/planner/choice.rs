@@ -5,7 +5,7 @@ use efface_privacy::event::{Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::mechanism::cost::{Count, Lasts};
+use crate::mechanism::cost::{Count, Lasts, PassTime};
 use crate::plan::{MechanismName, Plan, Schedule, Target};
 use crate::settings::Settings;
 
@@ -23,9 +23,11 @@ pub struct Choice {
     pub settings: Settings,
     /// What training fixes from them.
     pub fixed: Fixed,
-    /// Work of the first training, in gradient passes.
+    /// The time of one pass over all records: a gradient pass of its objective, or a pass of its network.
+    pub pass: PassTime,
+    /// Work of the first training, in these passes.
     pub training: Count,
-    /// Work of one request, in gradient passes.
+    /// Work of one request, in these passes.
     pub request: Count,
     /// Steps of the first requests of `noisy-gd` and `descent-to-delete`, one by one; empty for
     /// others.
@@ -35,14 +37,45 @@ pub struct Choice {
     pub without_pass: Option<u64>,
     /// Seconds that a month's requests and refreshes usually take.
     pub month_seconds: f64,
-    /// Upper bound on the expected excess risk after training and after any request.
-    pub excess_risk: f64,
+    /// Upper bound on the expected excess risk after training and after any request; none where
+    /// nobody can predict it, as of a network.
+    pub excess_risk: Option<f64>,
     /// Whether it is within the excess risk allowed.
     pub accurate: bool,
     /// How many requests it can serve.
     pub lasts: Lasts,
     /// What the certificate of the first deletion would claim, the notion asked for first.
     pub claims: Vec<Claim>,
+    /// Whether it learns by a network, or from random features that nobody asked for: what others
+    /// reach, and it, cannot be compared.
+    pub beyond: bool,
+    /// Whether its noise is so loud that nothing is likely to be learnt.
+    pub loud: bool,
+    /// What to know of it, in words.
+    pub notes: Vec<String>,
+    /// Settings of a second training, on the features of the network that these settings train; what
+    /// a request takes, how long it lasts and what is claimed are then of that one.
+    pub head: Option<Settings>,
+}
+
+impl Choice {
+    /// Whether it is as accurate as is asked, as far as anybody can tell: of what cannot be compared,
+    /// whether anything can be learnt.
+    pub(super) fn may_be_accurate(&self) -> bool {
+        if self.beyond { !self.loud } else { self.accurate }
+    }
+
+    /// Seconds of the first training, usually.
+    #[must_use]
+    pub fn training_seconds(&self) -> f64 {
+        self.training.work_usually * self.pass.seconds()
+    }
+
+    /// Seconds of one request, usually, without its share of refreshes.
+    #[must_use]
+    pub fn request_seconds(&self) -> f64 {
+        self.request.work_usually * self.pass.seconds()
+    }
 }
 
 /// What training fixes: the parts of its plan that do not name columns or classes.

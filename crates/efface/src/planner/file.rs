@@ -83,7 +83,12 @@ impl Chosen {
         let public = self.choice.settings.public_n.is_some();
         for (what, planned, got, binds) in [
             // Where preprocessing is fitted they follow the records.
-            ("features after encoding", sizes.features, facts.features, facts.fitting.is_none()),
+            (
+                "features after encoding",
+                self.choice.fixed.features,
+                facts.features,
+                facts.fitting.is_none(),
+            ),
             ("classes", sizes.classes, classes, true),
             ("records", sizes.records, facts.records, !public),
         ] {

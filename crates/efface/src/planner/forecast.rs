@@ -2,12 +2,14 @@
 
 use efface_learn::loss::LossName;
 
-use super::candidate::{self, Candidate, Inputs};
+use super::candidate::{self, Candidate, Inputs, Over};
 use super::choice::{Choice, Fixed};
+use super::ground::Ground;
 use super::planned::planned;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::requests;
+use crate::mechanism::cost::{Timing, requests};
 use crate::mechanism::of;
+use crate::notice::loud;
 use crate::plan::Facts;
 use crate::settings::Settings;
 
@@ -18,39 +20,50 @@ pub(super) const REFIT: f64 = 1.0;
 pub(super) fn choice(
     candidate: &Candidate,
     settings: Settings,
-    inputs: &Inputs<'_>,
+    (ground, inputs): (&Ground, &Inputs<'_>),
+    timing: &mut Timing<'_>,
 ) -> Result<Choice> {
     let plan = planned(settings.clone(), inputs.facts)?;
-    let cost = of(plan.mechanism).cost(&plan, &plan.constants()?, inputs)?;
-    if !cost.excess_risk.is_finite() {
+    let mechanism = of(plan.mechanism);
+    let cost = mechanism.cost(&plan, &plan.constants()?, inputs)?;
+    if cost.excess_risk.is_some_and(|risk| !risk.is_finite()) {
         return Err(Error::refused(Code::ExcessRisk, "nothing bounds its excess risk")
             .hint("give a smaller `§eta`, or a `§lambda` above 0"));
     }
+    let own = mechanism.pass(&plan, inputs.facts.records, timing)?;
+    let pass = own.unwrap_or_else(|| ground.pass.clone());
     let allowed = candidate::allowed(inputs.settings, inputs.facts);
     let refit = if inputs.facts.fitting.is_some() { REFIT } else { 0.0 };
     let month = refit * inputs.workload.deletions_per_month;
     let says = match settings.radius {
         Some(radius) => format!("{}, in a ball of radius {radius}", candidate.says),
         None if plan.loss == LossName::SquaredClasses.name() => {
-            "solve from whole-number sums, with the squared loss: no probabilities".to_owned()
+            let does = candidate.says.split(',').next().unwrap_or_default();
+            format!("{does}, with the squared loss: no probabilities")
         }
         None => candidate.says.to_owned(),
     };
+    let told = loud(&plan);
     Ok(Choice {
         rank: 0,
         name: candidate.name.to_owned(),
         says,
         settings,
         fixed: Fixed::from(&plan),
-        training: cost.training.and(refit),
+        training: cost.training.and(refit + ground.making),
         request: cost.request.and(refit),
         steps: cost.steps,
         without_pass: cost.without_pass,
-        month_seconds: (cost.month_passes + month) * inputs.pass_seconds,
+        month_seconds: (cost.month_passes + month) * pass.seconds(),
+        pass,
         excess_risk: cost.excess_risk,
-        accurate: cost.excess_risk <= allowed * (1.0 + 1e-9),
+        accurate: cost.excess_risk.is_some_and(|risk| risk <= allowed * (1.0 + 1e-9)),
         lasts: cost.lasts,
         claims: cost.claims,
+        loud: told.is_some(),
+        notes: told.map(|notice| notice.message).into_iter().collect(),
+        beyond: !matches!(candidate.over, Over::Rows),
+        head: None,
     })
 }
 

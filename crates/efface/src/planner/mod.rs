@@ -12,6 +12,8 @@ mod candidate;
 mod choice;
 mod file;
 mod forecast;
+mod ground;
+mod head;
 mod page;
 mod pass_time;
 mod planned;
@@ -25,19 +27,19 @@ mod tests;
 pub use ask::{About, Machine, Sizes};
 pub use choice::{Choice, Fixed};
 pub use file::{Chosen, chosen};
-pub use pass_time::{PassTime, TimeOrigin};
 pub use rank::Baseline;
 pub use seen::Seen;
 pub use suggestion::Times;
 
-pub use crate::mechanism::cost::{Count, Lasts, Workload};
+pub use crate::mechanism::cost::{Count, Lasts, PassTime, TimeOrigin, Workload};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Kind, Result};
 use crate::settings::{Settings, Words, in_words};
 use ask::Asked;
-use candidate::{Inputs, NEVER_CERTIFIED};
+use candidate::{Candidate, NEVER_CERTIFIED};
+use ground::{Ground, Grounds};
 
 /// The format of a written plan.
 pub const SCHEMA: &str = "efface.plan/0";
@@ -97,23 +99,17 @@ pub fn plan(
 ) -> Result<Advice> {
     let workload = workload.check()?;
     let settings = ask::complete(settings, &workload)?;
+    let preprocess = settings.preprocess.clone();
     let Asked { sizes, facts, settings, mut seen } = about.facts(settings, machine)?;
     let pass = pass_time::of(&settings, &sizes, &facts, &workload, machine)?;
-    let inputs = Inputs {
-        settings: &settings,
-        facts: &facts,
-        workload: &workload,
-        pass_seconds: pass.seconds(),
-        pass_operations: sizes.pass_operations(),
-    };
+    let ground = Ground { settings, sizes, facts, pass, making: 0.0 };
+    let mut grounds = Grounds::new(about, &workload, preprocess, ground.clone(), machine);
+    let inputs = ground.inputs(&workload);
     let mut choices = Vec::new();
     let mut refused = Vec::new();
     let mut wrong = None;
-    for candidate in candidate::asked_for(&settings)? {
-        let settings = (candidate.settings)(&inputs);
-        let found =
-            settings.and_then(|s| s.map(|s| forecast::choice(candidate, s, &inputs)).transpose());
-        match found {
+    for candidate in candidate::asked_for(&ground.settings)? {
+        match choose(candidate, &mut grounds, &workload) {
             Ok(choice) => choices.extend(choice),
             Err(error) if matches!(error.kind(), Kind::Refused | Kind::Input) => {
                 refused.push(Refusal::of(candidate.name, &error));
@@ -135,14 +131,18 @@ pub fn plan(
     }));
     let baseline = rank::baseline(&inputs)?;
     rank::order(&mut choices, &inputs);
-    if let Some(best) = choices.first().filter(|_| facts.fitting.is_some() && sizes.from_data) {
-        seen.of_plan(&planned::planned(best.settings.clone(), &facts)?, &facts)?;
+    let fitted = ground.facts.fitting.is_some() && ground.sizes.from_data;
+    let alike = |choice: &&Choice| fitted && !choice.beyond;
+    if let Some(best) = choices.first().filter(alike) {
+        seen.of_plan(&planned::planned(best.settings.clone(), &ground.facts)?, &ground.facts)?;
     }
     let advice = rank::advice(&choices, &inputs);
+    let excess_risk_allowed = candidate::allowed(&ground.settings, &ground.facts);
+    let Ground { sizes, pass, .. } = ground;
     Ok(Advice {
         schema: SCHEMA.to_owned(),
         sizes,
-        excess_risk_allowed: candidate::allowed(&settings, &facts),
+        excess_risk_allowed,
         pass,
         choices,
         baseline,
@@ -152,6 +152,23 @@ pub fn plan(
         seen,
         workload,
     })
+}
+
+/// What a candidate comes to; none where it has no place beside what was asked.
+fn choose(
+    candidate: &Candidate,
+    grounds: &mut Grounds<'_, '_>,
+    workload: &Workload,
+) -> Result<Option<Choice>> {
+    let Some(ground) = grounds.of(candidate)? else { return Ok(None) };
+    let inputs = ground.inputs(workload);
+    let Some(settings) = (candidate.settings)(&inputs)? else { return Ok(None) };
+    let mut timing = grounds.first.timing(workload, grounds.machine);
+    let choice = forecast::choice(candidate, settings, (&ground, &inputs), &mut timing)?;
+    match candidate.head {
+        None => Ok(Some(choice)),
+        Some(head) => head::after(choice, head, &ground, workload, grounds).map(Some),
+    }
 }
 
 impl Refusal {
@@ -171,6 +188,12 @@ impl Advice {
         for refusal in &mut self.refused {
             refusal.reason = in_words(&refusal.reason, words);
             refusal.hint = refusal.hint.as_ref().map(|hint| in_words(hint, words));
+        }
+        for note in self.choices.iter_mut().flat_map(|choice| &mut choice.notes) {
+            *note = in_words(note, words);
+        }
+        for line in &mut self.advice {
+            *line = in_words(line, words);
         }
         for notice in &mut self.seen.notices {
             notice.message = in_words(&notice.message, words);

@@ -28,17 +28,17 @@ impl Advice {
             ">epsilon",
         ];
         let mut table = Table::new("", &head);
-        for choice in &self.choices {
+        for choice in self.choices.iter().filter(|choice| !choice.beyond) {
             table.row([
                 choice.rank.to_string(),
                 choice.name.clone(),
                 words::state(choice.fixed.state).to_owned(),
-                choice.fixed.schedule.noise().map_or("none".to_owned(), |sigma| near(sigma, 3)),
+                noise(choice),
                 passes(&choice.request),
                 duration(choice.month_seconds / rate),
                 duration(choice.month_seconds),
-                risk(choice.excess_risk, choice.accurate),
-                choice.claims.first().map_or("none".to_owned(), |claim| bound(claim.epsilon.0)),
+                choice.excess_risk.map_or("unknown".to_owned(), |x| risk(x, choice.accurate)),
+                epsilon(choice),
             ]);
         }
         table.row([
@@ -59,10 +59,65 @@ impl Advice {
             .of("Plan")
             .with(self.about())
             .with(Section::new("").table(table).text(ranking))
+            .with(self.beyond())
             .with_all(self.choices.iter().map(details))
             .with(Section::new(&baseline.name).folded().list([none]))
-            .with(Section::new("refused").list(self.refused.iter().map(refused)))
+            .with(Section::new("refused").list(self.refusals()))
             .with(Section::new("advice").list(&self.advice))
+    }
+
+    /// Why choices are refused, those of one reason together.
+    fn refusals(&self) -> Vec<Item> {
+        let mut groups: Vec<(Vec<&str>, &Refusal)> = Vec::new();
+        for refusal in &self.refused {
+            let same = |(_, other): &&mut (Vec<&str>, &Refusal)| {
+                other.reason == refusal.reason && other.hint == refusal.hint
+            };
+            match groups.iter_mut().find(same) {
+                Some((names, _)) => names.push(&refusal.name),
+                None => groups.push((vec![&refusal.name], refusal)),
+            }
+        }
+        groups.into_iter().map(|(names, refusal)| refused(&names, refusal)).collect()
+    }
+
+    /// What learns by a network or from random features: what it costs, and no accuracy.
+    fn beyond(&self) -> Section {
+        let head = [
+            ">",
+            "choice",
+            ">training",
+            ">a deletion",
+            "deletions in advance",
+            ">a month",
+            ">sigma",
+            ">epsilon, up to",
+        ];
+        let mut table = Table::new("beyond linear models; no accuracy is predicted", &head);
+        for choice in self.choices.iter().filter(|choice| choice.beyond) {
+            let advance = match choice.lasts {
+                Lasts::Until { requests, .. } => counted(requests, "request"),
+                Lasts::Always | Lasts::AtLeast { .. } => "any number".to_owned(),
+            };
+            table.row([
+                choice.rank.to_string(),
+                choice.name.clone(),
+                duration(choice.training_seconds()),
+                match choice.request_seconds() {
+                    0.0 => "nothing".to_owned(),
+                    seconds => duration(seconds),
+                },
+                advance,
+                duration(choice.month_seconds),
+                noise(choice),
+                // Of all deletions together.
+                match &choice.fixed.schedule {
+                    Schedule::Sampled(_) => bound(choice.fixed.target.epsilon.0),
+                    _ => epsilon(choice),
+                },
+            ]);
+        }
+        Section::new("").table(table)
     }
 
     /// The target that was asked for, in words; none without a choice.
@@ -95,6 +150,7 @@ impl Advice {
             .map_or_else(String::new, |entries| format!(" ({entries:.1} stored a row)"));
         let time = match self.pass.origin {
             TimeOrigin::Given => "as given".to_owned(),
+            TimeOrigin::Counted => "counted".to_owned(),
             TimeOrigin::Measured { rows } => {
                 format!("measured here on {}", counted(rows, "synthetic row"))
             }
@@ -146,6 +202,16 @@ fn passes(count: &Count) -> String {
         false if usually < 9.95 => format!("~{}, <= {most}", about(usually)),
         false => format!("~{usually:.0}, <= {most}"),
     }
+}
+
+/// sigma of what a choice publishes.
+fn noise(choice: &Choice) -> String {
+    choice.fixed.schedule.noise().map_or("none".to_owned(), |sigma| near(sigma, 3))
+}
+
+/// The epsilon of the first claim.
+fn epsilon(choice: &Choice) -> String {
+    choice.claims.first().map_or("none".to_owned(), |claim| bound(claim.epsilon.0))
 }
 
 /// A count, or its leading digits where it is long.
@@ -209,18 +275,44 @@ fn details(choice: &Choice) -> Section {
             format!("stopping distance {}; {training}", near(plan.distance, 3))
         }
         Schedule::Parts { plan, .. } => format!("{} parts; {training}", plan.parts),
-        Schedule::Perturbed(_) | Schedule::Sampled(_) | Schedule::Sharded(_) => training,
+        Schedule::Perturbed(_) => training,
+        Schedule::Sampled(plan) => format!(
+            "network {}, {} weights; {} steps at rate {}, noise {} times the clip; enough for {}; {training}",
+            plan.network,
+            plan.weights,
+            plan.steps,
+            near(plan.rate.0, 3),
+            near(plan.noise.0, 3),
+            counted(plan.deletions, "deletion"),
+        ),
+        Schedule::Sharded(plan) => format!(
+            "network {}, {} weights; {} of {}; {training}",
+            plan.network,
+            plan.weights,
+            counted(plan.shards, "shard"),
+            counted(plan.epochs, "epoch"),
+        ),
     };
     let state = words::state(choice.fixed.state);
-    let excess = if choice.accurate {
-        String::new()
-    } else {
-        format!("; predicted excess risk {} is above the limit", near(choice.excess_risk, 2))
+    let excess = match choice.excess_risk {
+        Some(risk) if !choice.accurate => {
+            format!("; predicted excess risk {} is above the limit", near(risk, 2))
+        }
+        _ => String::new(),
     };
     Section::new(format!("{} {}: {}", choice.rank, choice.name, choice.says))
         .folded()
         .list([format!("{state} state; {lasts}; {steps}{excess}")])
+        .list(features(choice))
         .list(choice.claims.iter().map(claimed))
+        .list(&choice.notes)
+}
+
+/// The random features that a choice learns from, and by which lambda.
+fn features(choice: &Choice) -> Option<String> {
+    let features = choice.settings.features.as_deref()?;
+    let lambda = near(choice.fixed.setting.strong_convexity.0, 3);
+    Some(format!("features {features}, lambda {lambda}"))
 }
 
 /// Whether all requests take as many steps.
@@ -268,7 +360,7 @@ fn claimed(claim: &Claim) -> String {
     )
 }
 
-fn refused(refusal: &Refusal) -> Item {
+fn refused(names: &[&str], refusal: &Refusal) -> Item {
     let hint = refusal.hint.as_deref().map_or_else(String::new, |hint| format!("; {hint}"));
-    Item::new(&refusal.name, format!("{}{hint}", refusal.reason))
+    Item::new(names.join(", "), format!("{}{hint}", refusal.reason))
 }

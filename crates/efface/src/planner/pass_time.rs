@@ -3,52 +3,19 @@
 use efface_learn::loss::{LossName, Task as LossTask};
 use efface_learn::{Dataset, Objective};
 use efface_matrix::{Matrix, Row};
-use serde::{Deserialize, Serialize};
 
 use super::ask::{Machine, Sizes};
 use super::candidate;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::Workload;
+use crate::mechanism::cost::{PassTime, TimeOrigin, Workload, seconds_of};
 use crate::plan::{Choices, Facts, Plan};
 use crate::settings::Settings;
-
-/// Time of one gradient pass over all records.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PassTime {
-    /// Milliseconds of one pass over all records.
-    pub ms: f64,
-    /// Whether the time was given or measured.
-    pub origin: TimeOrigin,
-}
-
-/// Where a time comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TimeOrigin {
-    /// The user.
-    Given,
-    /// Passes over this many synthetic rows on this machine, scaled to all.
-    Measured {
-        /// Rows.
-        rows: u64,
-    },
-}
-
-impl PassTime {
-    pub(super) fn seconds(&self) -> f64 {
-        self.ms / 1000.0
-    }
-}
 
 /// Numbers held by the synthetic rows: beyond what caches hold, well below what memory does.
 const MOST_ENTRIES: u64 = 1 << 24;
 
 /// Weights of the synthetic model; wider rows are scaled.
 const MOST_WEIGHTS: u64 = 1 << 22;
-
-/// Seconds that passes are repeated for.
-const LONG_ENOUGH: f64 = 0.1;
 
 pub(super) fn of(
     settings: &Settings,
@@ -71,7 +38,7 @@ pub(super) fn of(
         minimum: None,
         public_n: Some(rows),
         capacity: Some(rows),
-        ..candidate::objective(settings)
+        ..candidate::compared(settings, facts)
     };
     let any = if facts.fitting.is_some() { declared(any, sizes) } else { any };
     let shape = Facts { records: rows, features: columns, fitting: None, ..facts.clone() };
@@ -81,22 +48,12 @@ pub(super) fn of(
     let failed = |error: String| Error::refused(Code::Pass, error);
     let objective = Objective::new(&constants, &data).map_err(|e| failed(e.to_string()))?;
     let weights = vec![0.01; constants.parameters()];
-    let mut repeat = |count: u64| -> Result<f64> {
-        let start = (machine.seconds)();
+    let seconds = seconds_of(machine.seconds, |count| {
         for _ in 0..count {
             objective.evaluate(&weights).map_err(|e| failed(e.to_string()))?;
         }
-        Ok((machine.seconds)() - start)
-    };
-    repeat(1)?;
-    let mut count = 1;
-    let seconds = loop {
-        let taken = repeat(count)?;
-        if taken >= LONG_ENOUGH || count >= 1 << 20 {
-            break taken / count as f64;
-        }
-        count *= 2;
-    };
+        Ok(())
+    })?;
     let width = |records: u64, features: u64, entries: f64| {
         let stored = if sizes.entries.is_some() { entries } else { features as f64 };
         records as f64 * (stored + 1.0)

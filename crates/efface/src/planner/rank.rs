@@ -3,22 +3,23 @@
 use efface_learn::loss::LossName;
 use efface_learn::mechanism::USUAL_SHIFT;
 use efface_learn::solver::{Solver, Stopping, most_work, usual_work};
-use efface_page::number::{duration, near};
+use efface_page::number::{counted, duration, near};
 use efface_privacy::claim::{Notion, Requests};
 use serde::{Deserialize, Serialize};
 
-use super::candidate::{self, Inputs};
+use super::candidate::{self, ANEW, Inputs};
 use super::choice::Choice;
 use super::forecast::REFIT;
 use super::planned::planned;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::Count;
+use crate::mechanism::cost::{Count, Lasts};
 use crate::plan::Choices;
 
 /// How choices are ranked.
 pub(super) const RANKING: &str = "all listed choices meet the target; ranked by excess risk \
     within the limit, then by time per month (requests below 20 ms count as equal), then by \
-    simplicity; what learns another loss than the others comes last";
+    simplicity; what learns another loss than the others comes after them, and last what learns \
+    from random features or by a network: nothing predicts how accurate that is";
 
 /// Seconds of work per request that do not matter: reading, certifying and committing take as long.
 const NOTHING: f64 = 0.02;
@@ -41,7 +42,7 @@ pub struct Baseline {
 }
 
 pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
-    let plan = planned(candidate::objective(inputs.settings), inputs.facts)?;
+    let plan = planned(candidate::compared(inputs.settings, inputs.facts), inputs.facts)?;
     let constants = plan.constants()?;
     let excess_risk = candidate::allowed(inputs.settings, inputs.facts);
     let (name, request) = if inputs.settings.lambda == Some(0.0) {
@@ -88,20 +89,41 @@ pub(super) fn order(choices: &mut [Choice], inputs: &Inputs<'_>) {
     };
     // A stable sort: of equals the simpler one, which is listed first, stays first.
     choices.sort_by(|a, b| {
-        let loss = learns_another(a, inputs).cmp(&learns_another(b, inputs));
-        loss.then(b.accurate.cmp(&a.accurate)).then(time(a).total_cmp(&time(b)))
+        let kind = kind(a, inputs).cmp(&kind(b, inputs));
+        let accurate = b.may_be_accurate().cmp(&a.may_be_accurate());
+        kind.then(accurate).then(time(a).total_cmp(&time(b)))
     });
     for (position, choice) in choices.iter_mut().enumerate() {
         choice.rank = position + 1;
     }
 }
 
-/// Whether a choice learns a loss that nobody asked for and no other choice has: what it costs cannot be
-/// compared.
+/// What a choice can be compared with.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// What learns the loss asked for from the rows asked about.
+    Alike,
+    /// Another loss of these rows.
+    OtherLoss,
+    /// Other rows, or a network.
+    OtherModel,
+}
+
+fn kind(choice: &Choice, inputs: &Inputs<'_>) -> Kind {
+    let free = inputs.settings.loss.is_none() && inputs.settings.mechanism.is_none();
+    if choice.beyond {
+        Kind::OtherModel
+    } else if free && choice.fixed.loss == LossName::SquaredClasses.name() {
+        Kind::OtherLoss
+    } else {
+        Kind::Alike
+    }
+}
+
+/// Whether what a choice learns, and nobody asked for, cannot be compared with the others.
 pub(super) fn learns_another(choice: &Choice, inputs: &Inputs<'_>) -> bool {
-    inputs.settings.loss.is_none()
-        && inputs.settings.mechanism.is_none()
-        && choice.fixed.loss == LossName::SquaredClasses.name()
+    let asked = inputs.settings.mechanism.is_some() && choice.excess_risk.is_none();
+    !asked && kind(choice, inputs) != Kind::Alike
 }
 
 /// What to do, a sentence each.
@@ -113,13 +135,14 @@ pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
         );
         return lines;
     };
-    if !best.accurate {
-        lines.push(format!(
+    match best.excess_risk {
+        Some(risk) if !best.accurate => lines.push(format!(
             "no choice is predicted to stay within the allowed excess risk; the fastest is `{}`, \
              with {}",
             best.name,
-            near(best.excess_risk, 2)
-        ));
+            near(risk, 2)
+        )),
+        _ => {}
     }
     let rate = inputs.workload.deletions_per_month;
     let retrain = choices.iter().find(|choice| choice.name == "retrain" && choice.accurate);
@@ -140,7 +163,10 @@ pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
         }
     }
     let dearer: Vec<&str> = retrain.map_or(Vec::new(), |retrain| {
-        let dearer = |c: &&Choice| c.rank > retrain.rank && c.month_seconds > retrain.month_seconds;
+        let dearer = |c: &&Choice| {
+            let later = c.rank > retrain.rank && !c.beyond;
+            later && c.month_seconds > retrain.month_seconds
+        };
         choices.iter().filter(dearer).map(|c| c.name.as_str()).collect()
     });
     if !dearer.is_empty() {
@@ -159,6 +185,53 @@ pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
             "`{}` gives no guarantee when requests are chosen after looking at releases",
             best.name
         ));
+    }
+    lines.extend(beyond(choices));
+    lines
+}
+
+/// What to do about models beyond linear ones: what is not predicted, and when training a network anew is
+/// cheaper than what avoids it.
+fn beyond(choices: &[Choice]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let others: Vec<&Choice> = choices.iter().filter(|c| c.beyond).collect();
+    let named = |choices: &[&Choice]| {
+        let names: Vec<String> = choices.iter().map(|c| format!("`{}`", c.name)).collect();
+        names.join(", ")
+    };
+    if others.is_empty() {
+        return lines;
+    }
+    lines.push(format!(
+        "nobody can predict how accurate networks and models of random features are ({}): compare them on \
+         public data, or on records that are not in the model",
+        named(&others)
+    ));
+    let anew = others.iter().find(|choice| choice.name == ANEW);
+    if let Some(anew) = anew {
+        let dearer = |c: &&&Choice| {
+            c.fixed.mechanism.is_of_networks() && c.month_seconds > anew.month_seconds
+        };
+        let dearer: Vec<&Choice> = others.iter().filter(dearer).copied().collect();
+        let than = match &dearer[..] {
+            [] => "at these rates the other networks take less a month".to_owned(),
+            all => format!("a month of that takes less than one of {}", named(all)),
+        };
+        lines.push(format!(
+            "training the network anew takes {} a request, {} an epoch, and is exact, without noise, shards \
+             or a limit on deletions (`{ANEW}`): where that is soon enough, do it; {than}",
+            duration(anew.request_seconds()),
+            duration(anew.pass.seconds()),
+        ));
+        for choice in &others {
+            let Lasts::Until { requests, .. } = choice.lasts else { continue };
+            lines.push(format!(
+                "to train `{}` takes as long as {} such trainings, for {}",
+                choice.name,
+                near(choice.training_seconds() / anew.request_seconds(), 2),
+                counted(requests, "request"),
+            ));
+        }
     }
     lines
 }

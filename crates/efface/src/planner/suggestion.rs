@@ -20,7 +20,7 @@ impl Advice {
     pub fn times(&self) -> Option<Times> {
         let best = self.choices.first()?;
         let request = best.month_seconds / self.workload.deletions_per_month;
-        Some(Times { fit: best.training.work_usually * self.pass.seconds(), request })
+        Some(Times { fit: best.training_seconds(), request })
     }
 
     /// The first choice as a page: what it does, takes and promises, why it comes first, what the columns
@@ -29,15 +29,18 @@ impl Advice {
     pub fn suggestion(&self) -> Page {
         let mut about = self.about();
         if let Some((best, times)) = self.choices.first().zip(self.times()) {
-            about = about.facts([
+            let mut facts = vec![
                 ("mechanism", format!("{}: {}", best.name, best.says)),
                 ("training", format!("about {}", duration(times.fit))),
                 (
                     "a deletion",
                     format!("about {}, {}", duration(times.request), best.lasts.words()),
                 ),
-                ("noise", format!("costs an excess risk of at most {}", near(best.excess_risk, 2))),
-            ]);
+            ];
+            facts.extend(best.excess_risk.map(|risk| {
+                ("noise", format!("costs an excess risk of at most {}", near(risk, 2)))
+            }));
+            about = about.facts(facts);
         }
         let refused = self.refused.iter().filter(|_| self.choices.is_empty());
         let refused = refused.map(|refusal| format!("{}: {}", refusal.name, refusal.reason));

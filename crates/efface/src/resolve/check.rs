@@ -399,7 +399,10 @@ impl Choices {
 fn not_at_hand() -> Error {
     let message = "the features of a network are for training on a table: neither the planner nor \
                    partitions know them";
-    Error::refused(Code::Features, message).hint("use `§efface train DATA §mechanism ridge`")
+    Error::refused(Code::Features, message).hint(
+        "train with `§efface train` on the table itself; what a network that is not trained yet and a model \
+         on it would cost is the planner's `trunk-ridge`, without `§features`",
+    )
 }
 
 /// Reads a map to random features.

@@ -29,7 +29,8 @@ def trade_off(plan: Plan, *, ax: Axes | None = None) -> Axes:
     -------
     Axes
         Both axes are logarithmic: usual seconds of a request, refreshes shared out, and the upper
-        bound on the expected excess risk in units of the loss.
+        bound on the expected excess risk in units of the loss. Choices whose accuracy cannot be
+        compared are left out (``Choice.beyond``).
 
     Raises
     ------
@@ -43,13 +44,15 @@ def trade_off(plan: Plan, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'usual time of a request (s)'
     """
+    known = [(choice, choice.excess_risk) for choice in plan if not choice.beyond]
+    alike = [(choice, risk) for choice, risk in known if risk is not None]
     # A line of the legend takes a quarter of an inch.
-    ax = _style.new_axes(ax, (8.0, max(4.2, 0.25 * (len(plan) + 4))))
-    for number, choice in enumerate(plan):
+    ax = _style.new_axes(ax, (8.0, max(4.2, 0.25 * (len(alike) + 4))))
+    for number, (choice, risk) in enumerate(alike):
         colour, marker = _style.mark(number)
         ax.plot(
             choice.seconds_per_request,
-            choice.excess_risk,
+            risk,
             color=colour,
             markerfacecolor=colour if choice.accurate else "none",
             marker=marker,

@@ -1,10 +1,13 @@
 //! What a plan costs and claims, for the planner.
 
 mod count;
+mod timing;
 mod trial;
 mod workload;
 
 pub use count::{Count, Lasts};
+pub use timing::{PassTime, TimeOrigin};
+pub(crate) use timing::{Timing, seconds_of, synthetic};
 pub(crate) use trial::{requests, size};
 pub use workload::Workload;
 
@@ -36,7 +39,8 @@ pub(crate) struct Cost {
     pub(crate) without_pass: Option<u64>,
     /// Gradient passes that a month's requests and refreshes are worth.
     pub(crate) month_passes: f64,
-    pub(crate) excess_risk: f64,
+    /// Upper bound on the expected excess risk; none where nothing predicts it.
+    pub(crate) excess_risk: Option<f64>,
     pub(crate) lasts: Lasts,
     pub(crate) claims: Vec<Claim>,
 }

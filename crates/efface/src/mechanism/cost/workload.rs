@@ -53,6 +53,27 @@ impl Workload {
         self.groups.iter().copied().max().unwrap_or(1)
     }
 
+    /// How many of the first requests together are about no more records than that.
+    pub(crate) fn served_by(&self, records: u64) -> u64 {
+        let cycle: u64 = self.groups.iter().sum();
+        if cycle == 0 {
+            return 0;
+        }
+        let (whole, mut left) = (records / cycle, records % cycle);
+        let fits = |group: &&u64| {
+            let fits = **group <= left;
+            left = left.saturating_sub(**group);
+            fits
+        };
+        whole * self.groups.len() as u64 + self.groups.iter().take_while(fits).count() as u64
+    }
+
+    /// Records of a month's requests, at least those of the largest one.
+    pub(crate) fn of_a_month(&self) -> u64 {
+        let requests = self.deletions_per_month.ceil().max(1.0);
+        (requests * self.mean()).ceil().max(self.largest() as f64) as u64
+    }
+
     /// Records of a request on average.
     pub(crate) fn mean(&self) -> f64 {
         self.groups.iter().sum::<u64>() as f64 / self.groups.len().max(1) as f64

@@ -21,7 +21,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
         request,
         without_pass: None,
         month_passes: month(inputs, request.work_usually, learning as f64, &lasts),
-        excess_risk: risk(plan, constants, inputs, &steps)?,
+        excess_risk: Some(risk(plan, constants, inputs, &steps)?),
         lasts,
         claims: trial.claims,
         steps,

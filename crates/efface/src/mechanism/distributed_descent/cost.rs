@@ -46,7 +46,13 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
         steps: Vec::new(),
         without_pass: None,
         month_passes: month(inputs, request.work_usually, refresh, &lasts),
-        excess_risk: risk::averages(constants, positions, fixed.distance, fixed.noise, fixed.grid),
+        excess_risk: Some(risk::averages(
+            constants,
+            positions,
+            fixed.distance,
+            fixed.noise,
+            fixed.grid,
+        )),
         lasts,
         claims: trial.claims,
     })

@@ -1,8 +1,10 @@
 //! `dp-sgd`: a network trained by noisy sums of clipped gradients. A deletion computes nothing: the
 //! records go, the model stays, and the accountant counts them until the plan's capacity is spent.
 
+mod cost;
 mod rows;
 mod schedule;
+mod signal;
 
 use efface_learn::Constants;
 use efface_learn::loss::LossName;
@@ -15,7 +17,7 @@ use efface_privacy::event::{DpSgd as Sampled, Event, Segment, State, Unit, Varia
 use efface_privacy::quantity::Decimal;
 use zeroize::Zeroize;
 
-use super::cost::{Cost, Inputs};
+use super::cost::{Cost, Inputs, PassTime, Timing};
 use super::{Defaults, Mechanism, Public, Request, Run, Start, clash, foreign};
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
@@ -293,10 +295,19 @@ impl Mechanism for DpSgd {
         Ok(())
     }
 
-    fn cost(&self, _: &Plan, _: &Constants, _: &Inputs<'_>) -> Result<Cost> {
-        let message = "`dp-sgd` is not compared with other mechanisms: nobody can predict how well a \
-                       network does";
-        Err(Error::refused(Code::By(NAME), message))
+    fn pass(&self, plan: &Plan, records: u64, timing: &mut Timing<'_>) -> Result<Option<PassTime>> {
+        cost::pass(sampled(plan)?, records, timing).map(Some)
+    }
+
+    fn cost(&self, plan: &Plan, _: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+        cost::cost(plan, sampled(plan)?, inputs)
+    }
+
+    fn signal(&self, schedule: &Schedule) -> Option<f64> {
+        match schedule {
+            Schedule::Sampled(plan) => Some(signal::signal(plan)),
+            _ => None,
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
         request,
         without_pass: None,
         month_passes: per_month * request.work_usually,
-        excess_risk: risk(plan, constants, inputs, &steps)?,
+        excess_risk: Some(risk(plan, constants, inputs, &steps)?),
         lasts: lasts(plan, per_month, Some((steps.len(), trial.ended))),
         claims: trial.claims,
         steps,

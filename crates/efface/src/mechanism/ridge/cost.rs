@@ -28,7 +28,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
         steps: Vec::new(),
         without_pass: None,
         month_passes: month(inputs, request.work_usually, 0.0, &lasts),
-        excess_risk: risk::rounded_sums(constants, row_places, target_places),
+        excess_risk: Some(risk::rounded_sums(constants, row_places, target_places)),
         lasts,
         claims: requests(plan, inputs, workload.groups.len())?.claims,
     })

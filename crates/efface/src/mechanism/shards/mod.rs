@@ -1,6 +1,7 @@
 //! `shards`: networks that are each trained without noise on the records of one shard. A request trains
 //! the shards that it touches anew, so that removal is exact.
 
+mod cost;
 mod learn;
 mod place;
 mod schedule;
@@ -15,7 +16,7 @@ use efface_privacy::certificate::{Assumption, Evidence as Grounds};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, Shards as Sharded, State, Unit, Variant};
 
-use super::cost::{Cost, Inputs};
+use super::cost::{Cost, Inputs, PassTime, Timing};
 use super::{
     Defaults, Mechanism, Public, Request, Run, Start, clash, exact_alone, foreign, pointless,
 };
@@ -223,10 +224,12 @@ impl Mechanism for Shards {
         Ok(())
     }
 
-    fn cost(&self, _: &Plan, _: &Constants, _: &Inputs<'_>) -> Result<Cost> {
-        let message = "`shards` is not compared with other mechanisms: nobody can predict how well a \
-                       network does";
-        Err(Error::refused(Code::By(NAME), message))
+    fn pass(&self, plan: &Plan, records: u64, timing: &mut Timing<'_>) -> Result<Option<PassTime>> {
+        cost::pass(sharded(plan)?, records, timing).map(Some)
+    }
+
+    fn cost(&self, plan: &Plan, _: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+        cost::cost(plan, sharded(plan)?, inputs)
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn cost(
         steps: Vec::new(),
         without_pass: None,
         month_passes: month(inputs, request.work_usually, refresh, &lasts),
-        excess_risk: risk::output_noise(constants, fixed.distance, fixed.noise, fixed.grid),
+        excess_risk: Some(risk::output_noise(constants, fixed.distance, fixed.noise, fixed.grid)),
         lasts,
         claims: requests(plan, inputs, workload.groups.len())?.claims,
     })

@@ -52,7 +52,7 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
         steps: Vec::new(),
         without_pass: Some(sure),
         month_passes: month(inputs, request.work_usually, refresh, &lasts),
-        excess_risk: risk::output_noise(constants, fixed.distance, fixed.noise, fixed.grid),
+        excess_risk: Some(risk::output_noise(constants, fixed.distance, fixed.noise, fixed.grid)),
         lasts,
         claims: requests(plan, inputs, workload.groups.len())?.claims,
     })

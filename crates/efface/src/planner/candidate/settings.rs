@@ -22,7 +22,22 @@ pub(in crate::planner) fn objective(settings: &Settings) -> Settings {
     let mechanism = exact.then(|| MechanismName::Ridge.name().to_owned());
     // A ball makes up for lambda 0; what this is for does not depend on lambda then.
     let lambda = objective.lambda.filter(|lambda| *lambda != 0.0);
+    // Without what networks alone have.
+    let objective = objective.of_mechanism(MechanismName::Solve);
     Settings { mechanism, lambda, ..objective }
+}
+
+/// The same with the loss that linear models are compared on.
+pub(in crate::planner) fn compared(settings: &Settings, facts: &Facts) -> Settings {
+    let objective = objective(settings);
+    Settings { loss: loss(settings, facts), ..objective }
+}
+
+/// The loss asked for, or that of several classes where numbers are declared: what fits preprocessing
+/// chooses by itself.
+fn loss(settings: &Settings, facts: &Facts) -> Option<String> {
+    let many = facts.fitting.is_none() && facts.classes.len() > 2;
+    settings.loss.clone().or_else(|| many.then(|| LossName::Softmax.name().to_owned()))
 }
 
 /// The excess risk that choices are held to.
@@ -35,14 +50,15 @@ pub(in crate::planner) fn allowed(settings: &Settings, facts: &Facts) -> f64 {
 }
 
 /// The settings that every mechanism has a use for, for one of them.
-fn bare(settings: &Settings, mechanism: MechanismName) -> Settings {
-    Settings { state: None, excess_risk: None, ..settings.of_mechanism(mechanism) }
+pub(super) fn bare(inputs: &Inputs<'_>, mechanism: MechanismName) -> Settings {
+    let settings = inputs.settings.of_mechanism(mechanism);
+    Settings { state: None, excess_risk: None, loss: loss(&settings, inputs.facts), ..settings }
 }
 
 /// Settings of mechanisms that solve.
 pub(super) fn solving(inputs: &Inputs<'_>, mechanism: MechanismName) -> Settings {
     let asked = inputs.settings;
-    Settings { excess_risk: asked.excess_risk, ..bare(asked, mechanism) }
+    Settings { excess_risk: asked.excess_risk, ..bare(inputs, mechanism) }
 }
 
 /// As many releases as asked for, or a month's requests and the first.
@@ -94,7 +110,7 @@ pub(super) fn sums(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
             let own = if of_classes { LossName::SquaredClasses.name() } else { default::LOSS };
             Some(own.to_owned())
         }),
-        ..bare(asked, MechanismName::Ridge)
+        ..bare(inputs, MechanismName::Ridge)
     }))
 }
 
@@ -124,7 +140,7 @@ pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settin
     let settings = Settings {
         variant: Some(variant.to_owned()),
         releases: if state == State::Secret { joint_releases(inputs) } else { asked.releases },
-        ..bare(asked, MechanismName::DescentToDelete)
+        ..bare(inputs, MechanismName::DescentToDelete)
     };
     if asked.iterations.is_some() || asked.noise.is_some() {
         return Ok(Some(settings));
@@ -154,7 +170,7 @@ pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settin
 
 /// Settings of noisy steps.
 fn stepping(inputs: &Inputs<'_>) -> Settings {
-    bare(inputs.settings, MechanismName::NoisyGd)
+    bare(inputs, MechanismName::NoisyGd)
 }
 
 /// Whether differential privacy decides about the noise.
@@ -175,7 +191,7 @@ const MOST_FLAT: f64 = 1e7;
 /// of it for each (see the derivation of the risk in a ball). What requests add is told, not chosen.
 fn flat(inputs: &Inputs<'_>, settings: Settings, goal: f64) -> Result<Settings> {
     let Some(radius) = settings.radius else { return Ok(settings) };
-    let plan = planned(objective(&settings), inputs.facts)?;
+    let plan = planned(compared(&settings, inputs.facts), inputs.facts)?;
     let constants = plan.constants()?;
     let eta = settings.eta.unwrap_or(1.0 / constants.smoothness());
     let enough = (radius * radius / (eta * goal)).ceil().max(1.0);

@@ -3,4 +3,5 @@
 mod bench;
 mod following;
 mod measured;
+mod networks;
 mod table;

@@ -1,0 +1,95 @@
+//! A model on the features of a network that is not trained yet: what it will cost and claim.
+
+use efface_privacy::event::Event;
+
+use super::candidate;
+use super::choice::Choice;
+use super::ground::{Ground, Grounds};
+use super::planned::planned;
+use crate::error::{Code, Error, Result};
+use crate::mechanism::cost::{Count, Inputs, Lasts, Workload};
+use crate::mechanism::{first_event, of};
+use crate::plan::{Choices, Facts, MechanismName, Plan, TakenTrunk, Trunk};
+use crate::settings::Settings;
+
+/// A forward pass over what a pass there and back takes.
+const FORWARD: f64 = 1.0 / 3.0;
+
+/// The choice of training this network, and then a model by `mechanism` on its features: what requests take and
+/// what is claimed is of that model, by its own plan on a network that has its first weights still.
+pub(super) fn after(
+    choice: Choice,
+    mechanism: MechanismName,
+    ground: &Ground,
+    workload: &Workload,
+    grounds: &mut Grounds<'_, '_>,
+) -> Result<Choice> {
+    let network = planned(choice.settings.clone(), &ground.facts)?;
+    let taken = untrained(&network, &ground.facts)?;
+    let deletions = taken.trunk.deletions;
+    let asked = Settings { network: None, unit: None, deletions: None, ..ground.settings.clone() };
+    let asked = asked.of_mechanism(mechanism);
+    let inputs = Inputs { settings: &asked, ..ground.inputs(workload) };
+    let settings = candidate::sums_of_features(&inputs)?.unwrap_or(asked.clone());
+    let features = Some("network:trunk.efface".to_owned());
+    let settings = Settings { features, notion: None, ..settings };
+    let choices = Choices::on(settings.clone(), false, Some(taken))?;
+    let map = choices.feature_map.clone();
+    let width = map.as_ref().map_or(0, |map| u64::from(map.width()));
+    let plain = Settings { features: None, ..settings.clone() };
+    let rows = ground.of_width(width, plain, workload, grounds.machine)?;
+    let facts = Facts { feature_map: map, ..rows.facts.clone() };
+    let plan = Plan::resolve(&choices, &facts)?;
+    // Every size of request is within the deletions; the first shows what is claimed.
+    let largest = Workload { groups: vec![workload.largest()], ..workload.clone() };
+    let inputs = Inputs { facts: &facts, ..rows.inputs(&largest) };
+    let cost = of(mechanism).cost(&plan, &plan.constants()?, &inputs)?;
+    let in_passes = |count: Count| {
+        let work_usually = count.work_usually * rows.pass.seconds() / choice.pass.seconds();
+        Count { work_usually, ..count }
+    };
+    let training = choice.training.and(FORWARD + in_passes(cost.training).work_usually);
+    let request = in_passes(cost.request);
+    let served = workload.served_by(deletions);
+    let months = served as f64 / workload.deletions_per_month;
+    let anew = training.work_usually / months;
+    let month = workload.deletions_per_month * request.work_usually + anew;
+    let lambda = settings.lambda.unwrap_or_default();
+    let how = format!(
+        "in two steps: this row of the plan trains the network; then train on its features, with \
+         `§features network:trunk.efface`, `§mechanism {}`, `§preprocess declared` and `§lambda {lambda:e}`, trunk.efface being \
+         the vault of the first; requests and claims here are those of the second model",
+        mechanism.name()
+    );
+    Ok(Choice {
+        month_seconds: month * choice.pass.seconds(),
+        training,
+        request,
+        lasts: Lasts::Until { requests: served, months, refresh: false },
+        claims: cost.claims,
+        notes: choice.notes.into_iter().chain([how]).collect(),
+        head: Some(settings),
+        ..choice
+    })
+}
+
+/// The network of a plan as its vault would give it, with the weights that training starts from.
+fn untrained(plan: &Plan, facts: &Facts) -> Result<TakenTrunk> {
+    let damaged = || Error::storage(Code::Plan, "the plan is of no network");
+    let sampled = plan.sampled().ok_or_else(damaged)?;
+    let start = sampled.network()?.initial(sampled.start);
+    let weights: Vec<f64> = start.into_iter().map(f64::from).collect();
+    let trunk = Trunk::of((plan, &weights), "", 1, [0; 32])?;
+    let records = crate::mechanism::cost::size(facts.records)?;
+    let Event::DpSgd(training) = first_event(plan, records)? else { return Err(damaged()) };
+    Ok(TakenTrunk {
+        trunk,
+        training,
+        epsilon: plan.target.epsilon.0,
+        delta: plan.target.delta.0,
+        schema: facts.schema.clone(),
+        not_for_release: false,
+        not_covered: plan.not_covered.clone(),
+        assumptions: plan.assumptions.clone(),
+    })
+}
