@@ -8,10 +8,10 @@ import inspect
 import pytest
 
 import efface
-from efface import classifier, regressor
+from efface import classifier, network, regressor
 
 
-@pytest.mark.parametrize("module", [classifier, regressor])
+@pytest.mark.parametrize("module", [classifier, network, regressor])
 def test_examples_run(module: object) -> None:
     outcome = doctest.testmod(module)  # type: ignore[arg-type]
     assert outcome.attempted > 5

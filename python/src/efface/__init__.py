@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from ._training import Training
     from .certificate import Certificate, Claim
     from .classifier import UnlearningClassifier
+    from .network import NetworkClassifier
     from .planner import Plan, plan
     from .regressor import UnlearningRegressor
     from .vault import Receipt, Vault
@@ -109,6 +110,7 @@ _HOMES = {
     "_training": ("Training",),
     "certificate": ("Certificate", "Claim"),
     "classifier": ("UnlearningClassifier",),
+    "network": ("NetworkClassifier",),
     "planner": ("Plan", "plan"),
     "regressor": ("UnlearningRegressor",),
     "vault": ("Receipt", "Vault"),
@@ -165,6 +167,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Certificate",
     "Claim",
     "UnlearningClassifier",
+    "NetworkClassifier",
     "Plan",
     "plan",
     "UnlearningRegressor",
