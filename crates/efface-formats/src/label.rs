@@ -19,6 +19,11 @@ pub(crate) enum Verdict {
     LeaveOut,
 }
 
+/// Whether the name of a class says that there is none; "none" and signs may be classes.
+fn says_none(name: &str) -> bool {
+    ["?", "na", "n/a", "null"].iter().any(|word| word.eq_ignore_ascii_case(name))
+}
+
 /// A label without its name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Label {
@@ -112,6 +117,9 @@ impl Labels {
                 }
                 if let Some(&class) = index.get(name.as_ref()) {
                     return Ok(Verdict::Keep(Label::Class(class)));
+                }
+                if *origin == Origin::Data && says_none(&name) {
+                    return Err(LabelFault::SaysNone { value: name.into_owned() });
                 }
                 if *origin == Origin::User {
                     return Ok(Verdict::LeaveOut);

@@ -183,6 +183,15 @@ pub enum LabelFault {
     /// No label in this row.
     #[error("the label is missing; take rows without one out of the table")]
     Missing,
+    /// A word that says that there is no label, in a table whose classes nobody listed.
+    #[error(
+        "the label `{value}` says that there is none; take such rows out of the table, or write the \
+         class, if it is one, in another way"
+    )]
+    SaysNone {
+        /// The value.
+        value: String,
+    },
     /// Regression: a word.
     #[error("the label must be a number for regression, got `{value}`")]
     NotANumber {

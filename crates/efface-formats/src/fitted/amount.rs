@@ -5,7 +5,7 @@ use super::number;
 
 /// A decimal point; commas only between thousands.
 pub(super) const POINT: u8 = 1;
-/// A decimal comma; points only between thousands, and only before such a comma.
+/// A decimal comma; points only between thousands.
 pub(super) const COMMA: u8 = 2;
 
 /// Signs of currencies that may stand before or behind a number.
@@ -23,6 +23,14 @@ pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
 pub(super) fn notations(text: &str) -> u8 {
     let notations = [POINT, COMMA].into_iter();
     notations.filter(|notation| spelled(text, *notation).is_some()).sum()
+}
+
+/// Whether a number is a decimal with a point, and thousands where the decimal sign is a comma: `7.116`.
+pub(super) fn is_ambiguous(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    let [whole @ .., b'.', a, b, c] = digits else { return false };
+    matches!(whole, [b'1'..=b'9', rest @ ..] if rest.len() <= 2 && rest.iter().all(u8::is_ascii_digit))
+        && [a, b, c].into_iter().all(u8::is_ascii_digit)
 }
 
 /// The notations in which a number may have been spelled that is stored as one.
@@ -86,12 +94,15 @@ fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
     }
     let digits = match whole.split_once(thousands) {
         None => is_digits(whole).then(|| whole.to_owned()),
-        // Without a decimal comma behind, points are those of versions and addresses.
-        Some(_) if decimal == ',' && part.is_none() => None,
         Some((first, rest)) => {
             let groups = || rest.split(thousands);
+            // Four groups with points are an address, and no whole number begins with a zero.
+            let is_other = decimal == ','
+                && part.is_none()
+                && (groups().count() == 3 || first.starts_with('0'));
             let fits = is_digits(first)
                 && first.len() <= 3
+                && !is_other
                 && groups().all(|group| is_digits(group) && group.len() == 3);
             fits.then(|| std::iter::once(first).chain(groups()).collect())
         }
@@ -131,7 +142,16 @@ mod tests {
         for (text, value) in all {
             assert_eq!(spelled(text, POINT), Some(value), "{text}");
         }
-        for (text, value) in [("2,6", 2.6), ("1.234,5", 1234.5), ("-0,25 %", -0.25), ("17", 17.0)] {
+        let all = [
+            ("2,6", 2.6),
+            ("1.234,5", 1234.5),
+            ("-0,25 %", -0.25),
+            ("17", 17.0),
+            ("7.116", 7116.0),
+            ("-1.580 €", -1580.0),
+            ("1.234.567", 1_234_567.0),
+        ];
+        for (text, value) in all {
             assert_eq!(spelled(text, COMMA), Some(value), "{text}");
         }
         let none = [
@@ -151,11 +171,20 @@ mod tests {
         for text in none.into_iter().chain(["-$-1", "192.168.100.200", "1 234", "12:30", "1/2"]) {
             assert_eq!(spelled(text, POINT), None, "{text}");
         }
-        for text in ["1.234.567", "1,2,3", "1,5.000", "192.168.100.200", "3,"] {
+        for text in ["0.123", "1.5", "1234.567", "1,2,3", "1,5.000", "192.168.100.200", "3,"] {
             assert_eq!(spelled(text, COMMA), None, "{text}");
         }
         assert_eq!(notations("1,234"), POINT | COMMA);
         assert_eq!((notations("1.5"), notations("2,6")), (POINT, COMMA));
+        assert_eq!((notations("7.116"), notations("1.234.567")), (POINT | COMMA, COMMA));
+        for text in ["7.116", "-12.345", "999.100"] {
+            assert!(is_ambiguous(text), "{text}");
+        }
+        for text in
+            ["0.116", "7.16", "1234.567", "7.1160", "7.116.200", "7,116", ".116", "-.116", "1.a16"]
+        {
+            assert!(!is_ambiguous(text), "{text}");
+        }
         assert_eq!(spelled("-0 %", POINT).map(f64::to_bits), Some(0));
     }
 }

@@ -43,6 +43,16 @@ impl Counts {
         }
     }
 
+    /// The same counts of other values, those of equal ones together.
+    pub(super) fn map(self, other: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Self {
+        let mut all = HashMap::with_capacity(self.0.len());
+        for (value, count) in self.0 {
+            let value = other(&value.0).map_or(value, |bytes| Value(bytes.into()));
+            *all.entry(value).or_default() += count;
+        }
+        Self(all)
+    }
+
     pub(super) fn merge(&mut self, other: Self) {
         for (value, count) in other.0 {
             *self.0.entry(value).or_default() += count;

@@ -9,6 +9,7 @@ use super::learned::{Exact, Target};
 use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
 use super::tally::{days, is_stray, moment, numeric};
+use super::write::category_key;
 use super::{Fitted, FittedTarget, number, words};
 use crate::error::RawFault;
 use crate::schema::{Row, Storage, hashing};
@@ -230,7 +231,7 @@ impl Code {
                 }
             }
             CodeForm::Category { places, other } => {
-                let place = places.get(key).copied().or(*other);
+                let place = places.get(&*category_key(key, cell)).copied().or(*other);
                 place.into_iter().for_each(|at| put(at, 1.0));
             }
             CodeForm::Hashed { width } => {

@@ -18,10 +18,11 @@
 //! u32 index and f32 value, ascending, without zeros. All numbers are little-endian. A length is 7 bits
 //! a byte, the lowest first, the top bit set where more follows. Each value has one form, so that
 //! equal cells are equal bytes: a text that is the shortest decimal form of a number is stored as that
-//! number, and no other text is (`012` and `1.50` stay as they are).
+//! number, and no other text is (`012` and `1.50` stay as they are). Nor is one that would be another
+//! number beside decimal commas (`7.116`); as a category it is the same as the number.
 
 use super::frame::Frame;
-use super::number;
+use super::{amount, number};
 use crate::cell::{looks_missing, number_text};
 use crate::error::RawFault;
 use crate::time;
@@ -342,11 +343,17 @@ fn one_form(reader: &mut Reader<'_>) -> Read<()> {
     let fits = match cell {
         RawCell::Number(value) => (tag == SINGLE) == number::is_single(value),
         RawCell::Text(text) => {
-            text.trim() == text && !looks_missing(text) && shortest_number(text).is_none()
+            text.trim() == text && !looks_missing(text) && stored_number(text).is_none()
         }
         RawCell::Missing | RawCell::Time(_) => true,
     };
     if fits { Ok(()) } else { reader.broken("a cell is not in its one form") }
+}
+
+/// The number that is stored for a text: that whose shortest decimal form it is, unless it could be another
+/// one in a column of numbers with a decimal comma.
+pub(super) fn stored_number(text: &str) -> Option<f64> {
+    if amount::is_ambiguous(text) { None } else { shortest_number(text) }
 }
 
 /// The number whose shortest decimal form a text is.

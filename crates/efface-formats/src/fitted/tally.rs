@@ -1,5 +1,6 @@
 //! What is counted of one named column: first what its cells could be, then what its kind needs.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::counts::Counts;
@@ -7,6 +8,7 @@ use super::frame::Declared;
 use super::learned::{Column, Exact, Levels, Order, SHARED, YEARS};
 use super::raw::{RawCell, Reader};
 use super::sums::Sums;
+use super::write::category_key;
 use super::{Rules, amount, number, words};
 use crate::time::{self, MONTHS, WEEKDAYS};
 
@@ -228,6 +230,10 @@ impl Tally {
         if let Form::Words(Some(notation)) = self.form {
             self.settle(notation, rules);
         }
+        self.values = self.values.map(|key| match category_key(key, of_key(key)) {
+            Cow::Owned(other) => Some(other),
+            Cow::Borrowed(_) => None,
+        });
         let (missing, strays) = (self.missing, self.strays);
         if self.present == 0 {
             return Column::Empty { missing };

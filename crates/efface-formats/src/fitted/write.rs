@@ -1,9 +1,12 @@
 //! Writing raw rows, in the form that [`raw`](super::raw) states.
 
-use super::number;
+use std::borrow::Cow;
+
 use super::raw::{
-    CLASS, DOUBLE, MISSING, NONE, RawTarget, SINGLE, TEXT, TIME, VALUE, VALUES, shortest_number,
+    CLASS, DOUBLE, MISSING, NONE, RawCell, RawTarget, SINGLE, TEXT, TIME, VALUE, VALUES,
+    shortest_number, stored_number,
 };
+use super::{amount, number};
 
 /// Writes one row after the other into a buffer that is kept.
 #[derive(Debug, Default)]
@@ -64,9 +67,13 @@ impl RawWriter {
         self.bytes.extend_from_slice(&micros.to_le_bytes());
     }
 
-    /// Trimmed text that is no missing token, as a number where it is the shortest form of one.
+    /// Trimmed text that is no missing token, as a number where it is the shortest form of that one alone.
     pub(super) fn word(&mut self, text: &str) {
-        match shortest_number(text) {
+        self.number_or_text(stored_number(text), text);
+    }
+
+    fn number_or_text(&mut self, number: Option<f64>, text: &str) {
+        match number {
             Some(value) => self.number(value),
             None => self.text(TEXT, text),
         }
@@ -118,9 +125,38 @@ impl RawWriter {
     }
 }
 
-/// The bytes of the cell that a category's name stands for.
+/// The bytes that a category's name stands for: those of a number where it is one's shortest form.
 pub(super) fn key(name: &str) -> Vec<u8> {
     let mut writer = RawWriter::default();
-    writer.word(name);
+    writer.number_or_text(shortest_number(name), name);
     writer.bytes
+}
+
+/// The bytes that a cell stands for as a category: a number that was typed and one that was spelled are
+/// the same.
+pub(super) fn category_key<'a>(key_of_cell: &'a [u8], cell: RawCell<'_>) -> Cow<'a, [u8]> {
+    match cell {
+        RawCell::Text(text) if amount::is_ambiguous(text) => Cow::Owned(key(text)),
+        _ => Cow::Borrowed(key_of_cell),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::raw::Reader;
+    use super::*;
+
+    #[test]
+    fn a_category_is_the_same_typed_and_spelled() {
+        for (text, value) in [("7.116", 7.116), ("-12.345", -12.345), ("7.5", 7.5)] {
+            let (mut typed, mut spelled) = (RawWriter::default(), RawWriter::default());
+            typed.number(value);
+            spelled.word(text);
+            assert_eq!(typed.bytes == spelled.bytes, !amount::is_ambiguous(text), "{text}");
+            let cell = Reader::new(&spelled.bytes).cell().unwrap();
+            assert_eq!(*category_key(&spelled.bytes, cell), *typed.bytes, "{text}");
+            assert_eq!(key(text), typed.bytes, "{text}");
+        }
+        assert_ne!(key("7.110"), key("7.11"));
+    }
 }

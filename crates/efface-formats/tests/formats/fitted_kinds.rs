@@ -20,6 +20,10 @@ fn a_column_is_what_its_remaining_cells_are() {
         kind(&["True", "false", "", "true"]),
         "a: number, mean 0.667, scale 0.471, 1 missing"
     );
+    // Points between thousands, once a comma elsewhere says what a point is.
+    let comma = "a: number with decimal comma, mean 3050, scale 2610";
+    assert_eq!(kind(&["142,00", "7.116", "1.580", "3.362,00"]), comma);
+    assert_eq!(kind(&["7.116", "1.58", "9"]), "a: number, mean 5.90, scale 3.15");
     assert_eq!(kind(&["1,5", "2.5"]), "a: 2 categories, none of 2 records or more, left out");
     assert_eq!(kind(&["", "NA", "none"]), "a: no values");
     assert_eq!(kind(&["x", "y"]), "a: 2 categories, none of 2 records or more, left out");
