@@ -92,9 +92,9 @@ def test_what_is_not_theirs_is_refused() -> None:
         UnlearningClassifier(mechanism=efface.NoisyGD(steps=0)).fit(X, Y)
     with pytest.raises(InvalidParameterError, match=r"'copies' .* in the range \[1, 64\]"):
         UnlearningClassifier(mechanism=efface.DistributedDescent(copies=65)).fit(X, Y)
-    with pytest.raises(InvalidParameterError, match="'deletions' .* Got True"):
+    with pytest.raises(InvalidParameterError, match=r"'deletions' .* Got True"):
         UnlearningClassifier(mechanism=efface.DPSGD(deletions=True)).fit(X, Y)
-    with pytest.raises(InvalidParameterError, match="'epsilon' .* Got True"):
+    with pytest.raises(InvalidParameterError, match=r"'epsilon' .* Got True"):
         UnlearningClassifier(epsilon=True).fit(X, Y)
     with pytest.raises(InvalidParameterError, match="'mechanism' parameter"):
         UnlearningClassifier(mechanism=3).fit(X, Y)  # type: ignore[arg-type]
