@@ -57,6 +57,7 @@ pub(crate) fn options(format: Format) -> ReadOptions {
         width: (format == Format::Libsvm).then_some(50),
         row_map: RowMap { mode: RowMapMode::Unit, norm: 1.0 },
         limits: Limits {
+            keeps_rows: true,
             rows: 1000,
             columns: 100,
             field_bytes: 100,

@@ -16,6 +16,7 @@ use crate::progress::Bar;
 pub(crate) fn with<T>(
     keyring: &Keyring,
     wait: Duration,
+    rows: RowStore<'_>,
     output: &Output,
     work: impl FnOnce(&mut Context<'_>) -> efface::Result<T>,
 ) -> Result<T> {
@@ -26,7 +27,7 @@ pub(crate) fn with<T>(
             keyring,
             watch,
             wait,
-            rows: RowStore::Vault,
+            rows,
         })
     })
 }

@@ -21,6 +21,9 @@ pub struct Limits {
     /// The same memory as a multiple of the bytes of the file, where that is more than 192 MiB: a
     /// stop for small files that unpack to large tables. `None` leaves `memory_bytes` alone.
     pub expansion: Option<u32>,
+    /// Whether rows are kept: those that pass by to a store do not count against `memory_bytes`, and
+    /// neither do their names.
+    pub keeps_rows: bool,
     /// Classes collected from the data.
     pub classes: u32,
 }
@@ -36,6 +39,7 @@ impl Default for Limits {
             stream_bytes: 1 << 40,
             memory_bytes: 1 << 33,
             expansion: Some(100),
+            keeps_rows: true,
             classes: 10_000,
         }
     }

@@ -183,6 +183,23 @@ impl Dataset {
         }
     }
 
+    /// The records at these positions, in the order named.
+    ///
+    /// # Errors
+    /// As [`push_from`](Self::push_from).
+    pub(crate) fn picked(
+        &self,
+        rows: impl IntoIterator<Item = usize>,
+    ) -> Result<Self, DatasetError> {
+        let x = match &self.x {
+            Matrix::Dense(_) => Matrix::dense(self.cols()),
+            Matrix::Sparse(_) => Matrix::sparse(self.cols()),
+        };
+        let mut picked = Self::several(x, Vec::new(), self.targets, Vec::new())?;
+        rows.into_iter().try_for_each(|row| picked.push_from(self, row))?;
+        Ok(picked)
+    }
+
     /// Appends all records of a data set of the same shape.
     ///
     /// # Errors

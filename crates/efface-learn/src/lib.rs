@@ -90,4 +90,6 @@ pub use constants::{Constants, ConstantsError, Declared, Summation, effective_ro
 pub use dataset::{Dataset, DatasetError};
 pub use loss::{Loss, LossError, Task};
 pub use model::{Decisions, Model, ModelError, Scores};
-pub use objective::{Objective, ObjectiveError, Parts, SumError, check_records, lower_triangle};
+pub use objective::{
+    Objective, ObjectiveError, Parts, Streamed, SumError, check_records, lower_triangle,
+};

@@ -39,14 +39,16 @@ struct Block {
 }
 
 impl Dense {
+    /// Bytes from one row of `cols` columns to the next.
+    #[must_use]
+    pub fn row_bytes(cols: usize) -> usize {
+        let bytes = cols.saturating_mul(SIZE);
+        if bytes < PAD_FROM { bytes } else { (bytes.div_ceil(LINE) | 1).saturating_mul(LINE) }
+    }
+
     /// An empty matrix of `cols` columns.
     pub fn new(cols: usize) -> Self {
-        let bytes = cols.saturating_mul(SIZE);
-        let stride = if bytes < PAD_FROM {
-            cols
-        } else {
-            (bytes.div_ceil(LINE) | 1).saturating_mul(LINE) / SIZE
-        };
+        let stride = Self::row_bytes(cols) / SIZE;
         let fitting = BLOCK_BYTES / stride.saturating_mul(SIZE).max(1);
         let block_rows = match fitting.min(CHUNK) {
             0 => 1,

@@ -48,6 +48,9 @@
 //! The Gram matrices of dense rows go through `faer`, whose kernels differ between processors:
 //! they are bit-identical for any number of threads on one processor type.
 //!
+//! Rows that are too many for memory come in [`windows`] of that tree, and their totals, merged as the
+//! windows say, have the same bits again.
+//!
 //! # Erasure
 //!
 //! `remove_rows` closes the gap in order and overwrites with zeros what lay behind. Rows are never
@@ -87,7 +90,13 @@ mod tree;
 pub use change::{PushError, RemoveError};
 pub use csr::Csr;
 pub use dense::Dense;
-pub use gram::{GramError, weighted_block_gram, weighted_gram};
-pub use matrix::{Matrix, Row};
-pub use pass::{Link, PassError, Totals, curvature_pass, fused_pass, margins, twice_pass};
-pub use tree::{CHUNK, SPARSE_CHUNK, additions, reduce_chunks};
+pub use gram::{
+    GramError, Summing, weighted_block_gram, weighted_block_gram_onto, weighted_gram,
+    weighted_gram_onto,
+};
+pub use matrix::{Matrix, Row, dense_additions};
+pub use pass::{
+    Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass, margins, twice_pass,
+    twice_totals,
+};
+pub use tree::{CHUNK, SPARSE_CHUNK, Window, additions, reduce_chunks, windows};

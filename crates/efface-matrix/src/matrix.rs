@@ -4,7 +4,7 @@ use crate::change::{PushError, RemoveError};
 use crate::csr::Csr;
 use crate::dense::Dense;
 use crate::kernel::GROUP;
-use crate::tree::{CHUNK, SPARSE_CHUNK, depth};
+use crate::tree::{CHUNK, additions, depth};
 
 /// The feature rows of all records, dense or sparse.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,12 @@ pub enum Row<'a> {
         /// One value per index.
         values: &'a [f32],
     },
+}
+
+/// As [`Matrix::additions`], of so many dense rows.
+#[must_use]
+pub fn dense_additions(rows: usize) -> usize {
+    depth(rows, CHUNK, GROUP.ilog2() as usize + CHUNK / GROUP + GROUP - 1)
 }
 
 impl Matrix {
@@ -72,10 +78,8 @@ impl Matrix {
     #[must_use]
     pub fn additions(&self) -> usize {
         match self {
-            Self::Dense(dense) => {
-                depth(dense.rows(), CHUNK, GROUP.ilog2() as usize + CHUNK / GROUP + GROUP - 1)
-            }
-            Self::Sparse(csr) => depth(csr.rows(), SPARSE_CHUNK, SPARSE_CHUNK),
+            Self::Dense(dense) => dense_additions(dense.rows()),
+            Self::Sparse(csr) => additions(csr.rows()),
         }
     }
 

@@ -53,6 +53,60 @@ fn join<P: Send>(
     merge(left, right)
 }
 
+/// Rows that are summed together, as a part of the tree of [`reduce_chunks`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The rows: whole chunks, but for the last of all.
+    pub rows: Range<usize>,
+    /// Totals that are merged once this window has one: so often the last two become one, the earlier
+    /// as `merge`'s first argument.
+    pub merges: usize,
+}
+
+/// Cuts the tree that [`reduce_chunks`] makes of `rows` rows into parts of at most `most` rows, or one
+/// chunk where that has more, in the order of rows: none for no rows or an empty `chunk`.
+///
+/// Rows that are reduced window by window, and the totals merged as each window says, give what all rows
+/// give at once, to the last bit: the tree of a part depends on its number of chunks alone.
+///
+/// ```
+/// let rows = [0.1_f64, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
+/// let sum = |x: &[f64]| {
+///     efface_matrix::reduce_chunks(x.len(), 2, |r| x[r].iter().sum::<f64>(), |a, b| a + b)
+/// };
+/// let mut totals = Vec::new();
+/// for window in efface_matrix::windows(rows.len(), 2, 4) {
+///     totals.extend(sum(&rows[window.rows]));
+///     for _ in 0..window.merges {
+///         let right: f64 = totals.pop().unwrap_or_default();
+///         totals.last_mut().map(|left| *left += right);
+///     }
+/// }
+/// assert_eq!(totals, [sum(&rows).unwrap()]);
+/// ```
+#[must_use]
+pub fn windows(rows: usize, chunk: usize, most: usize) -> Vec<Window> {
+    fn cut(chunks: Range<usize>, most: usize, all: &mut Vec<Window>) {
+        if chunks.len() <= most.max(1) {
+            return all.push(Window { rows: chunks, merges: 0 });
+        }
+        let middle = chunks.start + chunks.len().div_ceil(2);
+        cut(chunks.start..middle, most, all);
+        cut(middle..chunks.end, most, all);
+        if let Some(last) = all.last_mut() {
+            last.merges += 1;
+        }
+    }
+    let mut all = Vec::new();
+    if rows > 0 && chunk > 0 {
+        cut(0..rows.div_ceil(chunk), most / chunk, &mut all);
+    }
+    for Window { rows: range, .. } in &mut all {
+        *range = range.start * chunk..rows.min(range.end.saturating_mul(chunk));
+    }
+    all
+}
+
 /// The most additions that round any one row's term of a gradient summed over `rows` rows in one
 /// pass, however the rows are stored: those of a sparse chunk, row by row, and the levels of the
 /// tree. A dense chunk has fewer (see [`Matrix::additions`](crate::Matrix::additions)).
@@ -80,6 +134,34 @@ pub(crate) fn add_into(left: &mut [f64], right: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sums whose bits depend on the order, in windows of every size.
+    #[test]
+    fn windows_give_the_bits_of_the_whole_tree() {
+        let value = |i: usize| 1.0 / (3.0 + i as f64 * 0.7).powi(1 + (i % 5) as i32);
+        let sum = |rows: Range<usize>| {
+            let first = rows.start;
+            let of = |r: Range<usize>| r.map(|i| value(first + i)).sum::<f64>();
+            reduce_chunks(rows.len(), 8, of, |a, b| a + b).unwrap()
+        };
+        for rows in [1, 7, 8, 9, 100, 1000, 1023, 1025] {
+            for most in [0, 8, 17, 64, 250, 512, 5000] {
+                let (mut totals, mut end) = (Vec::new(), 0);
+                for window in windows(rows, 8, most) {
+                    assert_eq!(window.rows.start, end);
+                    assert!(window.rows.len() <= most.max(8));
+                    end = window.rows.end;
+                    totals.push(sum(window.rows));
+                    for _ in 0..window.merges {
+                        let right = totals.pop().unwrap();
+                        *totals.last_mut().unwrap() += right;
+                    }
+                }
+                assert_eq!((end, totals), (rows, vec![sum(0..rows)]), "{rows} by {most}");
+            }
+        }
+        assert_eq!((windows(0, 8, 8), windows(8, 0, 8)), (Vec::new(), Vec::new()));
+    }
 
     /// Against the longest path that `reduce_chunks` makes.
     #[test]

@@ -76,6 +76,31 @@ fn superscript(c: char) -> char {
     }
 }
 
+/// Bytes in binary units, rounded up to three digits: `0 B`, `1023 B`, `64 MiB`, `4.19 GiB`.
+#[must_use]
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut size = count as f64;
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut name = "B";
+    for unit in UNITS {
+        if size < 1000.0 {
+            break;
+        }
+        (size, name) = (size / 1024.0, unit);
+    }
+    let digits = if size < 10.0 {
+        100.0
+    } else if size < 100.0 {
+        10.0
+    } else {
+        1.0
+    };
+    format!("{} {name}", (size * digits).ceil() / digits)
+}
+
 /// A time in seconds, in the unit that suits it.
 #[must_use]
 pub fn duration(seconds: f64) -> String {

@@ -310,6 +310,16 @@ impl Vault {
         )
     }
 
+    /// Bytes of the features of all rows, empty slots of deleted rows included. No block is read.
+    ///
+    /// # Errors
+    /// See [`ReadError`].
+    pub fn feature_bytes(&self) -> Result<u64, ReadError> {
+        let sql = "SELECT COALESCE(SUM(LENGTH(features)), 0) FROM block";
+        let bytes: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(bytes.unsigned_abs())
+    }
+
     /// The numbers of all records, ascending.
     ///
     /// # Errors

@@ -100,7 +100,7 @@ pub use predict::{evaluate, evaluate_known, predict};
 pub use prepare::prepare;
 pub use refresh::refresh;
 pub use report::report;
-pub use rows::RowStore;
+pub use rows::{Memory, RowStore};
 pub use salvage::erase;
 pub use settings::{
     Fallback, Form, Group, Interval, MARK, Privacy, Row, SETTINGS, Settings, Value, Words,
@@ -111,7 +111,7 @@ pub use source::{Source, schema};
 pub use status::{certificate, entries, status};
 pub use train::{train, train_as_planned};
 pub use verify::verify;
-pub use verify_ledger::{verify_ledger, verify_whole_ledger};
+pub use verify_ledger::{verify_ledger, verify_ledger_within, verify_whole_ledger};
 pub use weights::{Weights, plan, weights};
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.

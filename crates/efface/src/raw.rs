@@ -60,7 +60,7 @@ pub(crate) fn as_the_labels_ask(
 }
 
 /// Refuses labels that are numbers, or names of records, where public constants make them classes.
-fn declared_classes(choices: &Choices, names: &[String], records: usize) -> Result<()> {
+pub(crate) fn declared_classes(choices: &Choices, names: &[String], records: usize) -> Result<()> {
     let classes: Vec<&str> = names.iter().map(String::as_str).collect();
     if !looks_numeric(&classes) {
         return no_names(classes.len(), records);

@@ -12,14 +12,19 @@ use crate::encode::{released, weight_bytes};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{prepare, refused, ridge_plan, shard_weights};
 use crate::plan::Plan;
-use crate::rows::InVault;
+use crate::rows::{InVault, Memory};
 use crate::store::{is_kept, kept, prepared};
 
 /// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
 /// weights. A model with neither is passed over.
-pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
+pub(crate) fn check(
+    vault: &Vault,
+    plan: &Plan,
+    memory: Option<Memory>,
+    verdict: &mut Verdict,
+) -> Result<()> {
     if plan.fitting.is_some() {
-        return preprocessing(vault, plan, verdict);
+        return preprocessing(vault, plan, memory, verdict);
     }
     if !plan.mechanism.keeps_sums() {
         return Ok(());
@@ -30,8 +35,12 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
         return Ok(());
     };
     let ridge = ridge_plan(&plan.constants()?)?;
-    let rows = match InVault::at_rest(vault, plan).into_all() {
+    let rows = match InVault::at_rest(vault, plan).within(memory).into_all() {
         Ok(rows) => rows,
+        Err(error) if error.code() == Code::Memory => {
+            verdict.push("sums", CheckOutcome::Undecided, error.said());
+            return Ok(());
+        }
         Err(error) => {
             fails(error.message());
             return Ok(());
@@ -55,9 +64,14 @@ pub(crate) fn check(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result
 }
 
 /// Fits the preprocessing anew to the vault's rows and holds it against the published one.
-fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()> {
+fn preprocessing(
+    vault: &Vault,
+    plan: &Plan,
+    memory: Option<Memory>,
+    verdict: &mut Verdict,
+) -> Result<()> {
     let Some(model) = vault.model()? else { return Ok(()) };
-    let rows = InVault::at_rest(vault, plan);
+    let rows = InVault::at_rest(vault, plan).within(memory);
     let anew = rows.fit().and_then(|(found, weights)| plan.with_fitted(found, weights));
     let stored = released(&model.weights, plan.clone());
     let (outcome, reason) = match (&anew, &stored) {
@@ -79,6 +93,7 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
                 (CheckOutcome::Holds, "rows and weights agree, bit for bit".to_owned())
             }
             Ok(_) => (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned()),
+            Err(error) if cannot_repeat(&anew, &error) => (CheckOutcome::Undecided, error.said()),
             Err(error) => (CheckOutcome::Fails, error.said()),
         };
         verdict.push("sums", outcome, reason);
@@ -88,11 +103,15 @@ fn preprocessing(vault: &Vault, plan: &Plan, verdict: &mut Verdict) -> Result<()
 
 /// Trains the networks of all shards anew from the vault's rows and holds them against the published ones,
 /// which takes as long as the first training did; other models, and withdrawn ones, are passed over.
-pub(crate) fn check_shards(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+pub(crate) fn check_shards(
+    vault: &Vault,
+    memory: Option<Memory>,
+    verdict: &mut Verdict,
+) -> Result<()> {
     // A plan that cannot be read was told of before.
     let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
     let (true, Some(model)) = (plan.sharded().is_some(), vault.model()?) else { return Ok(()) };
-    let rows = InVault::at_rest(vault, &plan);
+    let rows = InVault::at_rest(vault, &plan).within(memory);
     let trained = arithmetic::check()
         .and_then(|()| shard_weights(&plan, &rows, &mut |_| ControlFlow::Continue(())));
     let (outcome, reason) = match trained {
@@ -111,22 +130,26 @@ pub(crate) fn check_shards(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
     Ok(())
 }
 
-/// Whether this build or this process cannot compute what the plan's could.
+/// Whether this build or this process cannot compute what the plan's could, or not in so little memory.
 fn cannot_repeat(plan: &Plan, error: &Error) -> bool {
-    error.code() == Code::Arithmetic
+    matches!(error.code(), Code::Arithmetic | Code::Memory)
         || plan.sharded().is_some_and(|plan| plan.check_arithmetic().is_err())
 }
 
 /// Forms the Hessian that is kept for the next request anew from the vault's rows and holds it against the
 /// kept one; models without one are passed over.
-pub(crate) fn check_hessian(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+pub(crate) fn check_hessian(
+    vault: &Vault,
+    memory: Option<Memory>,
+    verdict: &mut Verdict,
+) -> Result<()> {
     // What cannot be read was told of before.
     let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
     let (true, Some(model), true) = (plan.prepares(), vault.model()?, is_kept(vault)?) else {
         return Ok(());
     };
     let Ok((plan, weights)) = released(&model.weights, plan) else { return Ok(()) };
-    let rows = InVault::at_rest(vault, &plan);
+    let rows = InVault::at_rest(vault, &plan).within(memory);
     let kept =
         arithmetic::check().and_then(|()| prepared(vault, &plan, model.version, weights.len()));
     let both = kept.and_then(|kept| {

@@ -1,5 +1,9 @@
 //! Tables read whole into memory, and what is checked of them before anything is done.
 
+mod batches;
+
+pub(crate) use batches::{Reading, Rows as Batched};
+
 use efface_formats::{
     ClassTable, FeatureMap, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence,
     ReadOptions, Record, RowBytes, Schema, Sink, SinkError, Spot,
@@ -87,32 +91,8 @@ pub(crate) fn read_table(
     class_weight: Option<&ClassWeight>,
     tell: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Table> {
-    let mut sink = Collector {
-        x: None,
-        raw: RowBytes::new(),
-        y: Vec::new(),
-        ids: Vec::new(),
-        subjects: Vec::new(),
-        weights: Vec::new(),
-        positions: Vec::new(),
-        spots: source.memory.is_none().then(Vec::new),
-        buffer: Vec::new(),
-        indices: Vec::new(),
-        width: 0,
-        sparse: false,
-        intercept: intercept as f32,
-        range,
-        tell,
-    };
-    if f64::from(sink.intercept) != intercept {
-        return Err(Error::input(
-            Code::Intercept,
-            format!(
-                "`intercept` must be a 32-bit float such as 1 or 0.5, got {}",
-                Decimal(intercept)
-            ),
-        ));
-    }
+    let mut sink = Collector::of(constant(intercept)?, range, tell);
+    sink.spots = source.memory.is_none().then(Vec::new);
     let summary = source.read(options, &mut sink)?;
     let Collector {
         x,
@@ -187,6 +167,17 @@ pub(crate) fn read_table(
         left_out: summary.rows_left_out,
         index_left_out: summary.index_left_out,
     })
+}
+
+/// The constant that is appended to rows, as they hold it.
+fn constant(intercept: f64) -> Result<f32> {
+    if f64::from(intercept as f32) == intercept {
+        return Ok(intercept as f32);
+    }
+    Err(Error::input(
+        Code::Intercept,
+        format!("`intercept` must be a 32-bit float such as 1 or 0.5, got {}", Decimal(intercept)),
+    ))
 }
 
 /// How many rows between two reports.
@@ -264,7 +255,32 @@ impl Sink for Collector<'_> {
     }
 }
 
-impl Collector<'_> {
+impl<'a> Collector<'a> {
+    /// Nothing read yet.
+    fn of(
+        intercept: f32,
+        range: Option<(f64, f64)>,
+        tell: &'a mut dyn FnMut(Progress) -> Result<()>,
+    ) -> Self {
+        Self {
+            x: None,
+            raw: RowBytes::new(),
+            y: Vec::new(),
+            ids: Vec::new(),
+            subjects: Vec::new(),
+            weights: Vec::new(),
+            positions: Vec::new(),
+            spots: None,
+            buffer: Vec::new(),
+            indices: Vec::new(),
+            width: 0,
+            sparse: false,
+            intercept,
+            range,
+            tell,
+        }
+    }
+
     /// Takes what a record carries beside features and label.
     fn named(&mut self, record: &Record<'_>) {
         // The readers count from 1.
@@ -352,16 +368,17 @@ fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
     }
 }
 
+/// What a schema took from the data, in words.
+pub(crate) fn from_data(schema: &Schema) -> Vec<String> {
+    let origins = schema.origins().into_iter();
+    let taken = origins.filter(|(_, origin)| *origin == efface_formats::Origin::Data);
+    taken.map(|(name, _)| format!("{name} in the schema was taken from the data")).collect()
+}
+
 /// What the data decide.
 pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<Facts> {
     let classes_given = source.classes.is_some();
-    let from_data = table
-        .schema
-        .origins()
-        .into_iter()
-        .filter(|(_, origin)| *origin == efface_formats::Origin::Data)
-        .map(|(name, _)| format!("{name} in the schema was taken from the data"))
-        .collect();
+    let from_data = from_data(&table.schema);
     Ok(Facts {
         subjects: table.subjects.is_some(),
         people: None,

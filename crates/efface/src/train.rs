@@ -1,5 +1,7 @@
 //! The first training: read, plan, learn, certify, store.
 
+mod large;
+
 use std::path::Path;
 
 use efface_formats::Fitted;
@@ -27,7 +29,7 @@ use crate::rows::{
     Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, block_rows, check_names,
     failed, insert_places,
 };
-use crate::serve::{Effect, FIRST, Named, certify, store};
+use crate::serve::{Certified, Effect, FIRST, Named, certify, store};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
@@ -42,7 +44,8 @@ use crate::trunk;
 /// ([`Settings::fits_preprocessing`]), and declared for tables with a schema and records in parts.
 ///
 /// Nothing is written before the model is certified; the vault then appears under its name whole
-/// or not at all.
+/// or not at all. A table that is larger than [`RowStore::Within`] allows is read twice, and its rows are
+/// learnt from where the vault is made, under a name of its own that a failure removes.
 ///
 /// # Errors
 /// Settings or data that break a rule, a target that cannot be met, a name that is taken, an
@@ -128,6 +131,12 @@ impl First<'_> {
                 .hint("leave out `§schema`, or use `§preprocess declared`"));
         }
         let options = source.training_options(choices)?;
+        if let Some(memory) = context.rows.memory()
+            && let Some(served) = self.of_large_table(source, &options, memory, context)?
+        {
+            return Ok(served);
+        }
+        let choices = &self.choices;
         let range = choices.settings.target_range;
         let by_class = choices.class_weight.as_ref();
         let mut tell = |progress| context.report(progress);
@@ -136,11 +145,7 @@ impl First<'_> {
             by_class.check(&classes.names)?;
         }
         if !table.weighted && table.schema.names_weights() {
-            return Err(Error::refused(
-                Code::Weights,
-                "the schema has a weight column, but the table does not",
-            )
-            .hint("add the column, or make a schema without it: `§efface schema DATA`"));
+            return Err(no_weights());
         }
         let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
         check_ids(&table)?;
@@ -253,17 +258,35 @@ impl First<'_> {
         insert: &mut dyn FnMut(&mut Creation) -> Result<()>,
         context: &mut Context<'_>,
     ) -> Result<Served> {
-        let Self { choices, output, received_at, .. } = self;
-        let mut rng = generator(choices.settings.seed, FIRST, context)?;
-        let given = choices.settings.start.as_deref();
+        let settings = &self.choices.settings;
+        let mut rng = generator(settings.seed, FIRST, context)?;
+        let given = settings.start.as_deref();
         let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
         let start = given.as_deref().map_or(Start::Nothing, Start::Given);
         let released = run(plan, rows, &start, 1, &mut rng, context.watch)?;
         let released = Released { event: stated(plan, released.event, None, 0)?, ..released };
         let vault_id = hex::encode(context.random::<16>()?);
+        let (effect, certified) =
+            self.certified(plan, facts, rows, clipped, (&vault_id, released), context)?;
+        let genesis = self.genesis(plan, vault_id, context)?;
+        let mut creation = Vault::create(self.output, &genesis, context.keyring)?;
+        insert(&mut creation)?;
+        finish(creation, plan, &effect, certified, context)
+    }
+
+    /// The effect of a training and its certificate.
+    fn certified(
+        &self,
+        plan: &Plan,
+        facts: &Facts,
+        rows: &dyn Rows,
+        clipped: &Clipped,
+        (vault_id, released): (&str, Released),
+        context: &mut Context<'_>,
+    ) -> Result<(Effect, Certified)> {
         let id = format!("train-{}", identifier(context)?);
-        let digest = context.keyring.hmac(&vault_id, "request", id.as_bytes());
-        let named = Named { id, digest, received_at: received_at.clone() };
+        let digest = context.keyring.hmac(vault_id, "request", id.as_bytes());
+        let named = Named { id, digest, received_at: self.received_at.clone() };
         let records = rows.count()? as u64;
         let weight = facts.weights.map(|weights| weights.sum);
         let mut notices = of_plan(plan, Sizes { records, weight })?;
@@ -275,21 +298,39 @@ impl First<'_> {
             holders: rows.holders()?,
             ..Effect::of(RequestKind::Train, named, records, plan)?
         };
-        let certified = certify(plan, &vault_id, None, &effect, released, context)?;
-        let genesis = Genesis {
+        let certified = certify(plan, vault_id, None, &effect, released, context)?;
+        Ok((effect, certified))
+    }
+
+    fn genesis(&self, plan: &Plan, vault_id: String, context: &Context<'_>) -> Result<Genesis> {
+        Ok(Genesis {
             vault_id,
-            created_at: received_at.clone(),
+            created_at: self.received_at.clone(),
             config_json: plan.written()?,
             public_key: context.keyring.public_key(),
             block_rows: block_rows(plan),
-        };
-        let mut creation = Vault::create(output, &genesis, context.keyring)?;
-        insert(&mut creation)?;
-        let served = store(&mut creation, &effect, certified, context.keyring)?;
-        creation.commit()?;
-        let preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);
-        Ok(Served { preprocessing, ..served })
+        })
     }
+}
+
+/// Puts the model into a new vault that has its rows, and gives that its name.
+fn finish(
+    mut creation: Creation,
+    plan: &Plan,
+    effect: &Effect,
+    certified: Certified,
+    context: &Context<'_>,
+) -> Result<Served> {
+    let served = store(&mut creation, effect, certified, context.keyring)?;
+    creation.commit()?;
+    let preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);
+    Ok(Served { preprocessing, ..served })
+}
+
+/// The refusal of a table without the weights that its schema names.
+fn no_weights() -> Error {
+    Error::refused(Code::Weights, "the schema has a weight column, but the table does not")
+        .hint("add the column, or make a schema without it: `§efface schema DATA`")
 }
 
 /// Refuses early what could not be created at the end.

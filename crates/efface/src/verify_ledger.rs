@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::head::Head;
 use crate::ledger::{CERTIFICATE, CHECKPOINT, ERASURE, Signed, Tally, kind_of, time};
 use crate::plan::Plan;
+use crate::rows::Memory;
 use crate::store::{is_kept, open_for_reading};
 use crate::sums;
 
@@ -36,8 +37,7 @@ pub fn verify_ledger(
     head: Option<&str>,
     keyring: Option<&Keyring>,
 ) -> Result<Verdict> {
-    let head = head.map(Head::parse).transpose()?;
-    checked(&mut open_for_reading(path)?, trusted, head, keyring, false)
+    verify_ledger_within(path, None, false, trusted, head, keyring)
 }
 
 /// As [`verify_ledger`], every entry from the first on, and that checkpoints say what the entries
@@ -51,11 +51,29 @@ pub fn verify_whole_ledger(
     head: Option<&str>,
     keyring: Option<&Keyring>,
 ) -> Result<Verdict> {
+    verify_ledger_within(path, None, true, trusted, head, keyring)
+}
+
+/// As [`verify_ledger`], or as [`verify_whole_ledger`] where `whole` says so, with no more rows in memory at
+/// a time than `memory` allows. A check that would need more is undecided, and says so.
+///
+/// # Errors
+/// When the vault cannot be read.
+pub fn verify_ledger_within(
+    path: &Path,
+    memory: Option<Memory>,
+    whole: bool,
+    trusted: Option<&[u8; 32]>,
+    head: Option<&str>,
+    keyring: Option<&Keyring>,
+) -> Result<Verdict> {
     let head = head.map(Head::parse).transpose()?;
     let mut vault = open_for_reading(path)?;
-    let mut verdict = checked(&mut vault, trusted, head, keyring, true)?;
-    sums::check_shards(&vault, &mut verdict)?;
-    sums::check_hessian(&vault, &mut verdict)?;
+    let mut verdict = checked(&mut vault, trusted, head, keyring, whole, memory)?;
+    if whole {
+        sums::check_shards(&vault, memory, &mut verdict)?;
+        sums::check_hessian(&vault, memory, &mut verdict)?;
+    }
     Ok(verdict)
 }
 
@@ -65,7 +83,7 @@ pub(crate) fn verify_open(
     trusted: Option<&[u8; 32]>,
     head: Option<Head>,
 ) -> Result<Verdict> {
-    checked(vault, trusted, head, None, true)
+    checked(vault, trusted, head, None, true, None)
 }
 
 fn checked(
@@ -74,13 +92,14 @@ fn checked(
     head: Option<Head>,
     keyring: Option<&Keyring>,
     whole: bool,
+    memory: Option<Memory>,
 ) -> Result<Verdict> {
     let place = head.as_ref().map(|head| head.place(vault)).transpose()?.flatten();
     let checkpoint = match whole {
         true => None,
         false => vault.last_of_kind(CHECKPOINT, place.unwrap_or(u64::MAX))?,
     };
-    let mut verdict = checked_from(vault, trusted, checkpoint)?;
+    let mut verdict = checked_from(vault, trusted, checkpoint, memory)?;
     // A tally that does not fit is told; the rows are then counted only.
     checks::unlock(vault, keyring, &mut verdict);
     checks::rows(vault, &mut verdict);
@@ -92,13 +111,14 @@ fn checked(
 
 /// Checks the whole ledger of an open vault, its model and its plan.
 pub(crate) fn ledger_checks(vault: &Vault, trusted: Option<&[u8; 32]>) -> Result<Verdict> {
-    checked_from(vault, trusted, None)
+    checked_from(vault, trusted, None, None)
 }
 
 fn checked_from(
     vault: &Vault,
     trusted: Option<&[u8; 32]>,
     checkpoint: Option<u64>,
+    memory: Option<Memory>,
 ) -> Result<Verdict> {
     let genesis = vault.genesis()?;
     let mut verdict = Verdict::default();
@@ -141,7 +161,7 @@ fn checked_from(
                         "the vault's plan is the certified one",
                     );
                     if !withdrawn {
-                        sums::check(vault, &plan?, &mut verdict)?;
+                        sums::check(vault, &plan?, memory, &mut verdict)?;
                     }
                 }
                 Ok(false) => {

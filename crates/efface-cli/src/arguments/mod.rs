@@ -2,6 +2,7 @@
 
 mod count;
 mod key;
+mod memory;
 mod output;
 mod plan;
 mod request;
@@ -11,6 +12,7 @@ mod wait;
 
 pub(crate) use count::{at_least_one, count};
 pub(crate) use key::{KeyArgument, trusted_key};
+pub(crate) use memory::MemoryArgument;
 pub(crate) use output::ForceArgument;
 pub(crate) use plan::{ChoiceArguments, WorkloadArguments};
 pub(crate) use request::RequestArguments;

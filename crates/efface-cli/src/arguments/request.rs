@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ForceArgument, KeyArgument, WaitArgument};
+use super::{ForceArgument, KeyArgument, MemoryArgument, WaitArgument};
 
 /// A request's name, where its certificate goes, and the key that signs it.
 #[derive(Debug, Args)]
@@ -23,6 +23,9 @@ pub(crate) struct RequestArguments {
 
     #[command(flatten)]
     pub(crate) wait: WaitArgument,
+
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgument,
 
     #[command(flatten)]
     pub(crate) key: KeyArgument,

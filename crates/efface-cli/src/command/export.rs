@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use efface::{Code, Error, ExportFormat};
+use efface::{Code, Error, ExportFormat, RowStore};
 use serde_json::json;
 
 use crate::arguments::{ForceArgument, KeyArgument, WaitArgument};
@@ -76,7 +76,8 @@ impl Export {
                 .into());
         }
         let keyring = self.key.load()?;
-        let bytes = context::with(&keyring, self.wait.duration(), output, |around| {
+        let wait = self.wait.duration();
+        let bytes = context::with(&keyring, wait, RowStore::Vault, output, |around| {
             efface::export(&self.vault, self.to.of_engine(), around)
         })?;
         let noted = |failure| match failure {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::arguments::trusted_key;
+use crate::arguments::{MemoryArgument, trusted_key};
 use crate::failure::{Outcome, Result};
 use crate::key_file;
 use crate::output::Output;
@@ -51,6 +51,9 @@ struct Verify {
     /// Check every entry, and that checkpoints agree with the entries before them
     #[arg(long)]
     all: bool,
+
+    #[command(flatten)]
+    memory: MemoryArgument,
 }
 
 impl Ledger {
@@ -58,9 +61,10 @@ impl Ledger {
         let Action::Verify(verify) = self.action;
         let key = verify.key.as_deref().map(trusted_key).transpose()?;
         let keyring = key_file::find()?;
-        let check = if verify.all { efface::verify_whole_ledger } else { efface::verify_ledger };
-        let head = verify.head.as_deref();
-        let verdict = check(&verify.vault, key.as_ref(), head, keyring.as_ref())?;
+        let (head, memory) = (verify.head.as_deref(), verify.memory.limit());
+        let (key, keyring) = (key.as_ref(), keyring.as_ref());
+        let verdict =
+            efface::verify_ledger_within(&verify.vault, memory, verify.all, key, head, keyring)?;
         output.verdict(&verdict)
     }
 }

@@ -113,8 +113,8 @@ fn serve(
     let certificate = request.force.file(request.certificate.as_deref(), &[vault])?;
     let keyring = request.key.load()?;
     let name = request.request_id.as_deref();
-    let wait = request.wait.duration();
-    let done = context::with(&keyring, wait, output, |around| ask(vault, name, around))?;
+    let (wait, rows) = (request.wait.duration(), request.memory.store());
+    let done = context::with(&keyring, wait, rows, output, |around| ask(vault, name, around))?;
     served(output, vault, &done, certificate)
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use crate::arguments::{KeyArgument, WaitArgument};
+use crate::arguments::{KeyArgument, MemoryArgument, WaitArgument};
 use crate::context;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
@@ -30,6 +30,9 @@ pub(crate) struct Prepare {
     wait: WaitArgument,
 
     #[command(flatten)]
+    memory: MemoryArgument,
+
+    #[command(flatten)]
     key: KeyArgument,
 }
 
@@ -37,7 +40,8 @@ impl Prepare {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         let keyring = self.key.load()?;
         let began = Instant::now();
-        let ready = context::with(&keyring, self.wait.duration(), output, |around| {
+        let (wait, rows) = (self.wait.duration(), self.memory.store());
+        let ready = context::with(&keyring, wait, rows, output, |around| {
             efface::prepare(&self.vault, around)
         })?;
         output.ready(&self.vault, &ready, began.elapsed())?;

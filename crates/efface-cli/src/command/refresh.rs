@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::arguments::{ForceArgument, KeyArgument, RequestArguments, WaitArgument};
+use crate::arguments::{
+    ForceArgument, KeyArgument, MemoryArgument, RequestArguments, WaitArgument,
+};
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
@@ -36,13 +38,16 @@ pub(crate) struct Refresh {
     wait: WaitArgument,
 
     #[command(flatten)]
+    memory: MemoryArgument,
+
+    #[command(flatten)]
     key: KeyArgument,
 }
 
 impl Refresh {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let Self { vault, request_id, certificate, force, wait, key } = self;
-        let request = RequestArguments { request_id, certificate, force, wait, key };
+        let Self { vault, request_id, certificate, force, wait, memory, key } = self;
+        let request = RequestArguments { request_id, certificate, force, wait, memory, key };
         super::serve(request, &vault, output, efface::refresh)
     }
 }

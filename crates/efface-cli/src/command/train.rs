@@ -8,7 +8,8 @@ use clap::Args;
 use efface::{Code, Error, Source};
 
 use crate::arguments::{
-    ChoiceArguments, ColumnArguments, ForceArgument, KeyArgument, SettingArguments, TableArguments,
+    ChoiceArguments, ColumnArguments, ForceArgument, KeyArgument, MemoryArgument, SettingArguments,
+    TableArguments,
 };
 use crate::context;
 use crate::failure::{Outcome, Result};
@@ -47,6 +48,9 @@ pub(crate) struct Train {
     force: ForceArgument,
 
     #[command(flatten)]
+    memory: MemoryArgument,
+
+    #[command(flatten)]
     key: KeyArgument,
 
     #[command(flatten)]
@@ -79,12 +83,15 @@ impl Train {
         let settings = self.settings.read()?;
         let chosen = self.choice.chosen(&settings)?;
         let keyring = self.key.load_or_create(output)?;
-        let served = context::with(&keyring, Duration::ZERO, output, |around| match &chosen {
-            Some(chosen) => {
-                efface::train_as_planned(&source, chosen, settings.seed, &vault, around)
-            }
-            None => efface::train(&source, settings, &vault, around),
-        })?;
+        let served =
+            context::with(&keyring, Duration::ZERO, self.memory.store(), output, |around| {
+                match &chosen {
+                    Some(chosen) => {
+                        efface::train_as_planned(&source, chosen, settings.seed, &vault, around)
+                    }
+                    None => efface::train(&source, settings, &vault, around),
+                }
+            })?;
         if !named {
             let vault = vault.display();
             output.notice(&format!(

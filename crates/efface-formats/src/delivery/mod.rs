@@ -286,9 +286,10 @@ impl<'a> Delivery<'a> {
         let weight = keys.weight.map(|cell| weight(cell).map_err(|fault| self.fault(spot, fault)));
         let weight = weight.transpose()?;
         let (id, subject) = (id.as_deref(), subject.as_deref());
-        self.budget
-            .record(stored as u64, [id, subject])
-            .map_err(|fault| self.fault(spot, fault))?;
+        if self.options.limits.keeps_rows {
+            let kept = self.budget.record(stored as u64, [id, subject]);
+            kept.map_err(|fault| self.fault(spot, fault))?;
+        }
         let record = Record { position, spot, features, raw, label, id, subject, weight };
         self.sink.record(record).map_err(|source| ReadError::Sink { position, source })?;
         self.kept += 1;

@@ -161,11 +161,11 @@ fn perfect_state_keeps_no_memory() {
 fn the_same_bits_for_any_number_of_threads() {
     let data = dataset(Loss::Logistic, 3000, 20, 2);
     let constants = constants(Loss::Logistic, 3000, 20, 0.01);
-    let objective = Objective::new(&constants, &data).unwrap();
     let plan = plan(State::Secret).check(&constants, 3000).unwrap();
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
+            let objective = Objective::new(&constants, &data).unwrap();
             retrain::retrain(&objective, &plan, 1, &mut generator(4), &mut unwatched).unwrap()
         })
     };

@@ -2,16 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use efface_matrix::weighted_gram;
-
 use super::bound::{Ridge, UNKNOWN, bound, known};
 use super::gradient::Gradient;
 use super::hessian::Hessian;
 use super::typical::Typical;
 use super::{Memory, NewtonError};
 use crate::constants::Constants;
-use crate::loss::RecordCurvature;
-use crate::objective::{LARGEST_HESSIAN, Objective};
+use crate::objective::{LARGEST_HESSIAN, Objective, SumError};
 use crate::outward;
 use crate::solver::{Progress, SolveError, Solver, Start, Stopping, Watch, solve};
 
@@ -58,11 +55,10 @@ impl Memory {
     pub fn new(objective: &Objective<'_>, weights: &[f64]) -> Result<Self, NewtonError> {
         let constants = objective.constants();
         check_newton(constants)?;
-        let data = objective.data()?;
         let records = objective.records() as u64;
         let gradient = sum(objective, weights)?;
         let hessian = form(objective, weights)?;
-        let typical = Typical::of(constants, data, &gradient, &hessian);
+        let typical = Typical::of(objective, &gradient, &hessian)?;
         let step = vec![0.0; weights.len()];
         let (bound, changes, passes) = (UNKNOWN, 0, 0);
         let mut memory = Self { records, hessian, gradient, step, bound, changes, passes, typical };
@@ -85,7 +81,6 @@ impl Memory {
     ) -> Result<Effort, NewtonError> {
         let constants = objective.constants();
         check_newton(constants)?;
-        let data = objective.data()?;
         self.check(constants)?;
         let (expected, got) = (self.records, objective.records() as u64);
         if expected != got {
@@ -107,7 +102,7 @@ impl Memory {
                 (self.passes, tries) = (0, 0);
             }
             self.gradient = sum(objective, &at)?;
-            self.typical = Typical::of(constants, data, &self.gradient, &self.hessian);
+            self.typical = Typical::of(objective, &self.gradient, &self.hessian)?;
             (self.changes, self.passes) = (0, self.passes + 1);
             (tries, effort.passes) = (tries + 1, effort.passes + 1);
             self.rest(constants);
@@ -202,12 +197,14 @@ fn sum(objective: &Objective<'_>, weights: &[f64]) -> Result<Gradient, NewtonErr
 
 /// The Hessian at `weights`, summed over all rows.
 fn form(objective: &Objective<'_>, weights: &[f64]) -> Result<Hessian, NewtonError> {
-    let (constants, data) = (objective.constants(), objective.data()?);
-    let RecordCurvature::Scalar(curvature) = data.curvature(constants.loss(), weights)? else {
+    let (constants, records) = (objective.constants(), objective.records());
+    if objective.is_in_parts() {
+        return Err(SumError::InParts.into());
+    }
+    if constants.loss().outputs() != 1 {
         return Err(NewtonError::Loss(constants.loss().name().to_owned()));
-    };
-    let gram = weighted_gram(data.x(), &curvature)?;
-    let ridge = Ridge::of(constants, data.rows() as u64).computed;
-    Hessian::new(weights.to_vec(), &gram, data.rows(), ridge, constants)
-        .ok_or(NewtonError::NoFactor)
+    }
+    let gram = objective.hessian_sum(&objective.curvature(weights)?)?;
+    let ridge = Ridge::of(constants, records as u64).computed;
+    Hessian::new(weights.to_vec(), &gram, records, ridge, constants).ok_or(NewtonError::NoFactor)
 }

@@ -5,7 +5,7 @@ use super::forecast::most_that;
 use super::gradient::{Gradient, slope};
 use super::hessian::Hessian;
 use crate::constants::Constants;
-use crate::dataset::Dataset;
+use crate::objective::{Objective, SumError};
 use crate::solver::Stopping;
 
 /// Rows that are looked at.
@@ -22,16 +22,20 @@ pub(super) struct Typical {
 
 impl Typical {
     pub(super) fn of(
-        constants: &Constants,
-        data: &Dataset,
+        objective: &Objective<'_>,
         gradient: &Gradient,
         hessian: &Hessian,
-    ) -> Self {
-        let count = data.rows().min(SAMPLE);
-        let ridge = constants.strong_convexity() * constants.normalizer(data.rows());
+    ) -> Result<Self, SumError> {
+        let (constants, records) = (objective.constants(), objective.records());
+        let count = records.min(SAMPLE);
+        let ridge = constants.strong_convexity() * constants.normalizer(records);
         let mut sums = Self { step: 0.0, curved: 0.0 };
-        for k in 0..count {
-            let i = k * data.rows() / count;
+        if count == 0 {
+            return Ok(sums);
+        }
+        let chosen: Vec<usize> = (0..count).map(|k| k * records / count).collect();
+        let data = objective.rows(&chosen)?;
+        for i in 0..count {
             let row = data.x().row(i);
             let margin: f64 = row.iter().map(|(j, x)| f64::from(x) * gradient.at[j]).sum();
             let slope = data.sample_weights()[i] * slope(constants.loss(), margin, data.y()[i]);
@@ -46,7 +50,7 @@ impl Typical {
             sums.step += square / count as f64;
             sums.curved += (product - ridge * square).max(0.0) / count as f64;
         }
-        sums
+        Ok(sums)
     }
 }
 

@@ -4,6 +4,7 @@ use efface_matrix::margins;
 use faer::Mat;
 
 use super::parts::Sum;
+use super::streamed::Stream;
 use super::{Objective, Records, SumError};
 use crate::loss::{RecordCurvature, with};
 
@@ -16,7 +17,7 @@ pub enum Curvature {
     /// What the records of one data set say there.
     Here(RecordCurvature),
     /// The weights: records in parts are asked anew each time, so that whoever holds a part has
-    /// nothing to keep.
+    /// nothing to keep, and so are those that are read anew for every pass.
     At(Vec<f64>),
 }
 
@@ -44,7 +45,7 @@ impl Objective<'_> {
             Records::Whole(data) => {
                 Ok(Curvature::Here(data.curvature(self.constants.loss(), weights)?))
             }
-            Records::Parts(_) => Ok(Curvature::At(weights.to_vec())),
+            Records::Parts(_) | Records::Streamed(_) => Ok(Curvature::At(weights.to_vec())),
         }
     }
 
@@ -53,15 +54,26 @@ impl Objective<'_> {
     /// # Errors
     /// When the curvature is not of these records, or the matrix does not fit in memory.
     pub fn hessian(&self, curvature: &Curvature) -> Result<Mat<f64>, SumError> {
-        let mut hessian = match (self.records, curvature) {
-            (Records::Whole(data), Curvature::Here(curvature)) => data.hessian(curvature)?,
-            (Records::Parts(parts), Curvature::At(weights)) => {
-                Sum::of(parts, self.constants).hessian(weights)?
-            }
-            _ => return Err(SumError::Mixed),
-        };
+        let mut hessian = self.hessian_sum(curvature)?;
         self.regularised(&mut hessian);
         Ok(hessian)
+    }
+
+    /// The second derivatives of the losses, summed over the records: lower triangle filled, P x P.
+    ///
+    /// # Errors
+    /// As [`hessian`](Self::hessian).
+    pub(crate) fn hessian_sum(&self, curvature: &Curvature) -> Result<Mat<f64>, SumError> {
+        match (self.records, curvature) {
+            (Records::Whole(data), Curvature::Here(curvature)) => Ok(data.hessian(curvature)?),
+            (Records::Parts(parts), Curvature::At(weights)) => {
+                Sum::of(parts, self.constants).hessian(weights)
+            }
+            (Records::Streamed(records), Curvature::At(weights)) => {
+                Stream::of(records, self.constants).hessian(weights)
+            }
+            _ => Err(SumError::Mixed),
+        }
     }
 
     /// The blocks of the Hessian that couple no classes, each d x d, lower triangle filled; none
@@ -73,10 +85,14 @@ impl Objective<'_> {
         &self,
         curvature: &Curvature,
     ) -> Result<Option<Vec<Mat<f64>>>, SumError> {
-        let (Records::Whole(data), Curvature::Here(curvature)) = (self.records, curvature) else {
-            return Ok(None);
+        let blocks = match (self.records, curvature) {
+            (Records::Whole(data), Curvature::Here(curvature)) => data.class_blocks(curvature)?,
+            (Records::Streamed(records), Curvature::At(weights)) => {
+                Stream::of(records, self.constants).class_blocks(weights)?
+            }
+            _ => None,
         };
-        let Some(mut blocks) = data.class_blocks(curvature)? else { return Ok(None) };
+        let Some(mut blocks) = blocks else { return Ok(None) };
         blocks.iter_mut().for_each(|block| self.regularised(block));
         Ok(Some(blocks))
     }
@@ -99,9 +115,15 @@ impl Objective<'_> {
     /// When `direction` has not one entry per parameter.
     pub(crate) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, SumError> {
         let loss = self.constants.loss();
-        let Records::Whole(data) = self.records else {
-            let reach = self.constants.declared().row_bound * crate::outward::norm(direction);
-            return Ok(with(loss, |link| link.bending(&farthest(loss.outputs(), reach))));
+        let data = match self.records {
+            Records::Whole(data) => data,
+            Records::Parts(_) => {
+                let reach = self.constants.declared().row_bound * crate::outward::norm(direction);
+                return Ok(with(loss, |link| link.bending(&farthest(loss.outputs(), reach))));
+            }
+            Records::Streamed(records) => {
+                return Stream::of(records, self.constants).bending(direction);
+            }
         };
         let moved = margins(data.x(), direction, loss.outputs())?;
         Ok(with(loss, |link| {
@@ -121,6 +143,9 @@ impl Objective<'_> {
             }
             (Records::Parts(parts), Curvature::At(weights)) => {
                 Sum::of(parts, self.constants).product(weights, vector)?
+            }
+            (Records::Streamed(records), Curvature::At(weights)) => {
+                Stream::of(records, self.constants).product(weights, vector)?
             }
             _ => return Err(SumError::Mixed),
         };

@@ -2,12 +2,15 @@
 
 mod curvature;
 mod parts;
+mod streamed;
 mod sums;
 
 #[cfg(test)]
 pub(crate) mod exact;
 #[cfg(test)]
 mod parts_tests;
+#[cfg(test)]
+mod streamed_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -16,17 +19,19 @@ mod weight_tests;
 pub(crate) use curvature::farthest;
 pub use curvature::{Curvature, LARGEST_HESSIAN};
 pub use parts::{Parts, lower_triangle};
+pub use streamed::{Streamed, Take, longest_chunk};
 
 use efface_matrix::{GramError, PassError, Totals, additions};
 use efface_privacy::event::Normalizer;
 
 use crate::constants::{Constants, Summation};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, DatasetError};
 use crate::outward;
 use parts::Sum;
+use streamed::Stream;
 
 /// F_D(w) = (1/N) sum s_z l(w; z) + (lambda/2) |w|^2, s_z the weight of a record, on records that obey the public constants: one
-/// data set, or parts that tell their sums.
+/// data set, parts that tell their sums, or records that are read anew for every pass.
 ///
 /// Weights are laid out as one block of `cols` numbers per output (class).
 #[derive(Debug, Clone)]
@@ -44,6 +49,8 @@ enum Records<'a> {
     Whole(&'a Dataset),
     /// In ordered parts.
     Parts(&'a dyn Parts),
+    /// Read anew for every pass.
+    Streamed(&'a dyn Streamed),
 }
 
 /// F and its gradient at one point, with how far the gradient may be off.
@@ -77,6 +84,15 @@ pub enum SumError {
         sums"
     )]
     InParts,
+    /// All rows are asked for at once, and they are read window by window.
+    #[error("this needs all rows in memory, but they are read in windows (`§memory`)")]
+    InWindows,
+    /// Records that could not be read again, in words.
+    #[error("{0}")]
+    Unread(String),
+    /// Records that break the public constants.
+    #[error(transparent)]
+    Records(#[from] ObjectiveError),
     /// The curvature of other records.
     #[error("the curvature is not of these records")]
     Mixed,
@@ -217,10 +233,14 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
 
 /// Checks the sum of the weights where constants bound their mean.
 pub(crate) fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+    check_total(constants, data.sample_weights().iter().sum(), data.rows())
+}
+
+/// As [`check_sum`], of records whose weights sum to this.
+fn check_total(constants: &Constants, got: f64, records: usize) -> Result<(), ObjectiveError> {
     let Some(mean) = constants.mean_weight() else { return Ok(()) };
-    let got: f64 = data.sample_weights().iter().sum();
     // The sum itself is rounded.
-    let bound = mean * data.rows() as f64 * (1.0 + 1e-9);
+    let bound = mean * records as f64 * (1.0 + 1e-9);
     if got <= bound { Ok(()) } else { Err(ObjectiveError::WeightSum { bound, got }) }
 }
 
@@ -249,6 +269,24 @@ impl<'a> Objective<'a> {
         check_count(constants, parts.records())?;
         let normalizer = constants.normalizer(parts.records());
         Ok(Self { constants, records: Records::Parts(parts), normalizer, linear_term: Vec::new() })
+    }
+
+    /// The objective on records that are read anew for every pass; none is read here, and each is held
+    /// against the public constants in every pass.
+    ///
+    /// # Errors
+    /// A number of records that the normaliser does not allow; constants of several targets.
+    pub fn streamed(
+        constants: &'a Constants,
+        records: &'a dyn Streamed,
+    ) -> Result<Self, ObjectiveError> {
+        check_count(constants, records.records())?;
+        if constants.targets() != 1 {
+            return Err(ObjectiveError::Targets { expected: 1, got: constants.targets() });
+        }
+        let normalizer = constants.normalizer(records.records());
+        let records = Records::Streamed(records);
+        Ok(Self { constants, records, normalizer, linear_term: Vec::new() })
     }
 
     /// The same objective plus t.w; t replaces any earlier one.
@@ -281,17 +319,42 @@ impl<'a> Objective<'a> {
         match self.records {
             Records::Whole(data) => data.rows(),
             Records::Parts(parts) => parts.records(),
+            Records::Streamed(records) => records.records(),
         }
+    }
+
+    /// Whether the records are in parts, which tell sums alone.
+    #[must_use]
+    pub fn is_in_parts(&self) -> bool {
+        matches!(self.records, Records::Parts(_))
+    }
+
+    /// The records at these positions, which ascend, with their targets and weights.
+    ///
+    /// # Errors
+    /// Positions that are out of range; [`SumError::InParts`]; records that cannot be read.
+    pub(crate) fn rows(&self, positions: &[usize]) -> Result<Dataset, SumError> {
+        let unread = |error: DatasetError| SumError::Unread(error.to_string());
+        let picked = match self.records {
+            Records::Whole(data) => data.picked(positions.iter().copied()).map_err(unread)?,
+            Records::Parts(_) => return Err(SumError::InParts),
+            Records::Streamed(records) => {
+                let rows = Stream::of(records, self.constants).rows(positions)?;
+                rows.ok_or_else(|| SumError::Unread("there are no records".to_owned()))?
+            }
+        };
+        Ok(picked)
     }
 
     /// The records, where they are one data set.
     ///
     /// # Errors
-    /// [`SumError::InParts`].
+    /// [`SumError::InParts`], [`SumError::InWindows`].
     pub fn data(&self) -> Result<&'a Dataset, SumError> {
         match self.records {
             Records::Whole(data) => Ok(data),
             Records::Parts(_) => Err(SumError::InParts),
+            Records::Streamed(_) => Err(SumError::InWindows),
         }
     }
 
@@ -305,6 +368,7 @@ impl<'a> Objective<'a> {
         let summation = match self.records {
             Records::Whole(data) => Summation::Additions(data.x().additions()),
             Records::Parts(parts) => self.summation_of_parts(parts),
+            Records::Streamed(records) => Stream::of(records, self.constants).summation(),
         };
         Ok(self.evaluation(weights, self.totals(weights)?, summation))
     }
@@ -313,10 +377,15 @@ impl<'a> Objective<'a> {
     /// slack of [`finest`](Self::finest); `None` for records in parts, which are summed in float64.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
+    /// When `weights` has not one entry per parameter, or records cannot be read.
     pub fn evaluate_twice(&self, weights: &[f64]) -> Result<Option<Evaluation>, SumError> {
-        let Records::Whole(data) = self.records else { return Ok(None) };
-        let totals = data.totals_twice(self.constants.loss(), weights)?;
+        let totals = match self.records {
+            Records::Whole(data) => data.totals_twice(self.constants.loss(), weights)?,
+            Records::Parts(_) => return Ok(None),
+            Records::Streamed(records) => {
+                Stream::of(records, self.constants).totals_twice(weights)?
+            }
+        };
         Ok(Some(self.evaluation(weights, totals, Summation::Twice)))
     }
 
@@ -324,7 +393,7 @@ impl<'a> Objective<'a> {
     #[must_use]
     pub fn finest(&self) -> Summation {
         match self.records {
-            Records::Whole(_) => Summation::Twice,
+            Records::Whole(_) | Records::Streamed(_) => Summation::Twice,
             Records::Parts(parts) => self.summation_of_parts(parts),
         }
     }
@@ -361,6 +430,7 @@ impl<'a> Objective<'a> {
         match self.records {
             Records::Whole(data) => Ok(data.totals(self.constants.loss(), weights)?),
             Records::Parts(parts) => Sum::of(parts, self.constants).totals(weights),
+            Records::Streamed(records) => Stream::of(records, self.constants).totals(weights),
         }
     }
 }

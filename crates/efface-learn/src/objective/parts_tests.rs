@@ -142,10 +142,8 @@ fn solvers_end_at_the_same_weights_for_any_number_of_threads_and_near_those_of_t
     let (n, d) = (1500, 4);
     let data = dataset(loss, n, d, 5);
     let constants = constants(loss, n as u64, d, 1e-2);
-    let whole = Objective::new(&constants, &data).unwrap();
     let parts = cut(&data, &[100, 100, 900, n]);
     let parts = PartsHere::new(&constants, &parts).unwrap();
-    let over = Objective::over(&constants, &parts).unwrap();
     let grid = libm::exp2(-40.0);
     for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
         let plan = OutputNoisePlan {
@@ -159,16 +157,22 @@ fn solvers_end_at_the_same_weights_for_any_number_of_threads_and_near_those_of_t
         }
         .check(&constants, n)
         .unwrap();
-        let run = |objective: &Objective<'_>, threads| -> Released {
+        let run = |over: bool, threads| -> Released {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let rng = &mut generator(8);
-            pool.install(|| retrain::retrain(objective, &plan, 1, rng, &mut unwatched).unwrap())
+            pool.install(|| {
+                let objective = match over {
+                    true => Objective::over(&constants, &parts),
+                    false => Objective::new(&constants, &data),
+                };
+                retrain::retrain(&objective.unwrap(), &plan, 1, rng, &mut unwatched).unwrap()
+            })
         };
-        let (one, many) = (run(&over, 1), run(&over, 3));
+        let (one, many) = (run(true, 1), run(true, 3));
         assert_eq!(one, many);
         assert_eq!(bits(&one.weights), bits(&many.weights));
         // The same noise on optima that are each within tau, rounded to the grid.
-        let reference = run(&whole, 1);
+        let reference = run(false, 1);
         let apart = one.weights.iter().zip(&reference.weights);
         let apart = apart.map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
         assert!(apart <= 2e-7 + grid * (constants.parameters() as f64).sqrt(), "{apart}");

@@ -1,8 +1,8 @@
 //! What an objective needs of one data set: sums over its records.
 
 use efface_matrix::{
-    GramError, Link, PassError, Totals, curvature_pass, fused_pass, margins, twice_pass,
-    weighted_block_gram, weighted_gram,
+    GramError, Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass, margins,
+    twice_totals, weighted_block_gram_onto, weighted_gram, weighted_gram_onto,
 };
 use faer::Mat;
 
@@ -51,12 +51,12 @@ impl Visitor for Pass<'_> {
 struct TwicePass<'a>(Pass<'a>);
 
 impl Visitor for TwicePass<'_> {
-    type Output = Result<Totals, PassError>;
+    type Output = Result<TwiceTotals, PassError>;
 
     fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
         let Pass { data, outputs, weights } = self.0;
         let (targets, sample_weights) = (data.y(), data.sample_weights());
-        twice_pass(data.x(), weights, outputs, |row, margins, corrections, coefficients| {
+        twice_totals(data.x(), weights, outputs, |row, margins, corrections, coefficients| {
             let weight = sample_weights[row];
             let value = loss.record_twice(targets[row], margins, corrections, coefficients);
             coefficients.iter_mut().for_each(|c| *c *= weight);
@@ -81,6 +81,14 @@ impl Dataset {
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn totals_twice(&self, loss: Loss, weights: &[f64]) -> Result<Totals, PassError> {
+        Ok(self.sums_twice(loss, weights)?.round())
+    }
+
+    /// As [`totals_twice`](Self::totals_twice), before the gradient is rounded.
+    ///
+    /// # Errors
+    /// When `weights` has not one entry per parameter.
+    pub(super) fn sums_twice(&self, loss: Loss, weights: &[f64]) -> Result<TwiceTotals, PassError> {
         visit(loss, TwicePass(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
@@ -98,16 +106,26 @@ impl Dataset {
     /// # Errors
     /// When the curvature is not that of this data set, or the matrix does not fit in memory.
     pub fn hessian(&self, curvature: &RecordCurvature) -> Result<Mat<f64>, GramError> {
+        let outputs = match curvature {
+            RecordCurvature::Equal { outputs, .. } => *outputs,
+            RecordCurvature::Scalar(_) | RecordCurvature::Classes { .. } => 1,
+        };
+        Ok(spread(self.gram_onto(None, curvature)?, outputs))
+    }
+
+    /// The same added to that of records before these, where one is given; of one margin alone where all
+    /// bend equally.
+    pub(super) fn gram_onto(
+        &self,
+        sum: Option<Mat<f64>>,
+        curvature: &RecordCurvature,
+    ) -> Result<Mat<f64>, GramError> {
         match curvature {
-            RecordCurvature::Scalar(s) => weighted_gram(self.x(), s),
-            RecordCurvature::Classes { classes, probabilities } => {
-                weighted_block_gram(self.x(), *classes, probabilities)
+            RecordCurvature::Scalar(s) | RecordCurvature::Equal { weights: s, .. } => {
+                weighted_gram_onto(sum, self.x(), s)
             }
-            RecordCurvature::Equal { outputs, weights } => {
-                let (block, cols) = (weighted_gram(self.x(), weights)?, self.cols());
-                Ok(Mat::from_fn(cols * outputs, cols * outputs, |i, j| {
-                    if i / cols == j / cols && i >= j { block[(i % cols, j % cols)] } else { 0.0 }
-                }))
+            RecordCurvature::Classes { classes, probabilities } => {
+                weighted_block_gram_onto(sum, self.x(), *classes, probabilities)
             }
         }
     }
@@ -119,6 +137,15 @@ impl Dataset {
     /// As [`hessian`](Self::hessian).
     pub(crate) fn class_blocks(
         &self,
+        curvature: &RecordCurvature,
+    ) -> Result<Option<Vec<Mat<f64>>>, GramError> {
+        self.class_blocks_onto(None, curvature)
+    }
+
+    /// The same added to those of records before these, where they are given.
+    pub(super) fn class_blocks_onto(
+        &self,
+        sums: Option<Vec<Mat<f64>>>,
         curvature: &RecordCurvature,
     ) -> Result<Option<Vec<Mat<f64>>>, GramError> {
         let RecordCurvature::Classes { classes, probabilities } = curvature else {
@@ -134,12 +161,14 @@ impl Dataset {
         };
         let mut blocks: Vec<Mat<f64>> = Vec::with_capacity(*classes);
         let mut before = Vec::new();
+        let mut sums = sums.map(Vec::into_iter);
         for class in 0..*classes {
             let weights = of_class(class);
             // Equal at zeros, where training starts.
-            let block = match blocks.last() {
-                Some(last) if weights == before => last.clone(),
-                _ => weighted_gram(self.x(), &weights)?,
+            let block = match (blocks.last(), &mut sums) {
+                (Some(last), None) if weights == before => last.clone(),
+                (_, None) => weighted_gram(self.x(), &weights)?,
+                (_, Some(sums)) => weighted_gram_onto(sums.next(), self.x(), &weights)?,
             };
             blocks.push(block);
             before = weights;
@@ -180,6 +209,32 @@ impl Dataset {
                     out.iter_mut().zip(m).for_each(|(out, m)| *out = weights[row] * m);
                 })
             }
+        }
+    }
+}
+
+/// One block for each of so many outputs, which it couples not.
+pub(super) fn spread(block: Mat<f64>, outputs: usize) -> Mat<f64> {
+    if outputs <= 1 {
+        return block;
+    }
+    let cols = block.ncols();
+    Mat::from_fn(cols * outputs, cols * outputs, |i, j| {
+        if i / cols == j / cols && i >= j { block[(i % cols, j % cols)] } else { 0.0 }
+    })
+}
+
+impl RecordCurvature {
+    /// Blocks that a side of their sum has, each with a row per column of the data.
+    pub(super) fn blocks(&self) -> usize {
+        self.classes().unwrap_or(1)
+    }
+
+    /// The number of classes, where margins bend together.
+    pub(super) fn classes(&self) -> Option<usize> {
+        match self {
+            Self::Classes { classes, .. } => Some(*classes),
+            Self::Scalar(_) | Self::Equal { .. } => None,
         }
     }
 }

@@ -315,7 +315,7 @@ fn solve_by(
     let solver = match solver {
         Solver::Automatic => match cheapest(constants) {
             // Blocks are formed where the records are.
-            Solver::NewtonCg if objective.data().is_err() => Solver::Lbfgs,
+            Solver::NewtonCg if objective.is_in_parts() => Solver::Lbfgs,
             other => other,
         },
         Solver::Newton if expected > LARGEST_HESSIAN => return Err(SolveError::Large(expected)),

@@ -361,14 +361,16 @@ fn the_same_bits_for_any_number_of_threads() {
     let declared =
         Declared { row_bound: 1.5, ..constants(loss, 3000, 12, 1e-3).declared().clone() };
     let constants = declared.check().unwrap();
-    let objective = Objective::new(&constants, &data).unwrap();
     let zeros = vec![0.0; constants.parameters()];
     for solver in [Solver::Newton, Solver::NewtonCg, Solver::Lbfgs] {
         let results: Vec<Optimum> = [1, 2, 5]
             .into_iter()
             .map(|threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| run(&objective, solver, 1e-7, &zeros).unwrap())
+                pool.install(|| {
+                    let objective = Objective::new(&constants, &data).unwrap();
+                    run(&objective, solver, 1e-7, &zeros).unwrap()
+                })
             })
             .collect();
         assert!(results.iter().all(|r| *r == results[0]), "{solver:?}");

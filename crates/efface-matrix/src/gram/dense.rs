@@ -13,11 +13,11 @@ use crate::tree::{CHUNK, reduce_chunks};
 
 /// Up to this order each chunk of rows has a result of its own; beyond it the threads share one
 /// result and divide its tiles.
-const NARROW: usize = 256;
+pub(super) const NARROW: usize = 256;
 /// Rows per own result.
-const LEAF_ROWS: usize = 1024;
+pub(super) const LEAF_ROWS: usize = 1024;
 /// Rows per panel.
-const PANEL_ROWS: usize = CHUNK;
+pub(super) const PANEL_ROWS: usize = CHUNK;
 /// Tiles are halved until they are at most this wide.
 const TILE: usize = 128;
 
@@ -28,7 +28,7 @@ pub(super) fn gram(
     order: usize,
 ) -> Result<Mat<f64>, GramError> {
     let leaf_rows = if order <= NARROW { LEAF_ROWS } else { x.rows() };
-    let leaf = |rows| leaf(x, rows, blocks, weights, order);
+    let leaf = |rows| onto(zeros(order)?, x, rows, blocks, weights);
     let merge = |left: Result<Mat<f64>, GramError>, right: Result<Mat<f64>, GramError>| {
         let mut left = left?;
         left += right?;
@@ -37,15 +37,15 @@ pub(super) fn gram(
     reduce_chunks(x.rows(), leaf_rows, leaf, merge).unwrap_or_else(|| zeros(order))
 }
 
-fn leaf(
+/// Adds rows to the sum of those before them, panel by panel.
+pub(super) fn onto(
+    mut sum: Mat<f64>,
     x: &Dense,
     rows: Range<usize>,
     blocks: usize,
     weights: Weights<'_>,
-    order: usize,
 ) -> Result<Mat<f64>, GramError> {
-    let cols = x.cols();
-    let mut sum = zeros(order)?;
+    let (cols, order) = (x.cols(), sum.ncols());
     let mut plain = Panel::new(cols, PANEL_ROWS.min(rows.len()), order)?;
     let mut scaled = Panel::new(cols, PANEL_ROWS.min(rows.len()), order)?;
     for start in rows.clone().step_by(PANEL_ROWS) {

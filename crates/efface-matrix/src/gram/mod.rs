@@ -55,8 +55,20 @@ type Weights<'a> = &'a (dyn Fn(usize, usize, usize) -> f64 + Sync);
 /// # Errors
 /// When `s` has the wrong length, a weight is negative or not finite, or memory is refused.
 pub fn weighted_gram(x: &Matrix, s: &[f64]) -> Result<Mat<f64>, GramError> {
+    weighted_gram_onto(None, x, s)
+}
+
+/// As [`weighted_gram`], for rows that follow those of a sum: see [`Summing`].
+///
+/// # Errors
+/// As there; when the sum is not of order `x.cols()`.
+pub fn weighted_gram_onto(
+    sum: Option<Mat<f64>>,
+    x: &Matrix,
+    s: &[f64],
+) -> Result<Mat<f64>, GramError> {
     check("s", s, x.rows())?;
-    form(x, 1, &|i, _, _| s[i])
+    form(sum, x, 1, &|i, _, _| s[i])
 }
 
 /// The softmax Hessian sum_i (diag(p_i) - p_i p_i^T / s_i) (x) x_i x_i^T, s_i = sum of p_i: the
@@ -70,9 +82,22 @@ pub fn weighted_gram(x: &Matrix, s: &[f64]) -> Result<Mat<f64>, GramError> {
 /// # Errors
 /// When `p` has the wrong length, a weight is negative or not finite, or memory is refused.
 pub fn weighted_block_gram(x: &Matrix, classes: usize, p: &[f64]) -> Result<Mat<f64>, GramError> {
+    weighted_block_gram_onto(None, x, classes, p)
+}
+
+/// As [`weighted_block_gram`], for rows that follow those of a sum: see [`Summing`].
+///
+/// # Errors
+/// As there; when the sum is not of order `classes` times `x.cols()`.
+pub fn weighted_block_gram_onto(
+    sum: Option<Mat<f64>>,
+    x: &Matrix,
+    classes: usize,
+    p: &[f64],
+) -> Result<Mat<f64>, GramError> {
     let expected = x.rows().checked_mul(classes).ok_or(GramError::Memory { order: usize::MAX })?;
     check("p", p, expected)?;
-    form(x, classes, &|i, a, b| {
+    form(sum, x, classes, &|i, a, b| {
         let p = &p[i * classes..][..classes];
         let sum: f64 = p.iter().sum();
         if p[a] == 0.0 {
@@ -95,11 +120,52 @@ fn check(name: &'static str, weights: &[f64], expected: usize) -> Result<(), Gra
     }
 }
 
-fn form(x: &Matrix, blocks: usize, weights: Weights<'_>) -> Result<Mat<f64>, GramError> {
+/// How the Gram matrix of rows that come window by window gets the bits it has when all come at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Summing {
+    /// Windows of chunks of so many rows have a matrix each, and these are merged by `+=` as
+    /// [`windows`](crate::windows) says.
+    Tree(usize),
+    /// Windows of chunks of so many rows are added one after another to the same matrix.
+    InOrder(usize),
+}
+
+impl Summing {
+    /// How matrices of this order are summed.
+    #[must_use]
+    pub fn of(sparse: bool, order: usize) -> Self {
+        match (sparse, order) {
+            (false, ..=dense::NARROW) => Self::Tree(dense::LEAF_ROWS),
+            (false, _) => Self::InOrder(dense::PANEL_ROWS),
+            (true, ..=sparse::NARROW) => Self::Tree(sparse::LEAF_ROWS),
+            (true, _) => Self::InOrder(1),
+        }
+    }
+
+    /// Rows of a chunk.
+    #[must_use]
+    pub fn chunk(self) -> usize {
+        match self {
+            Self::Tree(rows) | Self::InOrder(rows) => rows,
+        }
+    }
+}
+
+fn form(
+    sum: Option<Mat<f64>>,
+    x: &Matrix,
+    blocks: usize,
+    weights: Weights<'_>,
+) -> Result<Mat<f64>, GramError> {
     let order = x.cols().checked_mul(blocks).ok_or(GramError::Memory { order: usize::MAX })?;
-    match x {
-        Matrix::Dense(x) => dense::gram(x, blocks, weights, order),
-        Matrix::Sparse(x) => sparse::gram(x, blocks, weights, order),
+    match (sum, x) {
+        (Some(sum), _) if (sum.nrows(), sum.ncols()) != (order, order) => {
+            Err(GramError::Length { name: "sum", expected: order, got: sum.ncols() })
+        }
+        (None, Matrix::Dense(x)) => dense::gram(x, blocks, weights, order),
+        (None, Matrix::Sparse(x)) => sparse::gram(x, blocks, weights, order),
+        (Some(sum), Matrix::Dense(x)) => dense::onto(sum, x, 0..x.rows(), blocks, weights),
+        (Some(sum), Matrix::Sparse(x)) => Ok(sparse::onto(sum, x, blocks, weights)),
     }
 }
 

@@ -11,9 +11,9 @@ use crate::tree::reduce_chunks;
 
 /// Up to this order each chunk of rows has a result of its own, which fits the cache; beyond it the
 /// threads share one result and divide its columns.
-const NARROW: usize = 256;
+pub(super) const NARROW: usize = 256;
 /// Rows per own result.
-const LEAF_ROWS: usize = 8192;
+pub(super) const LEAF_ROWS: usize = 8192;
 /// Strips of columns that threads work on; every entry is summed by one thread in row order, so
 /// the number has no influence on the result.
 const STRIPS: usize = 32;
@@ -40,7 +40,12 @@ pub(super) fn gram(
         };
         return reduce_chunks(x.rows(), LEAF_ROWS, leaf, merge).unwrap_or_else(|| zeros(order));
     }
-    let mut sum = zeros(order)?;
+    Ok(onto(zeros(order)?, x, blocks, weights))
+}
+
+/// Adds all rows to the sum of those before them, one after another.
+pub(super) fn onto(mut sum: Mat<f64>, x: &Csr, blocks: usize, weights: Weights<'_>) -> Mat<f64> {
+    let order = sum.ncols();
     let width = x.cols().div_ceil(STRIPS).max(1);
     for b in 0..blocks {
         let columns = sum.as_mut().submatrix_mut(0, b * x.cols(), order, x.cols());
@@ -48,7 +53,7 @@ pub(super) fn gram(
             scatter(x, 0..x.rows(), blocks, weights, b, strip * width, columns);
         });
     }
-    Ok(sum)
+    sum
 }
 
 /// Adds rows to the columns of block column `b` that stand for the columns of `x` from `first` on.

@@ -4,7 +4,7 @@ mod dense;
 mod sparse;
 mod twice;
 
-pub use twice::twice_pass;
+pub use twice::{TwiceTotals, twice_pass, twice_totals};
 
 use crate::matrix::Matrix;
 use crate::tree::add_into;
@@ -139,7 +139,10 @@ impl Totals {
         Self { loss: 0.0, gradient: vec![0.0; parameters] }
     }
 
-    fn merge(mut self, right: Self) -> Self {
+    /// The totals of these rows and of those that follow them: added number by number, as the tree of
+    /// [`reduce_chunks`](crate::reduce_chunks) adds them.
+    #[must_use]
+    pub fn merge(mut self, right: Self) -> Self {
         self.loss += right.loss;
         add_into(&mut self.gradient, &right.gradient);
         self

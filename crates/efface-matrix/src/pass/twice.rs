@@ -34,6 +34,23 @@ pub fn twice_pass<F>(
 where
     F: Fn(usize, &[f64], &[f64], &mut [f64]) -> f64 + Sync,
 {
+    Ok(twice_totals(x, weights, outputs, record)?.round())
+}
+
+/// As [`twice_pass`], before the gradient is rounded: totals of rows that are a
+/// [`Window`](crate::Window) of all.
+///
+/// # Errors
+/// As [`fused_pass`](super::fused_pass).
+pub fn twice_totals<F>(
+    x: &Matrix,
+    weights: &[f64],
+    outputs: usize,
+    record: F,
+) -> Result<TwiceTotals, PassError>
+where
+    F: Fn(usize, &[f64], &[f64], &mut [f64]) -> f64 + Sync,
+{
     check(x.cols(), outputs, weights)?;
     let parts = Parts::of(weights);
     let (rows, length) = (x.rows(), weights.len());
@@ -41,16 +58,14 @@ where
         Matrix::Dense(x) => {
             let isa = Isa::detect();
             let leaf = |rows| dense(isa, x, rows, &parts, outputs, &record);
-            reduce_chunks(rows, CHUNK, leaf, Sums::merge)
+            reduce_chunks(rows, CHUNK, leaf, TwiceTotals::merge)
         }
         Matrix::Sparse(x) => {
             let leaf = |rows| sparse(x, rows, &parts, outputs, &record);
-            reduce_chunks(rows, SPARSE_CHUNK, leaf, Sums::merge)
+            reduce_chunks(rows, SPARSE_CHUNK, leaf, TwiceTotals::merge)
         }
     };
-    let Sums { loss, sum, low } = sums.unwrap_or_else(|| Sums::zero(length));
-    let gradient = sum.iter().zip(&low).map(|(sum, low)| sum + low).collect();
-    Ok(Totals { loss, gradient })
+    Ok(sums.unwrap_or_else(|| TwiceTotals::zero(length)))
 }
 
 /// Weights in two parts.
@@ -66,19 +81,22 @@ impl Parts {
     }
 }
 
-/// The sums of some chunks: gradients as floats and their corrections.
-struct Sums {
+/// Totals of some rows in twice the precision: gradients as floats and their corrections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TwiceTotals {
     loss: f64,
     sum: Vec<f64>,
     low: Vec<f64>,
 }
 
-impl Sums {
+impl TwiceTotals {
     fn zero(parameters: usize) -> Self {
         Self { loss: 0.0, sum: vec![0.0; parameters], low: vec![0.0; parameters] }
     }
 
-    fn merge(mut self, right: Self) -> Self {
+    /// The totals of these rows and of those that follow them.
+    #[must_use]
+    pub fn merge(mut self, right: Self) -> Self {
         self.loss += right.loss;
         let own = self.sum.iter_mut().zip(&mut self.low);
         for ((sum, low), (more, rest)) in own.zip(right.sum.iter().zip(&right.low)) {
@@ -87,6 +105,13 @@ impl Sums {
             *low += error + rest;
         }
         self
+    }
+
+    /// The gradient rounded to floats.
+    #[must_use]
+    pub fn round(self) -> Totals {
+        let gradient = self.sum.iter().zip(&self.low).map(|(sum, low)| sum + low).collect();
+        Totals { loss: self.loss, gradient }
     }
 }
 
@@ -98,9 +123,9 @@ fn dense(
     weights: &Parts,
     outputs: usize,
     record: &impl Fn(usize, &[f64], &[f64], &mut [f64]) -> f64,
-) -> Sums {
+) -> TwiceTotals {
     let cols = x.cols();
-    let mut sums = Sums::zero(outputs * cols);
+    let mut sums = TwiceTotals::zero(outputs * cols);
     let mut margins = vec![0.0; GROUP * outputs];
     let mut corrections = vec![0.0; GROUP * outputs];
     let mut coefficients = vec![0.0; GROUP * outputs];
@@ -157,9 +182,9 @@ fn sparse(
     weights: &Parts,
     outputs: usize,
     record: &impl Fn(usize, &[f64], &[f64], &mut [f64]) -> f64,
-) -> Sums {
+) -> TwiceTotals {
     let cols = x.cols();
-    let mut sums = Sums::zero(outputs * cols);
+    let mut sums = TwiceTotals::zero(outputs * cols);
     let mut margins = vec![0.0; outputs];
     let mut corrections = vec![0.0; outputs];
     let mut coefficients = vec![0.0; outputs];

@@ -98,6 +98,7 @@ codes! {
     MaxGroup = "max-group": "A subject has more records than the promise covers.",
     MaxWeight = "max-weight": "A record has a larger weight than the promise covers.",
     Mechanism = "mechanism": "The mechanism is unknown, or none has the settings asked for.",
+    Memory = "memory": "The rows need more memory than may be used, and this cannot read them in parts.",
     Minimum = "minimum": "A public lower bound on the number of records is needed.",
     Newer = "newer": "The vault was made by a newer version of efface.",
     Network = "network": "The layers of a network are unknown, or do not fit its rows.",

@@ -214,6 +214,11 @@ pub(crate) trait Mechanism: Sync {
         false
     }
 
+    /// Whether it learns from rows that are read anew for every pass.
+    fn reads_windows(&self, _plan: &Plan) -> bool {
+        false
+    }
+
     /// Whether releases since the last refresh are counted against a limit.
     fn limits_releases(&self) -> bool {
         true
@@ -377,9 +382,10 @@ impl<'a> Run<'a> {
 }
 
 fn objective<'a>(constants: &'a Constants, rows: &'a dyn Rows) -> Result<Objective<'a>> {
-    match rows.sums() {
-        Some(parts) => Objective::over(constants, parts),
-        None => Objective::new(constants, rows.data()?),
+    match (rows.sums(), rows.streamed()?) {
+        (Some(parts), _) => Objective::over(constants, parts),
+        (None, Some(records)) => Objective::streamed(constants, records),
+        (None, None) => Objective::new(constants, rows.data()?),
     }
     .map_err(|error| Error::refused(Code::Data, error.to_string()))
 }
@@ -436,7 +442,9 @@ pub(crate) fn run(
     tell: &mut Watch<'_>,
 ) -> Result<Released> {
     let constants = &plan.constants()?;
-    of(plan.mechanism).run(Run { plan, constants, rows, start, releases, rng }, tell)
+    of(plan.mechanism)
+        .run(Run { plan, constants, rows, start, releases, rng }, tell)
+        .map_err(|error| rows.failure().unwrap_or(error))
 }
 
 /// Tells about the passes of a solver, `total` of them where they are known beforehand.

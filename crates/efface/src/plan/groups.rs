@@ -13,7 +13,13 @@ impl Plan {
         let asked = limit.is_some() || self.sampled().is_some();
         let Some(subjects) = subjects.filter(|_| asked) else { return Ok(None) };
         let largest = sizes(subjects).into_values().max().unwrap_or(0);
-        let limit = limit.unwrap_or(u64::MAX);
+        self.check_largest(largest)?;
+        Ok(Some(largest))
+    }
+
+    /// Refuses a subject with so many records, where that is more than is promised.
+    pub(crate) fn check_largest(&self, largest: u64) -> Result<()> {
+        let limit = self.group_limit().unwrap_or(u64::MAX);
         if largest > limit {
             return Err(Error::refused(
                 Code::MaxGroup,
@@ -23,7 +29,7 @@ impl Plan {
                 "give a larger `§max-group` as public knowledge, or keep fewer rows per person",
             ));
         }
-        Ok(Some(largest))
+        Ok(())
     }
 }
 

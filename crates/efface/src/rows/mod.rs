@@ -2,14 +2,20 @@
 //! others hold.
 
 mod memory;
+mod memory_limit;
 mod names;
 mod parts;
 mod place;
 mod prepared;
+mod stored;
+mod streamed;
+#[cfg(test)]
+mod streamed_tests;
 #[cfg(test)]
 mod tests;
 mod vault;
 
+pub use memory_limit::Memory;
 pub use names::Names;
 pub use parts::Partitioned;
 pub use place::Place;
@@ -19,7 +25,7 @@ pub(crate) use parts::{InParts, check_names, failed, insert_places};
 pub(crate) use prepared::{Labels, Unprepared};
 pub(crate) use vault::{Access, InVault, block_rows};
 
-use efface_learn::{Dataset, Parts};
+use efface_learn::{Dataset, Parts, Streamed};
 use efface_vault::{IdLookup, Identity, RecordId};
 
 use crate::encode::damaged;
@@ -42,7 +48,7 @@ pub(crate) trait Rows {
     ///
     /// # Errors
     /// Rows that only tell [`sums`](Self::sums), that are not as they were stored, or that should
-    /// have left.
+    /// have left; rows that are [too many](Self::streamed) for memory.
     fn data(&self) -> Result<&Dataset>;
 
     /// The numbers of all of them, ascending.
@@ -61,6 +67,19 @@ pub(crate) trait Rows {
 
     /// What tells sums over the rows, where these cannot be read.
     fn sums(&self) -> Option<&dyn Parts> {
+        None
+    }
+
+    /// What reads them anew for every pass, where they are too many for the memory they may take.
+    ///
+    /// # Errors
+    /// Rows of which not even a few fit in memory.
+    fn streamed(&self) -> Result<Option<&dyn Streamed>> {
+        Ok(None)
+    }
+
+    /// What a pass of [`streamed`](Self::streamed) rows failed at last, once.
+    fn failure(&self) -> Option<Error> {
         None
     }
 
@@ -111,6 +130,8 @@ pub enum RowStore<'a> {
     /// In its vault.
     #[default]
     Vault,
+    /// In its vault, of which no more are in memory at a time than this allows.
+    Within(Memory),
     /// Elsewhere, in ordered parts that tell sums. Records that a request deletes are
     /// [withdrawn](Partitioned::withdraw) first: they are to be erased when it succeeds, and brought
     /// back when it does not.
@@ -133,17 +154,25 @@ impl<'s> RowStore<'s> {
         's: 'a,
     {
         self.check(plan)?;
-        let listed = InVault::of(access, plan, leaving);
+        let listed = InVault::of(access, plan, leaving).within(self.memory());
         Ok(match self {
-            Self::Vault => Box::new(listed),
+            Self::Vault | Self::Within(_) => Box::new(listed),
             Self::Parts(held) => Box::new(InParts::of(held, listed)?),
         })
+    }
+
+    /// The memory that rows may take, where it is limited.
+    pub(crate) fn memory(self) -> Option<Memory> {
+        match self {
+            Self::Within(memory) => Some(memory),
+            Self::Vault | Self::Parts(_) => None,
+        }
     }
 
     /// Refuses a model whose rows are elsewhere.
     pub(crate) fn check(self, plan: &Plan) -> Result<()> {
         match (self, plan.in_parts) {
-            (Self::Vault, true) => Err(Error::refused(
+            (Self::Vault | Self::Within(_), true) => Err(Error::refused(
                 Code::HeldElsewhere,
                 "the rows of this model are not in its vault: they are held in parts elsewhere, \
                  and this needs them",

@@ -1,20 +1,20 @@
 //! Rows in the vault of their model.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::convert::Infallible;
 use std::sync::mpsc;
 
 use efface_formats::{Fitted, Frame, RawRows, RawSource, RowBytes};
-use efface_learn::Dataset;
-use efface_matrix::Row;
+use efface_learn::{Dataset, Streamed};
 use efface_vault::{
-    IdLookup, Identity, RecordId, RowBlock, RowSpan, StoredRecord, Transaction, Vault, WriteError,
+    IdLookup, Identity, RecordId, RowBlock, StoredRecord, Transaction, Vault, WriteError,
 };
-use zeroize::Zeroizing;
 
+use super::memory_limit::{Memory, Sizes, Windows};
 use super::prepared::{Encoder, PART};
+use super::stored::Stored;
 use super::{Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
-use crate::encode::{damaged, decode, encode, split_targets, split_weight};
+use crate::encode::{damaged, encode, split_weight};
 use crate::error::{Error, Result, Stopped};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
@@ -67,20 +67,79 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
 /// Rows in a vault; all of them are read once, when they are first asked for.
 pub(crate) struct InVault<'a, 'v> {
     pub(super) access: Access<'a, 'v>,
-    plan: &'a Plan,
-    leaving: Option<&'a Leaving>,
+    pub(super) plan: &'a Plan,
+    pub(super) leaving: Option<&'a Leaving>,
     read: OnceCell<Keyed>,
+    memory: Option<Memory>,
+    /// How they are read where they are not held, once that is known.
+    windows: OnceCell<Option<Windows>>,
+    /// Whether a pass has looked for those that should have left.
+    pub(super) looked: Cell<bool>,
+    pub(super) failed: RefCell<Option<Error>>,
+}
+
+impl std::fmt::Debug for InVault<'_, '_> {
+    /// No rows: they are private data and do not belong in logs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InVault").finish_non_exhaustive()
+    }
 }
 
 impl<'a, 'v> InVault<'a, 'v> {
     /// The rows of a vault that a request changes.
     pub(crate) fn of(access: Access<'a, 'v>, plan: &'a Plan, leaving: &'a Leaving) -> Self {
-        Self { access, plan, leaving: Some(leaving), read: OnceCell::new() }
+        Self { leaving: Some(leaving), ..Self::accessed(access, plan) }
     }
 
     /// The rows of a vault that no request changes.
     pub(crate) fn at_rest(vault: &'a Vault, plan: &'a Plan) -> Self {
-        Self { access: Access::Reading(vault), plan, leaving: None, read: OnceCell::new() }
+        Self::accessed(Access::Reading(vault), plan)
+    }
+
+    fn accessed(access: Access<'a, 'v>, plan: &'a Plan) -> Self {
+        Self {
+            access,
+            plan,
+            leaving: None,
+            read: OnceCell::new(),
+            memory: None,
+            windows: OnceCell::new(),
+            looked: Cell::new(false),
+            failed: RefCell::new(None),
+        }
+    }
+
+    /// The same, of which no more are in memory at a time than this allows.
+    pub(crate) fn within(self, memory: Option<Memory>) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// How they are read, where they are too many for the memory they may take.
+    pub(super) fn windows(&self) -> Result<Option<&Windows>> {
+        if let Some(windows) = self.windows.get() {
+            return Ok(windows.as_ref());
+        }
+        let found = match (self.memory, self.read.get()) {
+            (Some(memory), None) => memory.windows(self.plan, self.sizes()?)?,
+            _ => None,
+        };
+        Ok(self.windows.get_or_init(|| found).as_ref())
+    }
+
+    /// Whether they are too many for the memory they may take.
+    pub(crate) fn is_streamed(&self) -> Result<bool> {
+        Ok(self.windows()?.is_some())
+    }
+
+    fn sizes(&self) -> Result<Sizes> {
+        let count = self.count()?;
+        let stored = usize::try_from(self.access.vault().feature_bytes()?).unwrap_or(usize::MAX);
+        let stored = stored.div_ceil(count.max(1));
+        let targets = 8 * self.plan.task.targets();
+        let dense = efface_matrix::Dense::row_bytes(self.plan.columns());
+        let encoded = if self.plan.rows.sparse { stored } else { dense };
+        let alike = !self.plan.rows.sparse;
+        Ok(Sizes { count, stored, encoded: encoded.saturating_add(targets), alike })
     }
 
     /// The same, of which these should be none.
@@ -98,6 +157,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         if let Some(all) = self.read.get() {
             return Ok(all);
         }
+        self.check_held()?;
         let read = match &self.plan.fitting {
             None => {
                 let plan = self.plan;
@@ -106,6 +166,13 @@ impl<'a, 'v> InVault<'a, 'v> {
             Some(_) => self.encoded(self.leaving, self.plan, Some(self.frame()?))?,
         };
         Ok(self.read.get_or_init(|| read))
+    }
+
+    /// Refuses rows that are too many for memory.
+    fn check_held(&self) -> Result<()> {
+        let Some(memory) = self.memory else { return Ok(()) };
+        let sizes = self.sizes()?;
+        if memory.holds(self.plan, sizes) { Ok(()) } else { Err(memory.too_many(sizes)) }
     }
 
     /// All of them as they were stored, in the order of their numbers, with these.
@@ -142,6 +209,7 @@ impl<'a, 'v> InVault<'a, 'v> {
 
     /// All of them as numbers, by the statistics of a plan that were [fitted](Self::fit) to them.
     pub(crate) fn prepared(&self, plan: &Plan) -> Result<Keyed> {
+        self.check_held()?;
         // That pass has looked for what should have left, and at the form of each row.
         self.encoded(None, plan, None)
     }
@@ -218,7 +286,23 @@ impl<'a, 'v> InVault<'a, 'v> {
         leaving: &'a Leaving,
         read: Keyed,
     ) -> Self {
-        Self { access, plan, leaving: Some(leaving), read: OnceCell::from(read) }
+        Self { read: OnceCell::from(read), ..Self::of(access, plan, leaving) }
+    }
+
+    /// Shows the rows of every block, in their order, read so.
+    pub(super) fn pass_over(
+        &self,
+        leaving: Option<&Leaving>,
+        take: impl FnMut(Stored) -> std::result::Result<(), Stopped>,
+    ) -> Result<()> {
+        self.pass(leaving, Ok, take)
+    }
+
+    /// Forgets what was found of the rows before they change.
+    fn changed(&mut self) {
+        self.read.take();
+        self.windows.take();
+        self.looked.set(false);
     }
 
     /// Reads every row against its checksum, and no index: none may be one of those that leave.
@@ -259,12 +343,29 @@ impl Rows for InVault<'_, '_> {
         Ok(&self.all()?.data)
     }
 
+    fn streamed(&self) -> Result<Option<&dyn Streamed>> {
+        RowStore::Vault.check(self.plan)?;
+        Ok(self.is_streamed()?.then_some(self))
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.failed.take()
+    }
+
     fn keys(&self) -> Result<Vec<i64>> {
         Ok(self.access.vault().record_numbers()?.into_iter().map(RecordId::get).collect())
     }
 
     fn read(&self, records: &[RecordId]) -> Result<Keyed> {
         RowStore::Vault.check(self.plan)?;
+        if let Some(memory) = self.memory {
+            let sizes = self.sizes()?;
+            // Whoever asks for them may sort them into data sets of their own.
+            let some = Sizes { count: records.len(), encoded: 2 * sizes.encoded, ..sizes };
+            if !memory.holds(self.plan, some) {
+                return Err(memory.too_many(some));
+            }
+        }
         let weighted = self.weighted();
         let mut read = Stored::default();
         let push = |key: RecordId, row: StoredRecord<'_>| {
@@ -301,7 +402,7 @@ impl Rows for InVault<'_, '_> {
     }
 
     fn insert(&mut self, batch: &Batch<'_>, version: u64) -> Result<Vec<i64>> {
-        self.read.take();
+        self.changed();
         let weighted = self.plan.max_weight.is_some();
         let transaction = self.access.transaction()?;
         let record = |row: usize, show: &mut dyn FnMut(&StoredRecord<'_>)| {
@@ -333,7 +434,7 @@ impl Rows for InVault<'_, '_> {
     }
 
     fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
-        self.read.take();
+        self.changed();
         let transaction = self.access.transaction()?;
         // In their order, so that each block is written once.
         let mut records = records.to_vec();
@@ -348,7 +449,8 @@ impl Rows for InVault<'_, '_> {
     /// That each is as it was stored, and none one of those that leave; passed over where none leave,
     /// and where all were read already.
     fn check(&self) -> Result<()> {
-        if self.read.get().is_some() || self.leaving.is_none_or(Leaving::is_empty) {
+        let read = self.read.get().is_some() || self.looked.get();
+        if read || self.leaving.is_none_or(Leaving::is_empty) {
             return Ok(());
         }
         self.pass(self.leaving, |_| Ok(()), Ok)
@@ -404,106 +506,4 @@ impl RawSource for Source<'_, '_, '_> {
 
 fn not_fitted() -> Error {
     damaged("its model has no fitted preprocessing")
-}
-
-/// Rows as they are stored, apart from who they are.
-#[derive(Debug, Default)]
-struct Stored {
-    /// Without their weights.
-    bytes: RowBytes,
-    keys: Vec<i64>,
-    targets: Vec<f64>,
-    /// One for each row; none where records have no weights.
-    weights: Vec<f64>,
-}
-
-impl Stored {
-    /// The rows of a block.
-    fn of(block: RowBlock, weighted: bool) -> std::result::Result<Self, Stopped> {
-        let (bytes, rows) = block.into_contents();
-        let mut bytes = Zeroizing::new(bytes);
-        let mut stored = Self::default();
-        let mut spans = Vec::with_capacity(rows.len());
-        for RowSpan { number, features, target } in rows {
-            let start = features.start;
-            let (row, weight) = split_weight(bytes.get(features).unwrap_or_default(), weighted)?;
-            spans.push(start..start + row.len());
-            stored.keys.push(number.get());
-            stored.targets.push(target);
-            if weighted {
-                stored.weights.push(weight);
-            }
-        }
-        stored.bytes = RowBytes::of(std::mem::take(&mut bytes), spans);
-        Ok(stored)
-    }
-
-    fn append(&mut self, mut rows: Self) {
-        self.bytes.append(rows.bytes);
-        self.keys.append(&mut rows.keys);
-        self.targets.append(&mut rows.targets);
-        self.weights.append(&mut rows.weights);
-    }
-
-    /// Takes out the first rows, at most so many; their keys stay.
-    fn take_front(&mut self, rows: usize) -> Self {
-        let bytes = self.bytes.take_front(rows);
-        let front = |values: &mut Vec<f64>| values.drain(..rows.min(values.len())).collect();
-        let (targets, weights) = (front(&mut self.targets), front(&mut self.weights));
-        Self { bytes, keys: Vec::new(), targets, weights }
-    }
-
-    /// That they are raw rows of a frame.
-    fn check(&self, frame: &Frame) -> Result<()> {
-        self.bytes.iter().try_for_each(|row| frame.check_row(row)).map_err(damaged)
-    }
-
-    /// One for each row; none where records have no weights.
-    fn weights(&self) -> Option<&[f64]> {
-        (!self.weights.is_empty()).then_some(&self.weights)
-    }
-
-    /// The numbers that are learnt from, which these rows are stored as.
-    fn decode(&self, plan: &Plan) -> Result<Dataset> {
-        let mut data = Keyed::none(plan)?.data;
-        let mut decoder = Decoder::default();
-        for (at, (row, &target)) in self.bytes.iter().zip(&self.targets).enumerate() {
-            let weight = self.weights.get(at).copied().unwrap_or(1.0);
-            decoder.push(plan, row, target, weight, &mut data)?;
-        }
-        Ok(data)
-    }
-}
-
-/// Turns bytes into rows.
-#[derive(Debug, Default)]
-struct Decoder {
-    values: Vec<f32>,
-    indices: Vec<u32>,
-    targets: Vec<f64>,
-}
-
-impl Decoder {
-    /// Appends a row.
-    fn push(
-        &mut self,
-        plan: &Plan,
-        bytes: &[u8],
-        target: f64,
-        weight: f64,
-        data: &mut Dataset,
-    ) -> Result<()> {
-        let sparse = plan.rows.sparse;
-        self.targets.clear();
-        self.targets.push(target);
-        let targets = plan.task.targets();
-        let bytes = split_targets(bytes, targets, &mut self.targets).map_err(|Stopped(e)| e)?;
-        decode(bytes, sparse, &mut self.indices, &mut self.values)?;
-        let row = if sparse {
-            Row::Sparse { indices: &self.indices, values: &self.values }
-        } else {
-            Row::Dense(&self.values)
-        };
-        data.push_several(row, &self.targets, weight).map_err(damaged)
-    }
 }

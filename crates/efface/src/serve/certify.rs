@@ -26,6 +26,9 @@ use crate::store::Current;
 pub(crate) const MOVED: &str = "this vault is not where it last served requests: releases made \
     from a copy elsewhere are not counted";
 
+/// What a certified release is stored as: the answer with the certificate, the model, what is kept.
+pub(crate) type Certified = (Served, StoredModel, Option<Vec<u8>>);
+
 /// Certifies a release, whose event is as certificates state it, of a vault that has a `current` model
 /// unless this is its first. Returns the answer, with the certificate; the model to be published; and
 /// what to keep beside it.
@@ -39,7 +42,7 @@ pub(crate) fn certify(
     effect: &Effect,
     released: Released,
     context: &mut Context<'_>,
-) -> Result<(Served, StoredModel, Option<Vec<u8>>)> {
+) -> Result<Certified> {
     context.report(Progress::Storing)?;
     let weights = release_bytes(plan, &released.weights)?;
     let salt = context.random()?;
@@ -137,7 +140,7 @@ pub(crate) const FIRST: u64 = 1;
 pub(crate) fn store(
     transaction: &mut Transaction<'_>,
     effect: &Effect,
-    (mut served, model, kept): (Served, StoredModel, Option<Vec<u8>>),
+    (mut served, model, kept): Certified,
     keyring: &Keyring,
 ) -> Result<Served> {
     let StoredModel { version, weights, salt, digest } = &model;

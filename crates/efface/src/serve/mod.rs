@@ -7,7 +7,7 @@ mod name;
 mod prepared;
 
 pub(crate) use before::{replay, served_before};
-pub(crate) use certify::{FIRST, MOVED, certify, store};
+pub(crate) use certify::{Certified, FIRST, MOVED, certify, store};
 pub(crate) use name::{Named, check_request_id, name_request};
 
 use std::collections::BTreeSet;
@@ -239,7 +239,7 @@ pub(crate) fn serve(
 }
 
 /// Where preprocessing is fitted: the plan of the records as the transaction has them now, and these
-/// as numbers.
+/// as numbers, where they can be held.
 fn refitted(
     transaction: &Transaction<'_>,
     current: &Current,
@@ -251,7 +251,7 @@ fn refitted(
     }
     context.rows.check(&current.plan)?;
     let access = Access::Reading(transaction);
-    let stored = InVault::of(access, &current.plan, &effect.leaving);
+    let stored = InVault::of(access, &current.plan, &effect.leaving).within(context.rows.memory());
     let (found, weights) = stored.fit()?;
     let plan = current.plan.with_fitted(found, weights).map_err(|error| match error.code() {
         Code::Classes => Error::refused(
@@ -264,8 +264,11 @@ fn refitted(
         }),
         _ => error,
     })?;
-    let rows = stored.prepared(&plan)?;
-    Ok((Some(plan), Some(rows)))
+    // By the new plan: how many columns there are may have changed.
+    let access = Access::Reading(transaction);
+    let streamed = InVault::of(access, &plan, &effect.leaving).within(context.rows.memory());
+    let rows = if streamed.is_streamed()? { None } else { Some(stored.prepared(&plan)?) };
+    Ok((Some(plan), rows))
 }
 
 /// Remembers what the request deleted, by the entry at `index`.

@@ -18,7 +18,7 @@ pub const MARK: char = '§';
 const CODE: [&str; 2] = ["`", "<code>"];
 
 /// Inputs beside the settings that texts name.
-const INPUTS: [&str; 25] = [
+const INPUTS: [&str; 26] = [
     "classes",
     "d",
     "deletions-per-month",
@@ -34,6 +34,7 @@ const INPUTS: [&str; 25] = [
     "label",
     "labels",
     "max-decoded",
+    "memory",
     "n",
     "pass-ms",
     "record",

@@ -35,6 +35,7 @@ mod several_targets;
 mod shards;
 mod simulation;
 mod sizes;
+mod streamed;
 mod trunks;
 mod weighted;
 mod world;

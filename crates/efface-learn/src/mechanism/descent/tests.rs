@@ -216,10 +216,12 @@ fn the_same_bits_for_any_number_of_threads() {
     let data = dataset(loss, 2000, 6, 5);
     let constants = constants(loss, 2000, 6, 0.05);
     let plan = plan(&constants, Variant::Secret).check(&constants).unwrap();
-    let objective = Objective::new(&constants, &data).unwrap();
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| learn(&objective, &plan, &mut generator(8), &mut unwatched).unwrap())
+        pool.install(|| {
+            let objective = Objective::new(&constants, &data).unwrap();
+            learn(&objective, &plan, &mut generator(8), &mut unwatched).unwrap()
+        })
     };
     let one = run(1);
     assert_eq!(one, run(2));

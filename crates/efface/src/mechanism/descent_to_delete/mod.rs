@@ -106,6 +106,10 @@ impl Mechanism for DescentToDelete {
     }
 
     /// Learns, serves a request, or (a refresh) learns anew from the published weights.
+    fn reads_windows(&self, _: &Plan) -> bool {
+        true
+    }
+
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let total = matches!(run.start, Start::Nothing).then_some(steps(run.plan)?.learning_steps);
         let watch = &mut passes(total, tell);

@@ -171,6 +171,10 @@ impl Mechanism for NoisyGd {
     }
 
     /// Learns, or serves a request by noisy steps from the published weights.
+    fn reads_windows(&self, plan: &Plan) -> bool {
+        matches!(&plan.schedule, Schedule::Steps { plan, .. } if plan.batches.is_none())
+    }
+
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let (schedule, _) = steps(run.plan)?;
         let Some(batches) = schedule.batches else {

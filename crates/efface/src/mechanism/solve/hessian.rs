@@ -62,5 +62,5 @@ pub(crate) fn prepare(
     let constants = plan.constants()?;
     let objective = objective(&constants, rows)?;
     solve::prepare(&objective, weights, version, &mut passes(None, tell))
-        .map_err(refused(plan.mechanism))
+        .map_err(|error| rows.failure().unwrap_or_else(|| refused(plan.mechanism)(error)))
 }

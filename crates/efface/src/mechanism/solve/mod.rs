@@ -126,6 +126,10 @@ impl Mechanism for Optimum {
         }]
     }
 
+    fn reads_windows(&self, _: &Plan) -> bool {
+        true
+    }
+
     fn uses_changed_rows(&self, plan: &Plan) -> bool {
         remembers(plan)
     }

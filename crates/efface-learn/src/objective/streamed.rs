@@ -1,0 +1,232 @@
+//! Records that are read anew for every pass, a window of them at a time.
+
+use std::fmt::Debug;
+
+use efface_matrix::{
+    CHUNK, SPARSE_CHUNK, Summing, Totals, TwiceTotals, additions, dense_additions, margins, windows,
+};
+use faer::Mat;
+
+use super::{ObjectiveError, SumError, check_records, check_total};
+use crate::constants::{Constants, Summation};
+use crate::dataset::{Dataset, DatasetError};
+use crate::loss::with;
+
+/// Records in a fixed order that are not in memory together.
+///
+/// Their sums have the bits that they have where all records are one data set: windows are parts of the
+/// tree along which these are added ([`windows`]). Who implements it shows the same records in every
+/// pass; each is held against the public constants whenever it is shown.
+pub trait Streamed: Debug {
+    /// Number of records.
+    fn records(&self) -> usize;
+
+    /// Whether rows are stored sparse.
+    fn is_sparse(&self) -> bool;
+
+    /// Most records of a window; where it must be a whole [chunk](longest_chunk) it may have more.
+    fn window(&self) -> usize;
+
+    /// Reads all records once, and calls `take` for data sets of so many records each, in their order,
+    /// one at a time but perhaps on another thread.
+    ///
+    /// # Errors
+    /// Those of `take`, which end the pass; [`SumError::Unread`] where records cannot be read.
+    fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> Result<(), SumError>;
+}
+
+/// Shown one window after another.
+pub type Take<'a> = dyn FnMut(&Dataset) -> Result<(), SumError> + Send + 'a;
+
+/// The most records that a window of [`Streamed`] records may have beyond [`Streamed::window`]: the
+/// longest chunk of any sum, less one.
+#[must_use]
+pub fn longest_chunk(sparse: bool, order: usize) -> usize {
+    let chunk = if sparse { SPARSE_CHUNK } else { CHUNK };
+    chunk.max(Summing::of(sparse, order).chunk())
+}
+
+/// Sums over all records, window by window.
+pub(super) struct Stream<'a> {
+    records: &'a dyn Streamed,
+    constants: &'a Constants,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) fn of(records: &'a dyn Streamed, constants: &'a Constants) -> Self {
+        Self { records, constants }
+    }
+
+    pub(super) fn summation(&self) -> Summation {
+        let records = self.records.records();
+        let sparse = self.records.is_sparse();
+        Summation::Additions(if sparse { additions(records) } else { dense_additions(records) })
+    }
+
+    fn chunk(&self) -> usize {
+        if self.records.is_sparse() { SPARSE_CHUNK } else { CHUNK }
+    }
+
+    pub(super) fn totals(&self, weights: &[f64]) -> Result<Totals, SumError> {
+        let loss = self.constants.loss();
+        let of = |data: &Dataset| Ok(data.totals(loss, weights)?);
+        let sum = self.fold(self.chunk(), of, Totals::merge)?;
+        Ok(sum.unwrap_or_else(|| Totals { loss: 0.0, gradient: vec![0.0; weights.len()] }))
+    }
+
+    pub(super) fn totals_twice(&self, weights: &[f64]) -> Result<Totals, SumError> {
+        let loss = self.constants.loss();
+        let of = |data: &Dataset| Ok(data.sums_twice(loss, weights)?);
+        let sum = self.fold(self.chunk(), of, TwiceTotals::merge)?.map(TwiceTotals::round);
+        Ok(sum.unwrap_or_else(|| Totals { loss: 0.0, gradient: vec![0.0; weights.len()] }))
+    }
+
+    pub(super) fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>, SumError> {
+        let loss = self.constants.loss();
+        let of = |data: &Dataset| {
+            let gradient = data.product(loss, &data.curvature(loss, weights)?, vector)?;
+            Ok(Totals { loss: 0.0, gradient })
+        };
+        let sum = self.fold(self.chunk(), of, Totals::merge)?;
+        Ok(sum.map_or_else(|| vec![0.0; vector.len()], |sum| sum.gradient))
+    }
+
+    pub(super) fn hessian(&self, weights: &[f64]) -> Result<Mat<f64>, SumError> {
+        let loss = self.constants.loss();
+        // Margins that bend alike have one block in common.
+        let blocks = with(loss, |link| link.curvature(Vec::new(), &[], &[])).blocks();
+        let outputs = loss.outputs().max(1);
+        let order = self.constants.parameters() / outputs * blocks;
+        let sum = self.gram(order, &|sum, data| {
+            let sum = sum.and_then(|mut sum| sum.pop());
+            Ok(vec![data.gram_onto(sum, &data.curvature(loss, weights)?)?])
+        })?;
+        let sum = sum.and_then(|mut sum| sum.pop()).unwrap_or_else(|| Mat::zeros(order, order));
+        Ok(crate::objective::sums::spread(sum, outputs / blocks))
+    }
+
+    pub(super) fn class_blocks(&self, weights: &[f64]) -> Result<Option<Vec<Mat<f64>>>, SumError> {
+        let loss = self.constants.loss();
+        let outputs = loss.outputs().max(1);
+        if with(loss, |link| link.curvature(Vec::new(), &[], &[])).classes().is_none() {
+            return Ok(None);
+        }
+        let cols = self.constants.parameters() / outputs;
+        let sum = self.gram(cols, &|sum, data| {
+            let blocks = data.class_blocks_onto(sum, &data.curvature(loss, weights)?)?;
+            Ok(blocks.unwrap_or_default())
+        })?;
+        Ok(Some(sum.unwrap_or_else(|| vec![Mat::zeros(cols, cols); outputs])))
+    }
+
+    /// The largest D of all records (see `RecordLoss::bending`); `None` where the loss has none.
+    pub(super) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, SumError> {
+        let loss = self.constants.loss();
+        let of = |data: &Dataset| {
+            let moved = margins(data.x(), direction, loss.outputs())?;
+            Ok(with(loss, |link| {
+                let mut each = moved.chunks(loss.outputs()).map(|moved| link.bending(moved));
+                each.try_fold(0.0_f64, |most, d| Some(most.max(d?)))
+            }))
+        };
+        let most = |a: Option<f64>, b: Option<f64>| Some(a?.max(b?));
+        Ok(self.fold(self.chunk(), of, most)?.unwrap_or(Some(0.0)))
+    }
+
+    /// The records at these positions, which ascend.
+    pub(super) fn rows(&self, positions: &[usize]) -> Result<Option<Dataset>, SumError> {
+        let mut first = 0;
+        let mut of = |data: &Dataset| {
+            let end = first + data.rows();
+            let own = positions.iter().filter(|&&at| (first..end).contains(&at));
+            let picked = data.picked(own.map(|at| at - first));
+            first = end;
+            Ok(picked)
+        };
+        let merge = |a: Result<Dataset, DatasetError>, b: Result<_, _>| {
+            let mut all = a?;
+            all.append(b?)?;
+            Ok(all)
+        };
+        let sum = self.fold(self.chunk(), &mut of, merge)?;
+        sum.transpose().map_err(|error| SumError::Unread(error.to_string()))
+    }
+
+    /// Sums of outer products, of matrices of this order.
+    fn gram(&self, order: usize, add: &AddOnto<'_>) -> Result<Option<Vec<Mat<f64>>>, SumError> {
+        match Summing::of(self.records.is_sparse(), order) {
+            Summing::Tree(chunk) => self.fold(
+                chunk,
+                |data| add(None, data),
+                |mut left, right| {
+                    left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+                    left
+                },
+            ),
+            Summing::InOrder(chunk) => {
+                let mut sum = None;
+                let of = |data: &Dataset| {
+                    sum = Some(add(sum.take(), data)?);
+                    Ok(())
+                };
+                self.fold(chunk, of, |(), ()| ())?;
+                Ok(sum)
+            }
+        }
+    }
+
+    /// Merges what `of` makes of each window as the tree of all records does; none where there are no
+    /// records. Each record is held against the public constants first.
+    fn fold<T: Send>(
+        &self,
+        chunk: usize,
+        mut of: impl FnMut(&Dataset) -> Result<T, SumError> + Send,
+        merge: impl Fn(T, T) -> T + Sync,
+    ) -> Result<Option<T>, SumError> {
+        let records = self.records.records();
+        let windows = windows(records, chunk, self.records.window());
+        let lengths: Vec<usize> = windows.iter().map(|window| window.rows.len()).collect();
+        let (mut parts, mut seen, mut weight) = (Vec::new(), 0, 0.0);
+        let constants = self.constants;
+        self.records.pass(&lengths, &mut |data| {
+            let window = windows.get(seen).filter(|window| window.rows.len() == data.rows());
+            let window = window.ok_or_else(changed)?;
+            seen += 1;
+            let first = window.rows.start;
+            check_records(constants, data).map_err(|error| error.after(first))?;
+            data.sample_weights().iter().for_each(|own| weight += own);
+            parts.push(of(data)?);
+            for _ in 0..window.merges {
+                let (Some(right), Some(left)) = (parts.pop(), parts.pop()) else { break };
+                parts.push(merge(left, right));
+            }
+            Ok(())
+        })?;
+        if seen != windows.len() || parts.len() > 1 {
+            return Err(changed());
+        }
+        check_total(constants, weight, records)?;
+        Ok(parts.pop())
+    }
+}
+
+/// Adds a window to sums, or makes sums of it alone.
+type AddOnto<'a> =
+    dyn Fn(Option<Vec<Mat<f64>>>, &Dataset) -> Result<Vec<Mat<f64>>, SumError> + Send + Sync + 'a;
+
+fn changed() -> SumError {
+    SumError::Unread("the number of records changed between two passes".to_owned())
+}
+
+impl ObjectiveError {
+    /// The same of rows that follow so many others.
+    fn after(mut self, rows: usize) -> Self {
+        match &mut self {
+            Self::RowBound { row, .. } | Self::Target { row, .. } | Self::Weight { row, .. } => {
+                *row += rows;
+            }
+            _ => {}
+        }
+        self
+    }
+}

@@ -1,0 +1,218 @@
+//! How much memory the rows of one operation may take.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use efface_formats::Limits;
+use efface_learn::Dataset;
+use efface_learn::objective::{LARGEST_HESSIAN, longest_chunk};
+use efface_page::number::bytes;
+
+use crate::error::{Code, Error, Result};
+use crate::plan::Plan;
+
+/// Most memory that an operation should take, rows of the model included (`§memory`).
+///
+/// Rows that need more than is left beside what the process needs otherwise are read anew for every pass
+/// over them, block by block; rows that need less are held, as they are without a limit. Names of records
+/// are not rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    total: usize,
+    beside: usize,
+}
+
+impl Memory {
+    /// The least that can be given: 64 MiB.
+    pub const LEAST: u64 = 64 << 20;
+
+    /// What a process needs beside rows and model: itself, the pages of the vault, and the blocks that
+    /// are read ahead, as they are stored and as they are checked.
+    const PROCESS: usize = 48 << 20;
+
+    /// A limit in bytes.
+    ///
+    /// # Errors
+    /// Less than [`LEAST`](Self::LEAST).
+    pub fn of(total: u64) -> Result<Self> {
+        if total < Self::LEAST {
+            let message = format!("`§memory` must be at least 64 MiB, got {}", bytes(total));
+            return Err(Error::input(Code::Memory, message));
+        }
+        let total = usize::try_from(total).unwrap_or(usize::MAX);
+        Ok(Self { total, beside: Self::PROCESS })
+    }
+
+    /// So many bytes for rows alone, as few as they may be: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn for_rows(bytes: usize) -> Self {
+        Self { total: bytes, beside: 0 }
+    }
+
+    /// What is left for rows beside what a solver of the plan's model keeps: some tens of vectors of
+    /// weights, and where a Hessian is formed a few matrices.
+    fn for_rows_of(self, plan: &Plan) -> usize {
+        let weights = plan.parameters();
+        let order = if weights <= LARGEST_HESSIAN { weights } else { 0 };
+        let solver = order.saturating_mul(order).saturating_mul(8 * 6);
+        let solver = solver.saturating_add(weights.saturating_mul(8 * 64));
+        let solver = if self.beside == 0 { 0 } else { solver };
+        self.total.saturating_sub(self.beside).saturating_sub(solver)
+    }
+
+    /// Bytes that rows take in memory.
+    pub(crate) fn of_rows(rows: &Dataset) -> usize {
+        rows.x().bytes() + rows.rows() * (Sizes::BESIDE + 8 * rows.targets())
+    }
+
+    /// Whether a table of so many bytes may be held beside the process.
+    pub(crate) fn may_hold(self, bytes: usize) -> bool {
+        bytes <= self.total.saturating_sub(self.beside)
+    }
+
+    /// Limits of a reader that keeps no rows: what else is kept of a table counts against the limit.
+    pub(crate) fn of_reader(self, limits: &Limits) -> Limits {
+        let memory_bytes = limits.memory_bytes.min(self.total.max(self.beside) as u64);
+        Limits { memory_bytes, keeps_rows: false, ..limits.clone() }
+    }
+
+    /// The refusal of a table that would have to be in memory, for what needs it there.
+    pub(crate) fn too_large(self, rows: usize, what: &str) -> Error {
+        let message = format!(
+            "training with {what} needs all rows in memory: {}, and `§memory` is {}",
+            bytes(rows as u64),
+            bytes(self.total as u64)
+        );
+        Error::refused(Code::Memory, message).hint(
+            "leave out `§memory`, or give more; rows that were scaled by public constants \
+             (`§preprocess declared`) are read anew for every pass by `solve`, `retrain`, `noisy-gd` \
+             without `§batches` and `descent-to-delete`",
+        )
+    }
+
+    /// Whether all rows can be held.
+    pub(super) fn holds(self, plan: &Plan, rows: Sizes) -> bool {
+        rows.all() <= self.for_rows_of(plan)
+    }
+
+    /// How rows are read that have so many bytes each on average, stored and in memory; none where all
+    /// of them can be held.
+    ///
+    /// # Errors
+    /// Rows of which not even as many can be held as are summed together.
+    pub(super) fn windows(self, plan: &Plan, rows: Sizes) -> Result<Option<Windows>> {
+        if self.holds(plan, rows) {
+            return Ok(None);
+        }
+        let most = self.for_rows_of(plan);
+        // One window is computed with while the next is read; some of its rows are there twice.
+        let each = rows.each().max(1);
+        let parts = if rows.alike { 3 } else { 6 };
+        let window = most / parts / each;
+        let chunk = longest_chunk(plan.rows.sparse, plan.parameters());
+        if window < chunk.min(rows.count) {
+            let least = (self.total - most.min(self.total))
+                .saturating_add(chunk.saturating_mul(each).saturating_mul(parts));
+            let message = format!(
+                "the rows need {} in memory, `§memory` is {}, and {chunk} rows must fit {parts} times",
+                bytes(rows.all() as u64),
+                bytes(self.total as u64)
+            );
+            return Err(Error::refused(Code::Memory, message)
+                .hint(format!("give `§memory` at least {}", bytes(least as u64))));
+        }
+        Ok(Some(Windows { rows: window, gauge: Gauge { most, held: AtomicUsize::new(0) } }))
+    }
+
+    /// The refusal of rows that would have to be in memory together, where they are too many.
+    pub(super) fn too_many(self, rows: Sizes) -> Error {
+        let message = format!(
+            "this needs {} rows in memory: {}, and `§memory` is {}",
+            rows.count,
+            bytes(rows.all() as u64),
+            bytes(self.total as u64)
+        );
+        Error::refused(Code::Memory, message).hint(
+            "leave out `§memory`, or give more; `solve`, and `noisy-gd` without `§batches`, read \
+             rows anew for every pass",
+        )
+    }
+}
+
+/// Rows, and the bytes that each has on average.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) count: usize,
+    /// As stored.
+    pub(super) stored: usize,
+    /// As numbers.
+    pub(super) encoded: usize,
+    /// Whether all have the same.
+    pub(super) alike: bool,
+}
+
+impl Sizes {
+    /// Numbers of a record beside its features: where its bytes are, its key, norm and weight.
+    const BESIDE: usize = 48;
+
+    fn each(self) -> usize {
+        self.stored.max(self.encoded).saturating_add(Self::BESIDE)
+    }
+
+    fn all(self) -> usize {
+        self.count.saturating_mul(self.encoded.saturating_add(Self::BESIDE))
+    }
+}
+
+/// How rows are read that are not held.
+#[derive(Debug)]
+pub(super) struct Windows {
+    /// Rows of a window at most.
+    pub(super) rows: usize,
+    pub(super) gauge: Gauge,
+}
+
+/// Bytes of rows that are held at a time, against the most that may be.
+#[derive(Debug)]
+pub(super) struct Gauge {
+    most: usize,
+    held: AtomicUsize,
+}
+
+impl Gauge {
+    /// Counts bytes until what is returned is dropped.
+    ///
+    /// # Errors
+    /// More than may be held: rows that are far longer than those before them.
+    pub(super) fn hold(&self, bytes: usize) -> Result<Held<'_>> {
+        let before = self.held.fetch_add(bytes, Ordering::Relaxed);
+        let held = Held { gauge: self, bytes };
+        if before.saturating_add(bytes) <= self.most {
+            return Ok(held);
+        }
+        drop(held);
+        Err(Error::refused(
+            Code::Memory,
+            "some rows are so much longer than others that `§memory` would be exceeded",
+        )
+        .hint("give more `§memory`"))
+    }
+
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+}
+
+/// Bytes that are counted as held.
+#[derive(Debug)]
+pub(super) struct Held<'a> {
+    gauge: &'a Gauge,
+    bytes: usize,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.gauge.held.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,121 @@
+//! Rows as they are stored, and their way back to numbers.
+
+use efface_formats::{Frame, RowBytes};
+use efface_learn::Dataset;
+use efface_matrix::Row;
+use efface_vault::{RowBlock, RowSpan};
+use zeroize::Zeroizing;
+
+use super::Keyed;
+use crate::encode::{damaged, decode, split_targets, split_weight};
+use crate::error::{Result, Stopped};
+use crate::plan::Plan;
+
+/// Rows as they are stored, apart from who they are.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    /// Without their weights.
+    pub(super) bytes: RowBytes,
+    pub(super) keys: Vec<i64>,
+    pub(super) targets: Vec<f64>,
+    /// One for each row; none where records have no weights.
+    pub(super) weights: Vec<f64>,
+}
+
+impl Stored {
+    /// The rows of a block.
+    pub(super) fn of(block: RowBlock, weighted: bool) -> std::result::Result<Self, Stopped> {
+        let (bytes, rows) = block.into_contents();
+        let mut bytes = Zeroizing::new(bytes);
+        let mut stored = Self::default();
+        let mut spans = Vec::with_capacity(rows.len());
+        for RowSpan { number, features, target } in rows {
+            let start = features.start;
+            let (row, weight) = split_weight(bytes.get(features).unwrap_or_default(), weighted)?;
+            spans.push(start..start + row.len());
+            stored.keys.push(number.get());
+            stored.targets.push(target);
+            if weighted {
+                stored.weights.push(weight);
+            }
+        }
+        stored.bytes = RowBytes::of(std::mem::take(&mut bytes), spans);
+        Ok(stored)
+    }
+
+    pub(super) fn append(&mut self, mut rows: Self) {
+        self.bytes.append(rows.bytes);
+        self.keys.append(&mut rows.keys);
+        self.targets.append(&mut rows.targets);
+        self.weights.append(&mut rows.weights);
+    }
+
+    /// Bytes that they take in memory.
+    pub(super) fn held_bytes(&self) -> usize {
+        let numbers = size_of_val(&self.targets[..]) + size_of_val(&self.weights[..]);
+        let rows: usize = self.bytes.iter().map(<[u8]>::len).sum();
+        rows + numbers + self.bytes.len() * size_of::<std::ops::Range<usize>>()
+    }
+
+    /// Takes out the first rows, at most so many; their keys stay.
+    pub(super) fn take_front(&mut self, rows: usize) -> Self {
+        let bytes = self.bytes.take_front(rows);
+        let front = |values: &mut Vec<f64>| values.drain(..rows.min(values.len())).collect();
+        let (targets, weights) = (front(&mut self.targets), front(&mut self.weights));
+        Self { bytes, keys: Vec::new(), targets, weights }
+    }
+
+    /// That they are raw rows of a frame.
+    pub(super) fn check(&self, frame: &Frame) -> Result<()> {
+        self.bytes.iter().try_for_each(|row| frame.check_row(row)).map_err(damaged)
+    }
+
+    /// One for each row; none where records have no weights.
+    pub(super) fn weights(&self) -> Option<&[f64]> {
+        (!self.weights.is_empty()).then_some(&self.weights)
+    }
+
+    /// The numbers that are learnt from, which these rows are stored as.
+    pub(super) fn decode(&self, plan: &Plan) -> Result<Dataset> {
+        let mut data = Keyed::none(plan)?.data;
+        let mut decoder = Decoder::default();
+        for (at, (row, &target)) in self.bytes.iter().zip(&self.targets).enumerate() {
+            let weight = self.weights.get(at).copied().unwrap_or(1.0);
+            decoder.push(plan, row, target, weight, &mut data)?;
+        }
+        Ok(data)
+    }
+}
+
+/// Turns bytes into rows.
+#[derive(Debug, Default)]
+struct Decoder {
+    values: Vec<f32>,
+    indices: Vec<u32>,
+    targets: Vec<f64>,
+}
+
+impl Decoder {
+    /// Appends a row.
+    pub(super) fn push(
+        &mut self,
+        plan: &Plan,
+        bytes: &[u8],
+        target: f64,
+        weight: f64,
+        data: &mut Dataset,
+    ) -> Result<()> {
+        let sparse = plan.rows.sparse;
+        self.targets.clear();
+        self.targets.push(target);
+        let targets = plan.task.targets();
+        let bytes = split_targets(bytes, targets, &mut self.targets).map_err(|Stopped(e)| e)?;
+        decode(bytes, sparse, &mut self.indices, &mut self.values)?;
+        let row = if sparse {
+            Row::Sparse { indices: &self.indices, values: &self.values }
+        } else {
+            Row::Dense(&self.values)
+        };
+        data.push_several(row, &self.targets, weight).map_err(damaged)
+    }
+}

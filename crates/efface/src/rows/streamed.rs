@@ -1,0 +1,209 @@
+//! Rows of a vault that are read anew for every pass over them, a window of blocks at a time.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::sync_channel;
+use std::thread::{Builder, scope};
+
+use efface_learn::objective::Take;
+use efface_learn::{Dataset, Streamed, SumError};
+use rayon::prelude::*;
+
+use super::memory_limit::{Gauge, Held};
+use super::prepared::{Encoder, PART};
+use super::stored::Stored;
+use super::{InVault, Keyed, Labels, Rows};
+use crate::encode::damaged;
+use crate::error::{Error, Result, Stopped};
+use crate::plan::Plan;
+
+/// Some rows as they are stored, counted as held until they are numbers.
+struct Piece<'a> {
+    rows: Stored,
+    held: Held<'a>,
+}
+
+/// Why a pass ended.
+enum Failed {
+    /// Rows could not be read.
+    Reading(Error),
+    /// What was made of them.
+    Summing(SumError),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Reading(error)
+    }
+}
+
+impl Streamed for InVault<'_, '_> {
+    fn records(&self) -> usize {
+        // Was counted when windows were found.
+        self.count().unwrap_or(0)
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.plan.rows.sparse
+    }
+
+    fn window(&self) -> usize {
+        self.windows().ok().flatten().map_or(1, |windows| windows.rows)
+    }
+
+    /// Reads each block once, in the order of the file, against its checksum; windows are summed on
+    /// another thread while the next one is read, unless this thread is one of those that sum.
+    fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> std::result::Result<(), SumError> {
+        let shown = if rayon::current_thread_index().is_some() {
+            self.shown_here(windows, take)
+        } else {
+            self.shown_beside(windows, take)
+        };
+        shown.map_err(|failed| match failed {
+            Failed::Summing(error) => error,
+            Failed::Reading(error) => {
+                let said = error.said();
+                self.failed.replace(Some(error));
+                SumError::Unread(said)
+            }
+        })
+    }
+}
+
+impl InVault<'_, '_> {
+    fn shown_here(
+        &self,
+        windows: &[usize],
+        take: &mut Take<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let maker = Maker::of(self.plan)?;
+        let gauge = self.gauge()?;
+        let mut summing = None;
+        let read = self.each_window(windows, |window| match maker.show(window, gauge, take) {
+            Ok(()) => true,
+            Err(error) => {
+                summing = Some(error);
+                false
+            }
+        });
+        summing.map_or(Ok(()), Err)?;
+        Ok(read?)
+    }
+
+    fn shown_beside(
+        &self,
+        windows: &[usize],
+        take: &mut Take<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let maker = Maker::of(self.plan)?;
+        let gauge = self.gauge()?;
+        scope(|scope| {
+            // A window waits until the one before it is summed.
+            let (send, receive) = sync_channel::<Vec<Piece<'_>>>(0);
+            let summing = move || -> std::result::Result<(), Failed> {
+                receive.into_iter().try_for_each(|window| maker.show(window, gauge, take))
+            };
+            let summing = Builder::new().spawn_scoped(scope, summing);
+            let summing = summing.map_err(|error| {
+                Error::storage(crate::Code::Threads, format!("no thread can be started: {error}"))
+            })?;
+            let read = self.each_window(windows, |window| send.send(window).is_ok());
+            drop(send);
+            // Reading ends early where summing has failed.
+            summing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            Ok(read?)
+        })
+    }
+
+    fn gauge(&self) -> Result<&Gauge> {
+        let windows = self.windows()?.ok_or_else(|| damaged("its rows are in memory"))?;
+        Ok(&windows.gauge)
+    }
+
+    /// Cuts all rows into windows of so many; `full` says whether it wants more.
+    fn each_window<'g>(
+        &'g self,
+        windows: &[usize],
+        mut full: impl FnMut(Vec<Piece<'g>>) -> bool,
+    ) -> Result<()> {
+        let gauge = self.gauge()?;
+        let mut lengths = windows.iter().copied();
+        let mut missing = lengths.next().unwrap_or(0);
+        let (mut waiting, mut window) = (Stored::default(), Vec::new());
+        let leaving = self.leaving.filter(|_| !self.looked.get());
+        self.pass_over(leaving, |mut block| {
+            block.keys.clear();
+            waiting.append(block);
+            while missing > 0 && waiting.bytes.len() >= missing.min(PART) {
+                let rows = waiting.take_front(missing.min(PART));
+                missing -= rows.bytes.len();
+                let held = gauge.hold(rows.held_bytes()).map_err(Stopped)?;
+                window.push(Piece { rows, held });
+                if missing == 0 {
+                    if !full(std::mem::take(&mut window)) {
+                        return Err(Stopped(Error::interrupted()));
+                    }
+                    missing = lengths.next().unwrap_or(0);
+                }
+            }
+            Ok(())
+        })?;
+        if missing > 0 || !waiting.bytes.is_empty() {
+            return Err(damaged("the number of rows changed between two passes"));
+        }
+        self.looked.set(true);
+        Ok(())
+    }
+}
+
+/// Makes numbers of stored rows, on all cores.
+struct Maker<'a> {
+    plan: &'a Plan,
+    /// Where preprocessing is fitted.
+    encoder: Option<Encoder<'a>>,
+}
+
+impl<'a> Maker<'a> {
+    fn of(plan: &'a Plan) -> Result<Self> {
+        let fitted = plan.fitting.is_some();
+        let encoder = fitted.then(|| Encoder::of(plan, Labels::Needed)).transpose()?;
+        Ok(Self { plan, encoder })
+    }
+
+    fn numbers(&self, rows: &Stored) -> Result<Dataset> {
+        let Some(encoder) = &self.encoder else { return rows.decode(self.plan) };
+        let mut prepared = encoder.none()?;
+        encoder.encode(rows.bytes.iter(), rows.weights(), &mut prepared)?;
+        Ok(prepared.data)
+    }
+
+    /// Shows a window once all of it is numbers.
+    fn show(
+        &self,
+        window: Vec<Piece<'_>>,
+        gauge: &Gauge,
+        take: &mut Take<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let made = |Piece { rows, held }: Piece<'_>| -> Result<_> {
+            let data = self.numbers(&rows)?;
+            let numbers = gauge.hold(bytes_of(&data))?;
+            drop((rows, held));
+            Ok((data, numbers))
+        };
+        let parts: Vec<Result<(Dataset, Held<'_>)>> = window.into_par_iter().map(made).collect();
+        let mut all = match &self.encoder {
+            Some(encoder) => encoder.none()?.data,
+            None => Keyed::none(self.plan)?.data,
+        };
+        let mut held = Vec::with_capacity(parts.len());
+        for part in parts {
+            let (data, numbers) = part?;
+            all.append(data).map_err(damaged)?;
+            held.push(numbers);
+        }
+        take(&all).map_err(Failed::Summing)
+    }
+}
+
+fn bytes_of(data: &Dataset) -> usize {
+    data.x().bytes() + 8 * (data.y().len() + data.norms().len() + data.sample_weights().len())
+}

@@ -1,0 +1,173 @@
+//! Rows that are read anew for every pass hold no more bytes than they may, and notice what changed.
+
+use efface_learn::{Objective, Streamed, SumError};
+use efface_matrix::Matrix;
+use efface_vault::{Genesis, Keyring, Vault};
+
+use super::*;
+use crate::plan::{Choices, Plan};
+use crate::settings::Settings;
+use crate::shape::Shape;
+use crate::table::facts_of_parts;
+
+const ROWS: usize = 6000;
+const COLUMNS: usize = 40;
+
+fn plan() -> Plan {
+    let shape = Shape {
+        records: ROWS as u64,
+        parts: 1,
+        features: COLUMNS as u32 - 1,
+        names: None,
+        classes: vec!["0".into(), "1".into()],
+        classes_given: true,
+        ids: false,
+        subjects: false,
+        weights: None,
+    };
+    let choices = Choices::new(Settings::default()).unwrap();
+    let mut plan = Plan::resolve(&choices, &facts_of_parts(&shape, &choices).unwrap()).unwrap();
+    plan.in_parts = false;
+    plan
+}
+
+fn data() -> Dataset {
+    let (mut x, mut y) = (Matrix::dense(COLUMNS), Vec::new());
+    for row in 0..ROWS {
+        let mut values = vec![(row as f32 * 0.37).sin() / 10.0; COLUMNS];
+        values[row % (COLUMNS - 1)] = (row as f32).cos() / 3.0;
+        values[COLUMNS - 1] = 1.0;
+        x.push(efface_matrix::Row::Dense(&values)).unwrap();
+        y.push((row % 2) as f64);
+    }
+    Dataset::new(x, y).unwrap()
+}
+
+/// A vault of these rows.
+fn vault(folder: &std::path::Path, plan: &Plan, rows: &Dataset) -> Vault {
+    let keyring = Keyring::create(&folder.join("keys").join("key.toml"), &[7; 32], &[9; 32]);
+    let keyring = keyring.unwrap();
+    let genesis = Genesis {
+        vault_id: "stream".into(),
+        created_at: "2030-01-02T03:04:05Z".into(),
+        config_json: "{}".into(),
+        public_key: keyring.public_key(),
+        block_rows: block_rows(plan),
+    };
+    let mut creation = Vault::create(&folder.join("model"), &genesis, &keyring).unwrap();
+    let positions = (0..rows.rows() as u64).collect();
+    let names = Names { positions, ids: None, subjects: None };
+    let nobody = Leaving::default();
+    let mut stored = InVault::of(Access::Changing(&mut creation), plan, &nobody);
+    stored.insert(&Batch { data: rows, names: &names, raw: None }, 1).unwrap();
+    drop(stored);
+    let mut vault = creation.commit().unwrap();
+    vault.unlock(&keyring).unwrap();
+    vault
+}
+
+/// The most bytes that are held while windows are shown, and how many there are.
+fn watched(rows: &InVault<'_, '_>, lengths: &[usize]) -> (usize, usize) {
+    let gauge = &rows.windows().unwrap().unwrap().gauge;
+    let (mut most, mut windows) = (0, 0);
+    rows.pass(lengths, &mut |_| {
+        most = most.max(gauge.held());
+        windows += 1;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(gauge.held(), 0);
+    (most, windows)
+}
+
+#[test]
+fn no_more_bytes_are_held_than_allowed() {
+    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
+    let vault = vault(folder.path(), &plan, &data);
+    let all = ROWS * 4 * COLUMNS;
+    let memory = Memory::for_rows(all * 3 / 4);
+    let rows = InVault::at_rest(&vault, &plan).within(Some(memory));
+    assert!(rows.is_streamed().unwrap());
+    let most = rows.window();
+    assert!((1024..ROWS / 5).contains(&most), "{most}");
+    let lengths = [most, most, most, most, most, ROWS - 5 * most];
+    let (held, windows) = watched(&rows, &lengths);
+    assert_eq!(windows, 6);
+    assert!(held >= most * 4 * COLUMNS && held <= all * 3 / 4, "{held} of {all}");
+    // On a thread that sums nothing is read beside it.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let little = &plan;
+    let path = folder.path().join("model");
+    drop(rows);
+    drop(vault);
+    pool.install(|| {
+        let vault = Vault::open_read_only(&path).unwrap();
+        let rows = InVault::at_rest(&vault, little).within(Some(memory));
+        assert_eq!(watched(&rows, &lengths).1, 6);
+    });
+}
+
+#[test]
+fn sums_are_those_of_rows_in_memory_and_more_rows_are_not_held() {
+    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
+    let vault = vault(folder.path(), &plan, &data);
+    let constants = plan.constants().unwrap();
+    let weights: Vec<f64> = (0..COLUMNS).map(|j| (j as f64).sin()).collect();
+    let whole = InVault::at_rest(&vault, &plan);
+    assert!(whole.streamed().unwrap().is_none());
+    let whole = Objective::new(&constants, whole.data().unwrap()).unwrap().evaluate(&weights);
+    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
+    let rows = InVault::at_rest(&vault, &plan).within(Some(little));
+    let streamed = Objective::streamed(&constants, rows.streamed().unwrap().unwrap()).unwrap();
+    assert_eq!(streamed.evaluate(&weights), whole);
+    let refused = rows.data().unwrap_err();
+    assert_eq!(refused.code(), Code::Memory);
+    assert!(refused.message().contains("6000 rows in memory"), "{}", refused.message());
+    // All of them fit in twice that.
+    let enough = Memory::for_rows(ROWS * 4 * COLUMNS * 2);
+    let rows = InVault::at_rest(&vault, &plan).within(Some(enough));
+    assert!(rows.streamed().unwrap().is_none() && rows.data().is_ok());
+    // A few of them have to.
+    let nothing = InVault::at_rest(&vault, &plan).within(Some(Memory::for_rows(1000)));
+    let refused = nothing.streamed().unwrap_err();
+    assert_eq!(refused.code(), Code::Memory);
+    assert!(refused.what_to_do().unwrap().contains("at least"));
+}
+
+#[test]
+fn windows_of_other_rows_than_there_are_end_the_pass() {
+    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
+    let vault = vault(folder.path(), &plan, &data);
+    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
+    let rows = InVault::at_rest(&vault, &plan).within(Some(little));
+    for wrong in [&[1024, 1024][..], &[1024; 6]] {
+        let ended = rows.pass(wrong, &mut |_| Ok(()));
+        assert!(matches!(ended, Err(SumError::Unread(_))), "{ended:?}");
+        assert_eq!(rows.failure().unwrap().code(), Code::Damaged);
+    }
+    // What the sums refuse is handed on as it is.
+    let ended = rows.pass(&[1024; 5], &mut |_| Err(SumError::Mixed));
+    assert_eq!(ended, Err(SumError::Mixed));
+    assert!(rows.failure().is_none());
+}
+
+#[test]
+fn a_damaged_block_ends_the_pass_as_damage() {
+    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
+    drop(vault(folder.path(), &plan, &data));
+    let path = folder.path().join("model");
+    let change = rusqlite::Connection::open(&path).unwrap();
+    let sql = "UPDATE block SET features = zeroblob(length(features)) WHERE first = \
+               (SELECT max(first) FROM block)";
+    assert_eq!(change.execute(sql, []).unwrap(), 1);
+    drop(change);
+    let keyring = Keyring::load(&folder.path().join("keys").join("key.toml")).unwrap();
+    let mut vault = Vault::open_read_only(&path).unwrap();
+    vault.unlock(&keyring).unwrap();
+    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
+    let rows = InVault::at_rest(&vault, &plan).within(Some(little));
+    let constants = plan.constants().unwrap();
+    let streamed = Objective::streamed(&constants, rows.streamed().unwrap().unwrap()).unwrap();
+    assert!(matches!(streamed.evaluate(&[0.0; COLUMNS]), Err(SumError::Unread(_))));
+    assert_eq!(rows.failure().unwrap().code(), Code::Damaged);
+}

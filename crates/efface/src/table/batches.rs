@@ -1,0 +1,120 @@
+//! Tables read batch by batch, so that they need not be in memory as a whole.
+
+use efface_formats::{Layout, ReadOptions, Record, Sink, SinkError, Summary};
+use efface_learn::Dataset;
+use efface_matrix::{Dense, Matrix};
+
+use super::{Collector, constant};
+use crate::context::Progress;
+use crate::error::{Code, Error, Result};
+use crate::rows::Names;
+use crate::source::Source;
+
+/// Consecutive rows of a table, as [`Table`](super::Table) has them.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) data: Dataset,
+    /// Named by ids and subjects where the table has them.
+    pub(crate) names: Names,
+    /// Whether the table has weights.
+    pub(crate) weighted: bool,
+}
+
+/// How a table is read.
+pub(crate) struct Reading<'a> {
+    pub(crate) options: &'a ReadOptions,
+    /// The constant that is appended to rows; 0 for none.
+    pub(crate) intercept: f64,
+    /// The declared range of y.
+    pub(crate) range: Option<(f64, f64)>,
+}
+
+/// Rows of a batch at most.
+const ROWS: usize = 1 << 16;
+/// Bytes of their features after which there are enough.
+const BYTES: usize = 16 << 20;
+
+impl Reading<'_> {
+    /// Reads a table of one label a row, and hands over its rows; also the bytes of raw rows, which are not
+    /// handed over. Classes are numbered as they are given, or else by their first appearance.
+    ///
+    /// # Errors
+    /// A table that cannot be read; those of `take` and `tell`.
+    pub(crate) fn read(
+        &self,
+        source: &Source<'_>,
+        tell: &mut dyn FnMut(Progress) -> Result<()>,
+        take: &mut dyn FnMut(Rows) -> Result<()>,
+    ) -> Result<(Summary, usize)> {
+        let mut quiet = |_| Ok(());
+        let collector = Collector::of(constant(self.intercept)?, self.range, &mut quiet);
+        let mut sink = Batches { collector, most: ROWS, read: 0, raw: 0, tell, take };
+        let summary = source.read(self.options, &mut sink)?;
+        sink.hand_over()?;
+        Ok((summary, sink.raw))
+    }
+}
+
+/// Hands over rows when they are enough.
+struct Batches<'a> {
+    collector: Collector<'a>,
+    most: usize,
+    read: u64,
+    /// Bytes of raw rows.
+    raw: usize,
+    tell: &'a mut dyn FnMut(Progress) -> Result<()>,
+    take: &'a mut dyn FnMut(Rows) -> Result<()>,
+}
+
+impl Batches<'_> {
+    fn hand_over(&mut self) -> Result<()> {
+        let own = &mut self.collector;
+        let positions = std::mem::take(&mut own.positions);
+        let rows = positions.len();
+        let none = match &own.x {
+            Some(Matrix::Dense(x)) => Matrix::dense(x.cols()),
+            Some(Matrix::Sparse(x)) => Matrix::sparse(x.cols()),
+            None => return Ok(()),
+        };
+        if rows == 0 {
+            return Ok(());
+        }
+        let x = own.x.replace(none).unwrap_or_else(|| Matrix::dense(1));
+        let y = std::mem::take(&mut own.y);
+        let weights = std::mem::take(&mut own.weights);
+        let weighted = weights.len() == rows;
+        let weights = if weighted { weights } else { vec![1.0; rows] };
+        let data = Dataset::several(x, y, 1, weights)
+            .map_err(|error| Error::input(Code::Data, error.to_string()))?;
+        let all = |list: Vec<Box<str>>| (list.len() == rows).then_some(list);
+        let (ids, subjects) =
+            (all(std::mem::take(&mut own.ids)), all(std::mem::take(&mut own.subjects)));
+        self.read += rows as u64;
+        (self.tell)(Progress::Reading { rows: self.read })?;
+        (self.take)(Rows { data, names: Names { positions, ids, subjects }, weighted })
+    }
+}
+
+impl Sink for Batches<'_> {
+    fn begin(&mut self, layout: &Layout) -> std::result::Result<(), SinkError> {
+        self.collector.begin(layout)?;
+        if let Some(Matrix::Dense(x)) = &self.collector.x {
+            self.most = (BYTES / Dense::row_bytes(x.cols()).max(1)).clamp(1, ROWS);
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
+        if let Some(raw) = record.raw {
+            // Where it is, its weight.
+            self.raw = self.raw.saturating_add(raw.len() + size_of::<[u64; 4]>());
+            return Ok(());
+        }
+        self.collector.record(record)?;
+        let long = matches!(&self.collector.x, Some(Matrix::Sparse(x)) if x.bytes() >= BYTES);
+        if long || self.collector.positions.len() >= self.most {
+            self.hand_over().map_err(SinkError::new)?;
+        }
+        Ok(())
+    }
+}

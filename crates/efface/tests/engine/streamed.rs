@@ -1,0 +1,302 @@
+//! Rows that are read anew for every pass give what rows in memory give, byte for byte.
+
+use std::path::{Path, PathBuf};
+
+use efface::{
+    CheckOutcome, Code, Context, Delete, Error, Memory, Result, RowStore, Served, Settings, Source,
+    Which, add, delete, erase, prepare, refresh, train, update, verify_ledger_within, weights,
+};
+use efface_vault::Vault;
+
+use crate::world::World;
+
+/// Enough for several chunks of every sum.
+const ROWS: usize = 5000;
+
+/// Bytes for rows: less than all of them need, and enough for a few chunks.
+const LITTLE: usize = 300_000;
+
+/// Two vaults of the same history, of which the second has its rows read anew for every pass.
+struct Both {
+    worlds: [World; 2],
+    little: Memory,
+}
+
+impl Both {
+    fn new(little: usize) -> Self {
+        Self { worlds: [World::new(), World::new()], little: Memory::for_rows(little) }
+    }
+
+    fn vaults(&self) -> [PathBuf; 2] {
+        self.worlds.each_ref().map(|world| world.path("model.efface"))
+    }
+
+    fn run<T>(
+        &self,
+        work: impl Fn(&World, &Path, &mut Context<'_>) -> Result<T>,
+    ) -> [Result<T>; 2] {
+        let stores = [RowStore::Vault, RowStore::Within(self.little)];
+        let [one, other] = [0, 1].map(|at| {
+            let (world, store) = (&self.worlds[at], stores[at]);
+            let vault = world.path("model.efface");
+            world.run_on(store, |context| work(world, &vault, context))
+        });
+        [one, other]
+    }
+
+    /// The same answer, certificate, weights and kept state.
+    fn agree(
+        &self,
+        work: impl Fn(&World, &Path, &mut Context<'_>) -> Result<Served>,
+        what: &str,
+    ) -> Served {
+        let [one, other] =
+            self.run(work).map(|served| served.map_err(|error| format!("{error:?}")));
+        let (one, other) = (one.expect(what), other.expect(what));
+        assert_eq!(one.certificate, other.certificate, "{what}");
+        assert_eq!(one.work, other.work, "{what}");
+        let [a, b] = self.vaults().map(|vault| (weights(&vault).unwrap(), kept(&vault)));
+        assert!(a == b, "{what}");
+        other
+    }
+
+    fn refused(&self, work: impl Fn(&World, &Path, &mut Context<'_>) -> Result<Served>) -> Error {
+        self.run(work)[1].as_ref().map(|_| ()).unwrap_err().clone()
+    }
+}
+
+fn kept(vault: &Path) -> Option<Vec<u8>> {
+    Vault::open_read_only(vault).unwrap().caches().unwrap()
+}
+
+fn ids(list: &[usize]) -> Delete {
+    let names = list.iter().map(|id| format!("id-{id}")).collect();
+    Delete { what: Which::Ids(names), request_id: Some(format!("leave-{}", list[0])) }
+}
+
+fn declared(world: &World, classes: usize) -> Source<'static> {
+    let names = match classes {
+        0 => None,
+        2 => Some(vec!["no".to_owned(), "yes".to_owned()]),
+        n => Some((0..n).map(|class| format!("class{class}")).collect()),
+    };
+    Source { classes: names, ..world.table("train.csv", 0, ROWS, classes) }
+}
+
+fn settings(more: Settings) -> Settings {
+    Settings {
+        preprocess: more.preprocess.clone().or_else(|| Some("declared".to_owned())),
+        lambda: Some(0.02),
+        ..more
+    }
+}
+
+/// Trains in memory, as both vaults begin alike, then serves every kind of request.
+fn live(classes: usize, given: Settings, what: &str) {
+    let both = Both::new(LITTLE);
+    let [..] = both.worlds.each_ref().map(|world| {
+        let (source, vault) = (declared(world, classes), world.path("model.efface"));
+        world.run(|s| train(&source, given.clone(), &vault, s)).expect(what);
+    });
+    both.agree(|_, vault, s| delete(vault, &ids(&[17]), s), what);
+    both.agree(|_, vault, s| delete(vault, &ids(&[0, 1, 600, 4999]), s), what);
+    let more = |world: &World| world.table("more.csv", 7000, 30, classes);
+    both.agree(|world, vault, s| add(vault, &more(world), Some("more"), s), what);
+    let again = |world: &World| world.table("again.csv", 100, 2, classes);
+    both.agree(|world, vault, s| update(vault, &again(world), Some("again"), s), what);
+    let who = Which::Subjects(vec!["who-900".into()]);
+    let request = Delete { what: who, request_id: Some("person".into()) };
+    both.agree(|_, vault, s| delete(vault, &request, s), what);
+}
+
+#[test]
+fn requests_of_solve_are_the_same_for_every_loss_and_state() {
+    for (loss, classes) in [("logistic", 2), ("softmax", 3), ("huber-hinge", 2), ("squared", 0)] {
+        for state in ["perfect", "secret"] {
+            let range = (classes == 0).then_some((0.0, 10.0));
+            let given = settings(Settings {
+                loss: Some(loss.into()),
+                state: Some(state.into()),
+                releases: (state == "secret").then_some(40),
+                target_range: range,
+                excess_risk: Some(0.01),
+                delta: Some(1e-3),
+                ..Settings::default()
+            });
+            live(classes, given, &format!("{loss} {state}"));
+        }
+    }
+}
+
+#[test]
+fn other_mechanisms_and_kinds_of_rows_are_the_same_too() {
+    for (mechanism, more) in [
+        ("retrain", Settings::default()),
+        ("noisy-gd", Settings { noise: Some(0.05), ..Settings::default() }),
+        ("descent-to-delete", Settings { noise: Some(0.05), ..Settings::default() }),
+    ] {
+        let given = Settings { mechanism: Some(mechanism.into()), ..more };
+        live(2, settings(given), mechanism);
+    }
+    let by_steps = Settings {
+        state: Some("secret".into()),
+        solver: Some("newton".into()),
+        releases: Some(40),
+        excess_risk: Some(0.01),
+        ..Settings::default()
+    };
+    live(2, settings(by_steps), "newton memory");
+    let fitted = Settings { preprocess: Some("fitted".into()), ..Settings::default() };
+    live(2, fitted, "fitted");
+}
+
+#[test]
+fn a_kept_hessian_and_a_new_start_are_the_same() {
+    let both = Both::new(LITTLE);
+    let given = settings(Settings { delta: Some(1e-3), ..Settings::default() });
+    for world in &both.worlds {
+        let (source, vault) = (declared(world, 2), world.path("model.efface"));
+        world.run(|s| train(&source, given.clone(), &vault, s)).unwrap();
+    }
+    for made in both.run(|_, vault, s| prepare(vault, s)) {
+        assert!(!made.unwrap().already);
+    }
+    let [a, b] = both.vaults().map(|vault| kept(&vault));
+    assert!(a.is_some() && a == b);
+    for (world, vault) in both.worlds.iter().zip(both.vaults()) {
+        let keys = Some(&world.keyring);
+        let key = world.keyring.public_key();
+        let verdict = verify_ledger_within(&vault, Some(both.little), true, Some(&key), None, keys);
+        let verdict = verdict.unwrap();
+        assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
+        assert!(verdict.checks.iter().any(|check| check.name == "hessian"));
+    }
+    let served = both.agree(|_, vault, s| delete(vault, &ids(&[3, 4]), s), "prepared");
+    assert!(served.work.unwrap().by_kept_hessian);
+    for erased in both.run(|_, vault, s| erase(vault, &ids(&[9]), s)) {
+        erased.unwrap();
+    }
+    both.agree(|_, vault, s| refresh(vault, Some("anew"), s), "refresh");
+}
+
+#[test]
+fn requests_that_read_few_batches_are_the_same_and_others_refused() {
+    let both = Both::new(LITTLE);
+    let given = settings(Settings {
+        mechanism: Some("noisy-gd".into()),
+        noise: Some(0.05),
+        batches: Some(4),
+        ..Settings::default()
+    });
+    for world in &both.worlds {
+        let (source, vault) = (declared(world, 2), world.path("model.efface"));
+        world.run(|s| train(&source, given.clone(), &vault, s)).unwrap();
+    }
+    both.agree(|_, vault, s| delete(vault, &ids(&[5]), s), "batches");
+    let many: Vec<usize> = (10..40).collect();
+    let error = both.refused(|_, vault, s| delete(vault, &ids(&many), s));
+    assert_eq!(error.code(), Code::Memory, "{error:?}");
+}
+
+#[test]
+fn what_needs_all_rows_is_refused_and_changes_nothing() {
+    let both = Both::new(LITTLE);
+    for world in &both.worlds {
+        let given = Settings { mechanism: Some("ridge".into()), ..Settings::default() };
+        let (source, vault) = (world.table("train.csv", 0, ROWS, 2), world.path("model.efface"));
+        world.run(|s| train(&source, given, &vault, s)).unwrap();
+    }
+    let before = weights(&both.vaults()[1]).unwrap();
+    let error = both.refused(|_, vault, s| delete(vault, &ids(&[5]), s));
+    assert_eq!(error.code(), Code::Memory, "{error:?}");
+    assert!(error.message().contains("`§memory` is"), "{error:?}");
+    assert_eq!(weights(&both.vaults()[1]).unwrap(), before);
+    let path = &both.vaults()[1];
+    let verdict = verify_ledger_within(path, Some(both.little), true, None, None, None).unwrap();
+    let sums = verdict.checks.iter().find(|check| check.name == "sums").unwrap();
+    assert_eq!(sums.outcome, CheckOutcome::Undecided, "{sums:?}");
+}
+
+/// The same table trained within little memory and without a limit.
+fn trained_alike(classes: usize, given: &Settings, name: &str, what: &str) {
+    let both = Both::new(LITTLE);
+    let source = |world: &World| Source {
+        id: (name == "id").then(|| "id".to_owned()),
+        ignore: if name == "id" { Vec::new() } else { vec!["id".to_owned()] },
+        ..declared(world, classes)
+    };
+    both.agree(|world, vault, s| train(&source(world), given.clone(), vault, s), what);
+    let one = if name == "id" { "id-17" } else { "row:17" };
+    let request = Delete { what: Which::Ids(vec![one.into()]), request_id: Some("one".into()) };
+    both.agree(|_, vault, s| delete(vault, &request, s), what);
+    let [a, b] = both.vaults().map(|vault| Vault::open_read_only(&vault).unwrap());
+    let rows = |vault: &Vault| {
+        let mut rows = Vec::new();
+        vault
+            .scan(|number, row| -> std::result::Result<(), efface_vault::ReadError> {
+                let subject = row.subject.map(str::to_owned);
+                rows.push((number, row.id.to_owned(), subject, row.features.to_vec(), row.target));
+                Ok(())
+            })
+            .unwrap();
+        rows
+    };
+    assert!(rows(&a) == rows(&b), "{what}");
+}
+
+#[test]
+fn trainings_on_tables_larger_than_memory_are_the_same() {
+    for (loss, classes, name) in
+        [("logistic", 2, "id"), ("softmax", 3, "row"), ("squared", 0, "id")]
+    {
+        let given = settings(Settings {
+            loss: Some(loss.into()),
+            target_range: (classes == 0).then_some((0.0, 10.0)),
+            max_group: Some(3),
+            ..Settings::default()
+        });
+        trained_alike(classes, &given, name, loss);
+    }
+}
+
+#[test]
+fn trainings_that_need_all_rows_are_refused_and_leave_nothing() {
+    let world = World::new();
+    let little = RowStore::Within(Memory::for_rows(LITTLE));
+    let vault = world.path("model.efface");
+    let ask = |source: Source<'static>, given: Settings| {
+        let served = world.run_on(little, |s| train(&source, given.clone(), &vault, s));
+        let error = served.map(|_| ()).expect_err(&format!("{given:?}"));
+        let left = std::fs::read_dir(vault.parent().unwrap()).unwrap();
+        let left =
+            left.filter(|e| e.as_ref().unwrap().path().display().to_string().contains(".efface"));
+        assert_eq!(left.count(), 0);
+        error
+    };
+    let fitted = Settings { preprocess: Some("fitted".into()), ..Settings::default() };
+    let batches = settings(Settings {
+        mechanism: Some("noisy-gd".into()),
+        noise: Some(0.05),
+        batches: Some(4),
+        ..Settings::default()
+    });
+    let weights = settings(Settings { class_weight: vec!["yes=2".into()], ..Settings::default() });
+    for given in [fitted, batches, weights] {
+        let error = ask(declared(&world, 2), given);
+        assert_eq!(error.code(), Code::Memory, "{error:?}");
+        assert!(error.message().contains("`§memory` is"), "{error:?}");
+    }
+    // An id that is there twice.
+    let source = declared(&world, 2);
+    let path = world.path("train.csv");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("id-4321,", "id-17,")).unwrap();
+    let error = ask(source, settings(Settings::default()));
+    assert_eq!(error.code(), Code::DuplicateId, "{error:?}");
+    // A table that fits is trained as ever.
+    let few = Source {
+        classes: Some(vec!["no".into(), "yes".into()]),
+        ..world.table("few.csv", 0, 300, 2)
+    };
+    world.run_on(little, |s| train(&few, settings(Settings::default()), &vault, s)).unwrap();
+}
