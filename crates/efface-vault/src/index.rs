@@ -135,7 +135,7 @@ impl Vault {
     ///
     /// # Errors
     /// A block that cannot be read.
-    pub(crate) fn names_agree(&self) -> Result<bool, ReadError> {
+    pub fn names_agree(&self) -> Result<bool, ReadError> {
         let mut listing = self.listing()?;
         listing.named.sort_unstable();
         listing.owned.sort_unstable();

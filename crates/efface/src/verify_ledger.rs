@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::checks::{self, same_constants};
 use crate::digest::certifies;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::ledger::{CERTIFICATE, CHECKPOINT, ERASURE, Signed, Tally, kind_of, time};
 use crate::plan::Plan;
@@ -71,10 +71,24 @@ pub fn verify_ledger_within(
     let mut vault = open_for_reading(path)?;
     let mut verdict = checked(&mut vault, trusted, head, keyring, whole, memory)?;
     if whole {
+        names(&vault, &mut verdict);
         sums::check_shards(&vault, memory, &mut verdict)?;
         sums::check_hessian(&vault, memory, &mut verdict)?;
     }
     Ok(verdict)
+}
+
+/// That whoever is named in a request is found: ids and subjects lead to the rows, and to no others.
+fn names(vault: &Vault, verdict: &mut Verdict) {
+    let (outcome, reason) = match vault.names_agree() {
+        Ok(true) => (CheckOutcome::Holds, "ids and subjects lead to the rows".to_owned()),
+        Ok(false) => {
+            let reason = "the tables of ids and subjects do not lead to the rows: requests would miss some";
+            (CheckOutcome::Fails, reason.to_owned())
+        }
+        Err(error) => (CheckOutcome::Fails, Error::from(error).to_string()),
+    };
+    verdict.push("names", outcome, reason);
 }
 
 /// As [`verify_whole_ledger`] without keys, of a vault that is open.

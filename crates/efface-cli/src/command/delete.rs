@@ -15,8 +15,9 @@ use crate::output::Output;
 ///
 /// The request is served as a whole or not at all. If any id is unknown the whole request is
 /// refused, unless `--skip-unknown` leaves it out; repeating an earlier deletion returns its
-/// certificate. After it, nothing of the records is left in the vault's folder; what a certificate
-/// does not cover (backups, earlier copies of the model, ...) is listed in it.
+/// certificate. After it, nothing of the records is left in the vault's folder but constants that were
+/// taken from the data, such as names of classes where preprocessing is declared; these, and what a
+/// certificate does not cover (backups, earlier copies of the model, ...), are listed in it.
 ///
 /// Where no new release is possible, because releases are used up or a solver cannot reach its
 /// distance, `--erase-only` erases the rows now and withdraws the model. Models on the features of

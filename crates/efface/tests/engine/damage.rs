@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use efface::{
     CheckOutcome, Code, Context, Delete, Progress, Settings, Verdict, Which, delete, doctor,
-    predict, refresh, status, verify_ledger, weights,
+    predict, refresh, status, verify_ledger, verify_whole_ledger, weights,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -51,6 +51,26 @@ fn failing(verdict: &Verdict) -> Vec<&str> {
 
 fn sql(vault: &Path, statements: &str) {
     Connection::open(vault).unwrap().execute_batch(statements).unwrap();
+}
+
+/// Whoever an index hides could not be deleted.
+#[test]
+fn names_that_lead_nowhere_fail_the_whole_ledger() {
+    let (world, vault) = aged(Settings::default());
+    let (key, keys) = (world.keyring.public_key(), Some(&world.keyring));
+    let whole = || verify_whole_ledger(&vault, Some(&key), None, keys).unwrap();
+    assert_eq!(whole().outcome(), CheckOutcome::Holds);
+    for change in [
+        "UPDATE owned SET subject = 'other' WHERE subject = 'who-2'",
+        "UPDATE named SET id = 'other' WHERE id = 'id-30'",
+        "DELETE FROM named WHERE id = 'id-31'",
+    ] {
+        let before = fs::read(&vault).unwrap();
+        sql(&vault, change);
+        assert!(failing(&whole()).contains(&"names"), "{change}");
+        fs::write(&vault, before).unwrap();
+    }
+    assert_eq!(whole().outcome(), CheckOutcome::Holds);
 }
 
 /// Whether every command that only reads takes the vault for sound.
