@@ -83,7 +83,8 @@ fn names(vault: &Vault, verdict: &mut Verdict) {
     let (outcome, reason) = match vault.names_agree() {
         Ok(true) => (CheckOutcome::Holds, "ids and subjects lead to the rows".to_owned()),
         Ok(false) => {
-            let reason = "the tables of ids and subjects do not lead to the rows: requests would miss some";
+            let reason =
+                "the tables of ids and subjects do not lead to the rows: requests would miss some";
             (CheckOutcome::Fails, reason.to_owned())
         }
         Err(error) => (CheckOutcome::Fails, Error::from(error).to_string()),

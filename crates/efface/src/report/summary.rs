@@ -19,7 +19,12 @@ pub(super) fn summary(facts: &Facts, latest: &Certificate) -> Section {
         .text(story(facts));
     let wanted = |claim: &&Claim| claim.notion == facts.target.notion;
     if let Some(claim) = latest.claims.iter().find(wanted).or(latest.claims.first()) {
-        section = section.text(format!("Its latest certificate claims: {}.", claim.words));
+        let of = if status.withdrawn {
+            "The latest certificate, of a model that was published before the erasure and is withdrawn, claims"
+        } else {
+            "Its latest certificate claims"
+        };
+        section = section.text(format!("{of}: {}.", claim.words));
     }
     if status.not_for_release {
         section = section.notice(Tone::Bad, SEEDED.0, SEEDED.1);
