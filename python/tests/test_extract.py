@@ -165,8 +165,9 @@ def test_batches_and_lists() -> None:
     for data, said in ((raw[:0], "no records"), (3, "got int"), ("text", "one text")):
         with pytest.raises(efface.InputError, match=said):
             efface.extract(encoder, data, name="x")
-    with pytest.raises(efface.InputError, match="`name`"):
-        efface.extract(encoder, raw)
+    for nameless in (None, "", " "):
+        with pytest.raises(efface.InputError, match="`name`"):
+            efface.extract(encoder, raw, name=nameless)
     with pytest.raises(efface.InputError, match="batch_size"):
         efface.extract(encoder, raw, name="x", batch_size=0)
 

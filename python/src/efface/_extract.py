@@ -209,7 +209,7 @@ def extract(
             code="settings",
             hint="call its `eval()` first",
         )
-    if name is None and module is None:
+    if (name is None and module is None) or (name is not None and not name.strip()):
         raise InputError(
             "`name` must say which public model this is: certificates name it",
             code="settings",

@@ -55,7 +55,10 @@ pub(crate) fn trusted_key(given: &str) -> Result<[u8; 32]> {
         }
         _ => return Err(neither(given)),
     };
-    if let Some(key) = std::str::from_utf8(&bytes).ok().and_then(|text| from_hex(text.trim())) {
+    // The digits alone, or what `efface key show` printed.
+    let text = std::str::from_utf8(&bytes).unwrap_or_default();
+    let keys: Vec<[u8; 32]> = text.split_whitespace().filter_map(from_hex).collect();
+    if let [key] = keys[..] {
         return Ok(key);
     }
     match Keyring::load(path) {

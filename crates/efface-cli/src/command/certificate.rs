@@ -58,7 +58,8 @@ struct Chosen {
 /// Show a certificate as a readable page
 ///
 /// What is promised, in words; what is not covered; and what was enforced, measured, declared or
-/// only assumed. This verifies nothing; `efface certificate verify` does.
+/// only assumed. This verifies nothing; `efface certificate verify` does. Of a vault whose model was
+/// withdrawn by an erasure, the newest is the entry of that erasure.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -160,11 +161,27 @@ impl Chosen {
         }
         read(&self.file)
     }
+
+    /// The entry of the erasure by which the newest model was withdrawn, where the newest is asked for.
+    fn withdrawal(&self) -> Result<Option<u64>> {
+        if self.which != "latest" || !is_vault(&self.file) {
+            return Ok(None);
+        }
+        let entries = efface::entries(&self.file)?;
+        let mut requests = entries
+            .iter()
+            .rev()
+            .filter(|entry| !["export", "checkpoint"].contains(&entry.kind.as_str()));
+        Ok(requests.next().filter(|newest| newest.kind == "erase").map(|newest| newest.index))
+    }
 }
 
 impl Show {
     fn run(self, output: &mut Output) -> Result<()> {
-        let text = self.of.text()?;
+        let text = match self.of.withdrawal()? {
+            Some(index) => efface::certificate(&self.of.file, &index.to_string())?,
+            None => self.of.text()?,
+        };
         let page = efface::show(&text)?;
         let certificate: Value = serde_json::from_str(&text)
             .map_err(|error| Error::input(Code::Certificate, error.to_string()))?;

@@ -82,7 +82,10 @@ fn a_key_to_trust_is_digits_or_a_file() {
     let key = w.public_key();
     w.write("trusted.pub", format!("{key}\n"));
     let own = w.key_file();
-    for given in [key.as_str(), "trusted.pub", own.to_str().unwrap()] {
+    w.write("shown.pub", w.efface("key show").done().stdout);
+    w.write("two.pub", format!("{key}\n{key}\n"));
+    w.efface("ledger verify m.efface --key two.pub").fails(2, &["64 hexadecimal digits"]);
+    for given in [key.as_str(), "trusted.pub", "shown.pub", own.to_str().unwrap()] {
         w.run(&["ledger", "verify", "m.efface", "--key", given]).done();
     }
     let other = format!("{}{}", &key[1..], &key[..1]);
