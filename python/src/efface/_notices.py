@@ -24,6 +24,7 @@ _BY_CODE: dict[str, type[UserWarning]] = {
     "large-delta": SettingsWarning,
     "no-request-covered": SettingsWarning,
     "noise-dominates": NoiseDominatesWarning,
+    "numbers-unclear": SettingsWarning,
     "public-n-far-off": SettingsWarning,
     "rows-clipped": RowsClippedWarning,
     "subject-learnt": SettingsWarning,

@@ -9,7 +9,7 @@ pub(super) const POINT: u8 = 1;
 pub(super) const COMMA: u8 = 2;
 
 /// Signs of currencies that may stand before or behind a number.
-const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
+pub(super) const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
 
 /// The number that a text spells in a notation, at most [`number::LARGEST`] in magnitude.
 pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {

@@ -17,6 +17,7 @@ mod number;
 mod raw;
 mod rows;
 mod source;
+mod spelling;
 mod sums;
 mod tally;
 mod targets;
@@ -28,6 +29,7 @@ pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use raw::{RawTarget, RawValues};
 pub use rows::{RawRows, TellingApart};
 pub use source::RawSource;
+pub use spelling::Spelling;
 
 pub(crate) use number::is_single_sized;
 pub(crate) use write::RawWriter;

@@ -65,6 +65,8 @@ pub enum NoticeCode {
     ColumnChanged,
     /// Texts in a column of numbers or times that are none count as missing.
     TextsMissing,
+    /// How numbers of a column are spelled leaves open which numbers they are.
+    NumbersUnclear,
     /// Rows of other classes were left out.
     RowsLeftOut,
     /// The request, or each of its records, was served before.
@@ -111,6 +113,7 @@ impl NoticeCode {
             Self::FewRecords => "few-records",
             Self::ColumnChanged => "column-changed",
             Self::TextsMissing => "texts-missing",
+            Self::NumbersUnclear => "numbers-unclear",
             Self::RowsLeftOut => "rows-left-out",
             Self::ServedBefore => "served-before",
             Self::NotCompared => "not-compared",
@@ -141,6 +144,7 @@ impl NoticeCode {
             | Self::ColumnLeftOut
             | Self::ColumnChanged
             | Self::TextsMissing
+            | Self::NumbersUnclear
             | Self::DamagedRows
             | Self::ClockSetBack
             | Self::SubjectsBeyondDeletions

@@ -14,7 +14,7 @@ const LISTED: usize = 6;
 const PEOPLE: usize = 20;
 
 /// What the columns learnt from name, as far as nobody said so: records, or people where `subjects` are
-/// not known.
+/// not known; and columns of numbers that may be others.
 pub(crate) fn names_learnt(
     rows: &RawRows,
     found: &Fitted,
@@ -22,7 +22,45 @@ pub(crate) fn names_learnt(
 ) -> impl Iterator<Item = Notice> {
     let ids = ids_learnt(rows, found);
     let people = if subjects { None } else { people_learnt(rows, found) };
-    ids.into_iter().chain(people)
+    ids.into_iter().chain(people).chain(numbers_unclear(rows, found))
+}
+
+/// Columns of numbers whose spelling leaves open which numbers they are.
+fn numbers_unclear(rows: &RawRows, found: &Fitted) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    for (column, spelling) in found.kinds().into_iter().zip(rows.spellings()) {
+        if column.kind != Some("numbers") {
+            continue;
+        }
+        let name = column.name;
+        let mut tell = |message| notices.push(Notice::new(NoticeCode::NumbersUnclear, message));
+        if spelling.may_separate_thousands() {
+            tell(format!(
+                "the numbers of the column `{name}` are whole ones below 1000 and others with a point and \
+                 three digits behind it: as 7.489 these were read, and not as 7489; where points separate \
+                 thousands, write the numbers without them"
+            ));
+        }
+        if spelling.has_codes() {
+            tell(format!(
+                "some numbers of the column `{name}` begin with zeros, as codes do, and all were learnt as \
+                 numbers; write a letter before each code, so that they are categories"
+            ));
+        }
+        if spelling.mixes_percent() {
+            tell(format!(
+                "some numbers of the column `{name}` have a percent sign and some have none; the sign is \
+                 left out, so that 28% is read as 28; write all of them in one way"
+            ));
+        }
+        if spelling.mixes_currencies() {
+            tell(format!(
+                "the column `{name}` has amounts of several currencies, which are read as plain numbers; \
+                 convert them, or put the currency into a column of its own"
+            ));
+        }
+    }
+    notices
 }
 
 /// The first column that seems to name people, each in several records, and is learnt from.

@@ -1,0 +1,145 @@
+//! How the numbers of a column are spelled, where that leaves open which numbers they are.
+
+use super::amount;
+use super::frame::Frame;
+use super::raw::{RawCell, Reader};
+use super::rows::RawRows;
+
+/// Rows that are looked at, evenly spread.
+const ROWS: usize = 20_000;
+
+/// How many cells of a named column are spelled in which way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spelling {
+    /// Whole numbers below 1000 in magnitude.
+    small: u64,
+    /// Numbers with a point and three digits behind it, as thousands may be separated: `7.489`.
+    grouped: u64,
+    /// Any others.
+    others: u64,
+    /// At least four digits, of which the first is a zero.
+    zeros: u64,
+    /// With a percent sign.
+    percent: u64,
+    /// Which signs of currencies there are, as a set of bits.
+    currencies: u8,
+}
+
+impl Spelling {
+    /// Whether all numbers could be whole ones whose thousands are separated by points, and some are
+    /// other numbers so.
+    #[must_use]
+    pub fn may_separate_thousands(&self) -> bool {
+        self.grouped > 0 && self.small > 0 && self.others == 0
+    }
+
+    /// Whether there are numbers with leading zeros, as codes have.
+    #[must_use]
+    pub fn has_codes(&self) -> bool {
+        self.zeros > 0
+    }
+
+    /// Whether some numbers have a percent sign and some have none.
+    #[must_use]
+    pub fn mixes_percent(&self) -> bool {
+        self.percent > 0 && self.percent < self.small + self.grouped + self.others
+    }
+
+    /// Whether there are signs of two currencies or more.
+    #[must_use]
+    pub fn mixes_currencies(&self) -> bool {
+        self.currencies.count_ones() > 1
+    }
+
+    fn see(&mut self, cell: RawCell<'_>) {
+        let text = match cell {
+            RawCell::Missing | RawCell::Time(_) => return,
+            RawCell::Number(value) if value.fract() == 0.0 && value.abs() < 1000.0 => {
+                self.small += 1;
+                return;
+            }
+            RawCell::Number(_) => {
+                self.others += 1;
+                return;
+            }
+            RawCell::Text(text) => text,
+        };
+        if amount::notations(text) == 0 {
+            return;
+        }
+        self.percent += u64::from(text.contains('%'));
+        for (bit, sign) in amount::CURRENCIES.iter().enumerate() {
+            self.currencies |= u8::from(text.contains(*sign)) << bit;
+        }
+        let is_sign = |c: char| amount::CURRENCIES.contains(&c) || "%+-\u{2212}".contains(c);
+        let digits = text.trim_matches(|c| is_sign(c) || c == ' ');
+        let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+        self.zeros += u64::from(whole && digits.len() >= 4 && digits.starts_with('0'));
+        match amount::is_ambiguous(digits) {
+            true => self.grouped += 1,
+            false if whole && digits.len() <= 3 => self.small += 1,
+            false => self.others += 1,
+        }
+    }
+}
+
+impl RawRows {
+    /// How the numbers of each named column are spelled, in the order of columns; none for arrays. Of
+    /// many rows some are looked at, evenly spread.
+    #[must_use]
+    pub fn spellings(&self) -> Vec<Spelling> {
+        let Frame::Columns(columns) = self.frame() else { return Vec::new() };
+        let mut found = vec![Spelling::default(); columns.len()];
+        for at in (0..self.len()).step_by(self.len().div_ceil(ROWS).max(1)) {
+            let mut reader = Reader::new(self.row(at));
+            let read = reader.skip_target().and_then(|()| {
+                found.iter_mut().try_for_each(|column| {
+                    column.see(reader.cell()?);
+                    Ok(())
+                })
+            });
+            if read.is_err() {
+                return Vec::new();
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::write::RawWriter;
+    use super::*;
+
+    fn of(texts: &[&str]) -> Spelling {
+        let mut found = Spelling::default();
+        for text in texts {
+            let mut writer = RawWriter::default();
+            writer.word(text);
+            found.see(Reader::new(writer.bytes()).cell().unwrap());
+        }
+        found
+    }
+
+    #[test]
+    fn what_is_left_open_is_found() {
+        assert!(of(&["242", "7.489", "159 €", "-1.580 €", "kg"]).may_separate_thousands());
+        for clear in [
+            &["242", "7.489", "1.5"][..],
+            &["242", "7.489", "1234"],
+            &["242", "7.489", "0.489"],
+            &["242", "7.489", "142,00"],
+            &["7.489", "3.250"],
+            &["242", "159"],
+        ] {
+            assert!(!of(clear).may_separate_thousands(), "{clear:?}");
+        }
+        assert!(of(&["01067", "10115"]).has_codes());
+        assert!(!of(&["10115", "0", "012", "0.5000", "00a1"]).has_codes());
+        assert!(of(&["28.6%", "0.286"]).mixes_percent());
+        assert!(!of(&["28.6%", "3 %"]).mixes_percent());
+        assert!(!of(&["28.6", "3"]).mixes_percent());
+        assert!(of(&["$7", "7 €"]).mixes_currencies());
+        assert!(!of(&["$7", "8", "$ 9"]).mixes_currencies());
+    }
+}
