@@ -334,13 +334,16 @@ def _remember(features: Features) -> None:
 
 def _first_row(x: Any) -> NDArray[np.float32] | None:
     """The numbers of the first row of a table; None where it has none."""
-    rows = x.iloc[:1].to_numpy() if hasattr(x, "iloc") else x
-    if hasattr(rows, "to_numpy"):
-        rows = rows[:1].to_numpy()
-    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or len(rows) == 0:
-        return None
-    cells = [cell for cell in rows[0].tolist() if isinstance(cell, float)]
-    return np.array(cells, dtype=np.float32) if cells else None
+    cells: Any = ()
+    if hasattr(x, "iloc"):
+        cells = next(x.iloc[:1].itertuples(index=False, name=None), ()) if x.ndim == 2 else ()
+    elif hasattr(x, "row") and hasattr(x, "columns"):
+        cells = x.row(0) if len(x) else ()
+    elif isinstance(x, np.ndarray) and x.ndim == 2 and len(x):
+        cells = x[0].tolist()
+    numbers = [cell for cell in cells if isinstance(cell, float)]
+    with np.errstate(over="ignore"):
+        return np.array(numbers, dtype=np.float32) if numbers else None
 
 
 def _holds(features: Features, row: NDArray[np.float32]) -> bool:
