@@ -25,6 +25,7 @@ mod digest;
 mod encode;
 mod erase;
 mod error;
+mod exact_copy;
 mod examine;
 mod export;
 mod gradient_sums;
@@ -130,6 +131,8 @@ pub use efface_learn::loss::{LossName, Task as LossTask};
 pub use efface_learn::{Loss, Parts, SumError};
 #[doc(hidden)]
 pub use efface_matrix::Totals;
+#[doc(hidden)]
+pub use exact_copy::{ExactCopy, ExactSample};
 #[doc(hidden)]
 pub use gradient_sums::{GradientSteps, GradientSums};
 #[doc(hidden)]

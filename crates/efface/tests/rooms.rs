@@ -37,8 +37,8 @@ const ROOMS: &[(&str, &str)] = &[
         "digest mechanism_name error arithmetic account leaving seal settings show head plan bounds \
          predictor encode naming shape start rows source context listed mechanism random gradient_sums \
          table notice margins partitioned raw planner resolve outcome ledger checks store audit_sample \
-         predict serve status sums trunk verify weights add erase export prepare refresh simulation train \
-         verify_ledger copies delete examine report salvage",
+         predict serve status sums trunk verify weights add erase export prepare refresh simulation \
+         exact_copy train verify_ledger copies delete examine report salvage",
     ),
     ("efface-lab", "audit trial attack reproduce"),
     (

@@ -58,6 +58,91 @@ fn every_mechanism_with_a_claim_is_audited() {
     }
 }
 
+const NOISY: &str = "--mechanism dp-sgd --network dense:4 --unit record --classes 0,1 --public-n 60 \
+                     --deletions 2 --rate 0.2 --steps 12 --epsilon 2 --delta 1e-4";
+
+/// Models of exact removal: after requests that follow what was published, the bits of a training anew.
+#[test]
+fn exact_models_are_compared_bit_by_bit() {
+    let rff =
+        "--mechanism ridge --features rff:32,seed=3 --classes 0,1 --public-n 60 --lambda 1e-3";
+    for (label, settings) in [
+        (Label::Two, "--mechanism shards --network dense:4 --shards 3 --epochs 4 --public-n 60"),
+        (Label::Two, rff),
+        (Label::Number, "--mechanism ridge --loss squared --target-range -10,10"),
+    ] {
+        let w = trained(label, settings);
+        let before = w.files();
+        let found = w.efface("audit m.efface --json").done().json();
+        assert_eq!(w.files(), before, "{settings}: the folder changed");
+        assert_eq!(
+            (&found["verdict"], &found["method"]),
+            (&"consistent".into(), &"bit by bit".into())
+        );
+        assert_eq!(found["notion"], "exact-removal");
+        let compared = found["compared"].as_array().unwrap();
+        let part = |name: &str| -> Vec<u64> {
+            compared.iter().map(|one| one[name].as_u64().unwrap_or(0)).collect()
+        };
+        assert_eq!(part("request"), [0, 1, 2, 3], "{settings}");
+        assert_eq!((part("records"), part("differ")), (vec![60, 59, 57, 53], vec![0; 4]));
+        assert_eq!(found["deleted"]["positions"].as_array().unwrap().len(), 7, "{found:#}");
+        w.efface("audit m.efface --record r17 --record r4 -o a.json").done();
+        let named: Value = serde_json::from_slice(&w.read("a.json")).unwrap();
+        assert_eq!(named["deleted"]["positions"], Value::from(vec![4, 17]));
+        let page = w.efface("report m.efface --audit a.json").done().stdout;
+        assert!(page.contains("weights differ") && !page.contains("r17"), "{page}");
+        let text = String::from_utf8(w.read("a.json")).unwrap();
+        let other = text.replacen("\"differ\": 0", "\"differ\": 1", 1);
+        w.write("other.json", other);
+        w.efface("report m.efface --audit other.json").fails(2, &["refuted", "consistent"]);
+        let part = w.efface("audit m.efface --rows 30 --runs 1 --json").done().json();
+        assert_eq!(
+            (&part["records"]["used"], &part["verdict"]),
+            (&30.into(), &"consistent".into())
+        );
+        assert_eq!(part["compared"].as_array().unwrap().len(), 2);
+    }
+}
+
+/// Networks with noise: planted canaries, told apart no better than is certified.
+#[test]
+fn networks_with_noise_are_audited_by_canaries() {
+    let w = trained(Label::Two, NOISY);
+    let before = w.files();
+    let found = w.efface("audit m.efface --runs 3000 --json").done().json();
+    assert_eq!(w.files(), before);
+    assert_eq!((&found["verdict"], &found["method"]), (&"consistent".into(), &"canaries".into()));
+    let canaries = found["canaries"].as_array().unwrap();
+    assert_eq!(
+        canaries.iter().map(|one| one["units"].as_u64().unwrap()).collect::<Vec<_>>(),
+        [1, 4]
+    );
+    for one in canaries {
+        let share = number(&one["estimate"]) / number(&one["certified"]);
+        assert!((share - 1.0).abs() < 0.1 && number(&one["delta"]) == 1e-4, "{one:#}");
+    }
+    w.efface("audit m.efface --runs 3000 -o a.json").done();
+    let page = w.efface("report m.efface --audit a.json").done().stdout;
+    assert!(page.contains("no contradiction found") && page.contains("for 4 units"), "{page}");
+    let few = w.efface("audit m.efface --runs 3 --json").exits(2).json();
+    assert_eq!(few["verdict"], "undecided");
+}
+
+/// The head on a network is audited beside its own promise; the network in its own vault.
+#[test]
+fn heads_on_networks_are_audited_as_they_are() {
+    let w = trained(Label::Two, NOISY);
+    w.efface(
+        "train data.csv --label y --id id --subject user --features network:m.efface --mechanism ridge --lambda 0.01 \
+         --epsilon 3 --delta 1e-3 -o head.efface",
+    )
+    .done();
+    let found = w.efface("audit head.efface --json").done().json();
+    assert_eq!((&found["verdict"], &found["method"]), (&"consistent".into(), &"bit by bit".into()));
+    assert!(found["notes"].to_string().contains("network behind the features"), "{found:#}");
+}
+
 /// Named records are told by position alone; subsets and planted rows are said to be such.
 #[test]
 fn what_was_audited_is_said_and_nobody_named() {
@@ -103,7 +188,11 @@ fn too_few_runs_decide_nothing() {
 #[test]
 fn what_cannot_be_audited_is_refused() {
     let w = trained(Label::Number, "--mechanism ridge --loss squared --target-range -10,10");
-    w.efface("audit m.efface").fails(1, &["`ridge`", "bit for bit", "ledger verify"]);
+    w.efface("audit m.efface --canary").fails(1, &["bit for bit"]);
+    w.efface("audit m.efface --rows 1 --record r1").fails(2, &["at least one record"]);
+    let w = trained(Label::Two, NOISY);
+    w.efface("audit m.efface --record r1").fails(1, &["planted canaries"]);
+    w.efface("audit m.efface --rows 20").fails(1, &["planted canaries"]);
     let w = trained(Label::Two, "--mechanism solve");
     w.efface("audit m.efface --record nobody").fails(1, &["not in the vault", "nobody"]);
     w.efface("audit m.efface --rows 2 --record r1 --record r2").fails(2, &["at least one record"]);

@@ -17,10 +17,12 @@ mod candidate;
 mod chains;
 #[cfg(test)]
 mod chains_tests;
+mod exact;
 mod examine;
 mod fault;
 mod instance;
 mod result;
+mod sampled;
 pub mod statistics;
 #[cfg(test)]
 mod tests;
@@ -33,7 +35,8 @@ pub use examine::{Budget, Direction, Examined, Means, examine};
 pub use fault::Fault;
 pub use instance::{FAULTY, Instance, Measured, TIGHT};
 pub use result::{
-    AuditResult, Certified, Deleted, Head, Records, SCHEMA, Split, Test, Verdict, judge, largest,
+    AuditResult, CanaryTest, Certified, Compared, Deleted, Head, Records, SCHEMA, Split, Test,
+    Verdict, judge, largest,
 };
 pub use vault::{Options, audit};
 pub use worlds::{

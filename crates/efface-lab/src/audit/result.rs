@@ -1,7 +1,7 @@
 //! What an audit found, as data and in words.
 
 use efface::Claim;
-use efface_page::number::{ceiling, floor, near};
+use efface_page::number::{ceiling, counted, floor, near};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,8 @@ pub struct AuditResult {
     pub deleted: Deleted,
     /// Steps of learning and of the deletion, where chains were run side by side.
     pub steps: Option<(u64, u64)>,
-    /// How both worlds were run: `engine`, one by one, or `batched`, as matrix products.
+    /// How both worlds were run: `engine`, one by one; `batched`, as matrix products; `bit by bit`, where
+    /// removal is exact; `canaries`, for networks with noise.
     pub method: String,
     /// Runs of each world, by what they were used for.
     pub runs: Split,
@@ -51,8 +52,15 @@ pub struct AuditResult {
     /// What a certificate of the simulated deletion would say; certificates of the vault's own
     /// requests may say less or more.
     pub certified: Vec<Certified>,
-    /// The probability with which all bounds hold together.
-    pub confidence: f64,
+    /// Trainings anew beside the model, bit by bit: for exact removal, which has no other tests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub compared: Vec<Compared>,
+    /// Canaries in batches under the plan's noise, weighed by their likelihood: for networks with noise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub canaries: Vec<CanaryTest>,
+    /// The probability with which all bounds hold together; none where models are compared bit by bit.
+    #[serde(default)]
+    pub confidence: Option<f64>,
     /// Wall time of the audit in seconds.
     pub seconds: f64,
     /// Whether the tests refute the certified bound.
@@ -123,6 +131,43 @@ pub struct Test {
     pub shown: Shown,
 }
 
+/// A training anew on the records that were left, beside the model that deleted the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compared {
+    /// After which of the audit's requests, from 1; none for the model before the first one.
+    pub request: Option<u64>,
+    /// Records that were left.
+    pub records: u64,
+    /// Threads of the training.
+    pub threads: u64,
+    /// Weights that were compared.
+    pub weights: u64,
+    /// Weights of other bits.
+    pub differ: u64,
+}
+
+/// What an attacker wins who sees every sum that a network with noise releases, and knows the canaries.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CanaryTest {
+    /// Canaries that are deleted together, each a unit of its own.
+    pub units: u64,
+    /// Trainings that were counted.
+    pub runs: u64,
+    /// How many canaries there were in these, and with which rate they were drawn, so that large losses are
+    /// not rare: each training is weighed by how much less likely it is with `units` at the plan's rate.
+    pub drawn: (u64, f64),
+    /// The epsilon, at the certified delta, that the runs give: no bound.
+    pub estimate: f64,
+    /// The least that is consistent with them, by six standard errors of delta.
+    pub lower: f64,
+    /// The epsilon that is certified.
+    pub certified: f64,
+    /// delta of both, in (0, 1).
+    pub delta: f64,
+}
+
 /// A certified upper bound.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -187,6 +232,42 @@ pub fn judge(tests: &[Test], reach: &Shown, certified: &[Certified]) -> Verdict 
     }
 }
 
+impl Verdict {
+    /// What comparisons bit by bit come to: undecided without one after a request.
+    #[must_use]
+    pub fn of_bits(compared: &[Compared]) -> Self {
+        if compared.iter().any(|one| one.differ > 0) {
+            Self::Refuted
+        } else if compared.iter().any(|one| one.request.is_some()) {
+            Self::Consistent
+        } else {
+            Self::Undecided
+        }
+    }
+
+    /// The graver of both: refuted, undecided, consistent.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Refuted, _) | (_, Self::Refuted) => Self::Refuted,
+            (Self::Undecided, _) | (_, Self::Undecided) => Self::Undecided,
+            _ => Self::Consistent,
+        }
+    }
+
+    /// What canaries come to: undecided where so few runs show nothing.
+    #[must_use]
+    pub fn of_canaries(canaries: &[CanaryTest]) -> Self {
+        if canaries.iter().any(|one| one.lower > one.certified) {
+            Self::Refuted
+        } else if canaries.iter().all(|one| one.lower > 0.0) && !canaries.is_empty() {
+            Self::Consistent
+        } else {
+            Self::Undecided
+        }
+    }
+}
+
 impl Certified {
     /// The numbers of a claim.
     #[must_use]
@@ -204,6 +285,9 @@ impl AuditResult {
     /// The outcome in one sentence.
     #[must_use]
     pub fn words(&self) -> String {
+        if self.method == super::exact::METHOD {
+            return self.words_of_bits();
+        }
         let told = match self.deleted.count {
             1 => "a model that deleted the record from one that never saw it".to_owned(),
             n => format!("a model that deleted the {n} records from one that never saw them"),
@@ -238,6 +322,28 @@ impl AuditResult {
                 self.runs.counted,
                 floor(self.mu_reach),
                 floor(self.epsilon_reach)
+            ),
+        }
+    }
+
+    /// The same of comparisons bit by bit.
+    fn words_of_bits(&self) -> String {
+        let weights: u64 = self.compared.iter().map(|one| one.weights).sum();
+        let differ: u64 = self.compared.iter().map(|one| one.differ).sum();
+        let trainings = counted(self.compared.len() as u64, "training");
+        match self.verdict {
+            Verdict::Refuted => format!(
+                "{differ} of {weights} weights have other bits than those of {trainings} from nothing on \
+                 the records that were left: removal is not exact"
+            ),
+            Verdict::Undecided => {
+                "no request was followed by a training from nothing: ask for one run or more, and for more \
+                 time where a limit ended them"
+                    .into()
+            }
+            Verdict::Consistent => format!(
+                "all {weights} weights have the bits of {trainings} from nothing on the records that were \
+                 left, in other orders and with other numbers of threads"
             ),
         }
     }

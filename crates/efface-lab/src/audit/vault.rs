@@ -14,7 +14,7 @@ use super::examine::{Budget, Direction, Examined, Means, examine};
 use super::result::{AuditResult, Certified, Deleted, Head, Records, SCHEMA, judge, largest};
 use super::statistics::ERROR;
 use super::worlds::{EngineWorlds, Seeds, Side};
-use super::{canary, candidate, chains};
+use super::{canary, candidate, chains, exact, sampled};
 
 /// What to audit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -39,7 +39,20 @@ pub fn audit(
     budget: &Budget<'_>,
 ) -> Result<AuditResult> {
     let mut sample = audit_sample(path, &options.records)?;
-    check(&sample.plan, options)?;
+    if options.canary && !options.records.is_empty() {
+        let message = "either records are named or one is planted, got both";
+        return Err(Error::refused(Code::Audit, message));
+    }
+    match &sample.plan.schedule {
+        Schedule::Sampled(plan) => {
+            return sampled::audit(path, &sample, plan, options, seed, budget);
+        }
+        Schedule::Sharded(_) | Schedule::Sums => {
+            drop(sample);
+            return exact::audit(path, options, seed, budget);
+        }
+        _ => check(&sample.plan, options)?,
+    }
     let in_vault = sample.records.rows() as u64;
     let origins = subset(&mut sample, options.rows)?;
     let constants = sample.plan.constants()?;
@@ -126,17 +139,7 @@ pub fn audit(
     let Examined { tests, split, reach } = examined;
     let verdict = judge(&tests, &reach, &certified);
     let (mu_lower, epsilon_lower) = largest(&tests);
-    if let Some(entry) = entries(path)?.iter().find(|e| e.outdates(sample.head.0)) {
-        return Err(Error::refused(
-            Code::Audit,
-            format!(
-                "entry {} ({}) deleted records while the audit ran, so its numbers would remain \
-                 after them",
-                entry.index, entry.kind
-            ),
-        )
-        .hint("audit the vault again"));
-    }
+    unchanged(path, sample.head.0)?;
     let origin = |row: &usize| origins.get(*row).map(|&row| row as u64);
     Ok(AuditResult {
         schema: SCHEMA.to_owned(),
@@ -161,11 +164,26 @@ pub fn audit(
         mu_reach: reach.mu_lower,
         epsilon_reach: reach.epsilon_lower,
         certified,
-        confidence: 1.0 - ERROR,
+        compared: Vec::new(),
+        canaries: Vec::new(),
+        confidence: Some(1.0 - ERROR),
         seconds: (budget.elapsed)(),
         verdict,
         notes,
     })
+}
+
+/// Refuses results that would remain after records which they were computed from: those that were deleted
+/// while the audit ran.
+pub(super) fn unchanged(path: &Path, head: u64) -> Result<()> {
+    let Some(entry) = entries(path)?.into_iter().find(|entry| entry.outdates(head)) else {
+        return Ok(());
+    };
+    let (index, kind) = (entry.index, entry.kind);
+    let message = format!(
+        "entry {index} ({kind}) deleted records while the audit ran, so its numbers would remain after them"
+    );
+    Err(Error::refused(Code::Audit, message).hint("audit the vault again"))
 }
 
 /// Refuses what this audit does not fit.
@@ -178,25 +196,10 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
             "`efface ledger verify --all` checks the chain, and computes exact parts anew from the rows",
         ));
     }
-    if plan.mechanism.is_exact() {
-        let message = format!(
-            "`{}` publishes without noise: its claim is equality, bit for bit, and takes no statistics",
-            plan.mechanism.name()
-        );
-        return Err(Error::refused(Code::Audit, message).hint(
-            "`efface ledger verify --all` computes the model anew from the rows and compares",
-        ));
-    }
     if !plan.mechanism.is_sound() {
         return refused(
             "`objective-perturbation` has no valid certificate to audit; `efface audit lab \
              perturbation` breaks its theorem",
-        );
-    }
-    if matches!(plan.schedule, Schedule::Sampled(_)) {
-        return refused(
-            "a network is not audited: thousands of trainings take too long, and it has no optimum \
-             that a deletion could move",
         );
     }
     if options.canary && plan.fitting.is_some() {
@@ -205,14 +208,20 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
              or let the audit search",
         );
     }
-    if options.canary && !options.records.is_empty() {
-        return refused("either records are named or one is planted, got both");
-    }
     Ok(())
 }
 
 /// Keeps `rows` records spread evenly over the sample, the named ones among them; where they come from.
 fn subset(sample: &mut AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
+    let kept = spread(sample, rows)?;
+    if kept.len() < sample.records.rows() {
+        sample.keep(&kept)?;
+    }
+    Ok(kept)
+}
+
+/// Positions of `rows` records spread evenly over the sample, the named ones among them; all of them for none.
+pub(super) fn spread(sample: &AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
     let (all, named) = (sample.records.rows(), &sample.named);
     let Some(wanted) = rows.map(|rows| rows as usize).filter(|&rows| rows < all) else {
         return Ok((0..all).collect());
@@ -228,7 +237,6 @@ fn subset(sample: &mut AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
     let spread = (0..wanted).map(|i| i * all / wanted).filter(|row| !named.contains(row));
     kept.extend(spread.take(wanted - named.len()));
     kept.sort_unstable();
-    sample.keep(&kept)?;
     Ok(kept)
 }
 

@@ -27,7 +27,11 @@ pub(super) struct Audit {
     mu_reach: f64,
     epsilon_reach: f64,
     certified: Vec<Certified>,
-    confidence: f64,
+    #[serde(default)]
+    compared: Vec<Compared>,
+    #[serde(default)]
+    canaries: Vec<CanaryTest>,
+    confidence: Option<f64>,
     verdict: Outcome,
     notes: Vec<String>,
 }
@@ -54,6 +58,23 @@ struct Certified {
     mu: Option<Decimal>,
     epsilon: Decimal,
     delta: Decimal,
+}
+
+/// A training anew beside the model, bit by bit.
+#[derive(Debug, Deserialize)]
+struct Compared {
+    request: Option<u64>,
+    weights: u64,
+    differ: u64,
+}
+
+/// What an attacker wins on canaries.
+#[derive(Debug, Deserialize)]
+struct CanaryTest {
+    units: u64,
+    lower: f64,
+    certified: f64,
+    delta: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -123,10 +144,14 @@ impl Audit {
                 return Err(format!("`{name}` must be at least 0, got {value}"));
             }
         }
-        if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return Err(format!("`confidence` must be in (0, 1), got {}", self.confidence));
+        let bitwise = !self.compared.is_empty();
+        match self.confidence {
+            Some(confidence) if confidence > 0.0 && confidence < 1.0 => {}
+            None if bitwise => {}
+            got => return Err(format!("`confidence` must be in (0, 1), got {got:?}")),
         }
-        if self.deleted.count == 0 {
+        // A model may be compared with a training anew before anything is deleted.
+        if self.deleted.count == 0 && !bitwise {
             return Err("`deleted.count` must be at least 1, got 0".into());
         }
         for bound in &self.certified {
@@ -137,23 +162,74 @@ impl Audit {
                 );
             }
         }
+        for canary in &self.canaries {
+            let numbers = canary.lower >= 0.0 && canary.certified >= 0.0;
+            if !(numbers && canary.delta > 0.0 && canary.delta < 1.0 && canary.units > 0) {
+                return Err("`canaries` must have units, epsilons of at least 0 and a delta".into());
+            }
+        }
         let above = |mu: f64, epsilon: f64| {
             self.certified
                 .iter()
                 .any(|bound| bound.mu.is_some_and(|most| mu > most.0) || epsilon > bound.epsilon.0)
         };
-        let follows = if above(self.mu_lower, self.epsilon_lower) {
-            Outcome::Refuted
-        } else if above(self.mu_reach, self.epsilon_reach) && self.runs.counted > 0 {
-            Outcome::Consistent
+        let refuted = above(self.mu_lower, self.epsilon_lower)
+            || self.compared.iter().any(|one| one.differ > 0)
+            || self.canaries.iter().any(|one| one.lower > one.certified);
+        let decided = if bitwise {
+            self.compared.iter().any(|one| one.request.is_some())
         } else {
-            Outcome::Undecided
+            let shown = self.canaries.iter().all(|one| one.lower > 0.0);
+            above(self.mu_reach, self.epsilon_reach) && self.runs.counted > 0 && shown
+        };
+        let follows = match (refuted, decided) {
+            (true, _) => Outcome::Refuted,
+            (false, true) => Outcome::Consistent,
+            (false, false) => Outcome::Undecided,
         };
         if follows != self.verdict {
             return Err(format!("its numbers make it {follows:?}, and it says {:?}", self.verdict)
                 .to_lowercase());
         }
         Ok(())
+    }
+}
+
+impl Audit {
+    /// Weights of other bits, and weights compared.
+    fn bits(&self) -> (u64, u64) {
+        let sum = |of: fn(&Compared) -> u64| self.compared.iter().map(of).sum();
+        (sum(|one| one.differ), sum(|one| one.weights))
+    }
+
+    /// What it measured, for a cell.
+    fn measured(&self) -> String {
+        let (differ, weights) = self.bits();
+        if !self.compared.is_empty() {
+            return format!("{differ} of {weights} weights differ");
+        }
+        let tests = format!("{}, {}", floor(self.mu_lower), floor(self.epsilon_lower));
+        let of = |one: &CanaryTest| {
+            let units = counted(one.units, "unit");
+            let (lower, certified) = (floor(one.lower), bound(one.certified));
+            let delta = bound(one.delta);
+            format!("epsilon {lower} for {units} at delta {delta}, at most {certified} certified")
+        };
+        let canaries = self.canaries.iter().map(of);
+        std::iter::once(tests).chain(canaries).collect::<Vec<_>>().join("; ")
+    }
+
+    /// What refutes a claim, in a sentence.
+    fn found(&self) -> String {
+        let (differ, weights) = self.bits();
+        let false_one = self.canaries.iter().find(|one| one.lower > one.certified);
+        match false_one {
+            _ if differ > 0 => {
+                format!("{differ} of {weights} weights are not those of a training anew.")
+            }
+            Some(one) => format!("At least epsilon {} was measured.", floor(one.lower)),
+            None => format!("At least epsilon {} was measured.", floor(self.epsilon_lower)),
+        }
     }
 }
 
@@ -173,10 +249,7 @@ pub(super) fn attempts(audits: &[Audit]) -> Section {
         Some(audit) => section.notice(
             Tone::Bad,
             "An audit refutes a claim",
-            format!(
-                "At least epsilon {} was measured. Do not rely on these certificates.",
-                floor(audit.epsilon_lower)
-            ),
+            format!("{} Do not rely on these certificates.", audit.found()),
         ),
     };
     let table = Table::new(
@@ -196,7 +269,9 @@ pub(super) fn attempts(audits: &[Audit]) -> Section {
     section
         .text(
             "Each audit trained many models in memory and deleted from each once, and trained as \
-             many without those records. The requests listed below were not repeated.",
+             many without those records; models of exact removal were trained anew after requests of the \
+             audit's own and compared bit by bit, and networks with noise trained on planted canaries. The \
+             requests listed below were not repeated.",
         )
         .table(table.rows(audits.iter().map(row)))
         .list(notes)
@@ -213,13 +288,14 @@ pub(super) fn attempts(audits: &[Audit]) -> Section {
 
 /// What one audit adds, each line with the entry it is about.
 fn noted(audit: &Audit) -> Vec<String> {
-    let reach = format!(
-        "this many runs could show a mu of at most {}; all measured bounds hold jointly with \
-         probability {}",
-        floor(audit.mu_reach),
-        audit.confidence
-    );
-    let all = std::iter::once(&reach).chain(&audit.notes);
+    let reach = audit.confidence.map(|confidence| {
+        format!(
+            "this many runs could show a mu of at most {}; all measured bounds hold jointly with \
+             probability {confidence}",
+            floor(audit.mu_reach)
+        )
+    });
+    let all = reach.iter().chain(&audit.notes);
     all.map(|note| format!("Audit after entry {}: {note}.", audit.head.index)).collect()
 }
 
@@ -238,7 +314,7 @@ fn row(audit: &Audit) -> [String; 7] {
         audit.notion.clone(),
         format!("{}: {}", counted(audit.deleted.count, "record"), audit.deleted.found),
         audit.runs.counted.to_string(),
-        format!("{}, {}", floor(audit.mu_lower), floor(audit.epsilon_lower)),
+        audit.measured(),
         certified.collect::<Vec<_>>().join("; "),
         outcome.into(),
     ]

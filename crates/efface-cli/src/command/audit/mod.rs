@@ -23,8 +23,15 @@ use crate::output::Output;
 /// noise each time, and as often runs the reference that the certificate names. Tests along several
 /// directions then bound from below how well the two can be distinguished, at confidence 1 - 1e-6;
 /// the certificate bounds it from above. The record is the one whose deletion moves the optimum
-/// most, unless records are named. The vault is not changed, and no row is written anywhere; but
-/// the numbers are computed from the records, and no certificate covers them.
+/// most, unless records are named.
+///
+/// Models of exact removal (`ridge`, `shards`) serve up to three requests in memory, for records
+/// that the published weights know best, and are compared bit by bit with trainings from nothing
+/// on what is left, in another order and with another number of threads. Networks with noise
+/// (`dp-sgd`) are audited by planted canaries, under the plan's clip, noise, rate and number of steps.
+///
+/// The vault is not changed, and no row is written anywhere; but the numbers are computed from the
+/// records, and no certificate covers them.
 ///
 /// Exit code 0: no test contradicts what a certificate of that deletion would say; 1: one does, or
 /// the vault cannot be audited (the message says which); 2: too few runs to say.

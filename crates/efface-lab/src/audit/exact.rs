@@ -1,0 +1,314 @@
+//! The audit of exact removal: models after the audit's own requests, bit for bit beside models that never
+//! saw what was deleted.
+//!
+//! The vault's model is copied into memory with its records and what it keeps. Each request deletes, through
+//! the engine, the records that the copy's published weights know best, so that requests follow what was
+//! published. Then a model is trained from nothing on the records that are left, put in in another order and
+//! with another number of threads; exact removal promises that both have the same bits.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use efface::{Claim, Code, Error, ExactCopy, ExactSample, Notion, Plan, Result, Schedule};
+use efface_learn::Dataset;
+use efface_matrix::{Row, margins};
+use rand_chacha::ChaCha20Rng;
+use rand_core::Rng;
+use rayon::ThreadPoolBuilder;
+
+use super::examine::Budget;
+use super::result::{
+    AuditResult, Certified, Compared, Deleted, Head, Records, SCHEMA, Split, Verdict,
+};
+use super::vault::{Options, unchanged};
+use super::worlds::{Seeds, Side};
+
+/// Records of each request, as far as as many are left.
+const REQUESTS: [usize; 3] = [1, 2, 4];
+/// Threads of the trainings anew, in turn.
+const THREADS: [usize; 2] = [1, 3];
+/// The name of the method.
+pub(super) const METHOD: &str = "bit by bit";
+
+/// Audits a vault of exact removal.
+pub(super) fn audit(
+    path: &Path,
+    options: &Options,
+    seed: [u8; 32],
+    budget: &Budget<'_>,
+) -> Result<AuditResult> {
+    if options.canary {
+        let message = "no record is planted where models are compared bit for bit: the records of the \
+                       vault are deleted";
+        return Err(Error::refused(Code::Audit, message));
+    }
+    let mut read = ExactSample::read(path, &options.records)?;
+    let in_vault = read.sample.records.rows() as u64;
+    let kept = super::vault::spread(&read.sample, options.rows)?;
+    let mut notes = Vec::new();
+    if (kept.len() as u64) < in_vault {
+        stoppable(budget, |watch| read.keep(&kept, watch))?;
+        notes.push(format!(
+            "the model is a fresh one of {} of the vault's {in_vault} records, evenly spread, under the \
+             same constants",
+            kept.len()
+        ));
+    }
+    if read.sample.plan.learnt_features() {
+        notes.push(
+            "the network behind the features was not trained again: what it learnt from deleted records \
+             is bounded by its own claim, and audited in its own vault"
+                .into(),
+        );
+    }
+    let rng = &mut Seeds::new(seed).generator(Side::Reference, 0);
+    let Found { compared, positions, claims, found } = compare(&read, budget, rng, &mut notes)?;
+    let sample = &read.sample;
+    unchanged(path, sample.head.0)?;
+    let verdict = Verdict::of_bits(&compared);
+    let promised = sample.plan.target.notion;
+    let claim = claims.iter().find(|claim| claim.notion == promised);
+    let origin = |row: &usize| kept.get(*row).map(|&row| row as u64);
+    Ok(AuditResult {
+        schema: SCHEMA.to_owned(),
+        vault: sample.vault.clone(),
+        certificate: sample.certificate.clone(),
+        head: Head { index: sample.head.0, hash: sample.head.1.clone() },
+        mechanism: sample.plan.mechanism.name().to_owned(),
+        notion: Notion::ExactRemoval.name().to_owned(),
+        reference: claim.map_or_else(String::new, |claim| claim.reference.clone()),
+        records: Records { used: sample.records.rows() as u64, in_vault },
+        deleted: Deleted {
+            count: positions.len() as u64,
+            found,
+            positions: positions.iter().filter_map(origin).collect(),
+        },
+        steps: None,
+        method: METHOD.to_owned(),
+        runs: Split { counted: compared.len() as u64, ..Split::default() },
+        tests: Vec::new(),
+        mu_lower: 0.0,
+        epsilon_lower: 0.0,
+        mu_reach: 0.0,
+        epsilon_reach: 0.0,
+        certified: claim.map(Certified::of).into_iter().collect(),
+        compared,
+        canaries: Vec::new(),
+        confidence: None,
+        seconds: (budget.elapsed)(),
+        verdict,
+        notes,
+    })
+}
+
+/// What requests and comparisons gave.
+struct Found {
+    compared: Vec<Compared>,
+    /// Positions of the deleted records among those of the sample, ascending.
+    positions: Vec<usize>,
+    /// The claims of the last request.
+    claims: Vec<Claim>,
+    found: String,
+}
+
+/// Serves requests on a copy, and compares what is published with trainings anew: before the first one, and
+/// after each.
+fn compare(
+    read: &ExactSample,
+    budget: &Budget<'_>,
+    rng: &mut ChaCha20Rng,
+    notes: &mut Vec<String>,
+) -> Result<Found> {
+    let plan = &read.sample.plan;
+    let mut copy = ExactCopy::of(read)?;
+    let mut left: Vec<usize> = (0..read.sample.records.rows()).collect();
+    let mut found = Found {
+        compared: Vec::new(),
+        positions: Vec::new(),
+        claims: Vec::new(),
+        found: "those that the published weights knew best, request by request".to_owned(),
+    };
+    let named = &read.sample.named;
+    let sizes: Vec<usize> = match named.len() {
+        0 => REQUESTS.to_vec(),
+        count => {
+            found.found = "named".to_owned();
+            vec![count]
+        }
+    };
+    let enough = usize::try_from(budget.runs).unwrap_or(usize::MAX);
+    for (number, size) in std::iter::once(0).chain(sizes.into_iter().take(enough)).enumerate() {
+        if budget.limit.is_some_and(|limit| (budget.elapsed)() >= limit) {
+            notes.push("the limit of time ended the requests".into());
+            break;
+        }
+        if size > 0 {
+            // Half of the records stay, so that there is something to learn.
+            let chosen = match named.as_slice() {
+                [] => best_known(plan, &copy, number, size.min(left.len() / 2))?,
+                named => named.to_vec(),
+            };
+            if chosen.is_empty() || chosen.len() >= left.len() {
+                notes.push("too few records are left for a further request".into());
+                break;
+            }
+            match stoppable(budget, |watch| copy.delete(&chosen, watch)) {
+                Ok(claims) => found.claims = claims,
+                Err(error) if error.code() == Code::BudgetExhausted && number > 1 => {
+                    notes.push(format!("a further request is refused: {}", error.message()));
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            let gone: Vec<usize> = chosen.iter().map(|&row| left[row]).collect();
+            left.retain(|row| !gone.contains(row));
+            found.positions.extend(gone);
+        }
+        found.compared.push(compared(&copy, size > 0, number, budget, rng)?);
+    }
+    found.positions.sort_unstable();
+    Ok(found)
+}
+
+/// One training anew beside the copy.
+fn compared(
+    copy: &ExactCopy<'_>,
+    requested: bool,
+    number: usize,
+    budget: &Budget<'_>,
+    rng: &mut ChaCha20Rng,
+) -> Result<Compared> {
+    let threads = THREADS[number % THREADS.len()];
+    let mut order: Vec<usize> = (0..copy.records().rows()).collect();
+    shuffle(&mut order, rng);
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
+    let anew = stoppable(budget, |watch| {
+        let stop = AtomicBool::new(false);
+        // A pool takes no watch that only this thread may ask.
+        std::thread::scope(|scope| {
+            let (done, waiting) = mpsc::channel();
+            let (stop, pool, order) = (&stop, &pool, &order);
+            scope.spawn(move || {
+                let watch = &mut |_: &_| match stop.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                };
+                drop(done.send(pool.install(|| copy.anew(order, watch))));
+            });
+            loop {
+                match waiting.recv_timeout(Duration::from_millis(50)) {
+                    Ok(weights) => return weights,
+                    Err(mpsc::RecvTimeoutError::Timeout) => {
+                        if watch(&efface::Progress::Waiting).is_break() {
+                            stop.store(true, Ordering::Relaxed);
+                        }
+                    }
+                    Err(mpsc::RecvTimeoutError::Disconnected) => {
+                        return Err(Error::refused(Code::Audit, "a training ended without a word"));
+                    }
+                }
+            }
+        })
+    })?;
+    Ok(Compared {
+        request: requested.then_some(number as u64),
+        records: order.len() as u64,
+        threads: threads as u64,
+        weights: anew.len() as u64,
+        differ: differing(copy.weights(), &anew),
+    })
+}
+
+/// How many weights differ in any bit; all of them where there are others in number.
+pub(super) fn differing(one: &[f64], other: &[f64]) -> u64 {
+    if one.len() != other.len() {
+        return one.len().max(other.len()) as u64;
+    }
+    one.iter().zip(other).filter(|(a, b)| a.to_bits() != b.to_bits()).count() as u64
+}
+
+/// Does work that ends when the user asks to stop.
+fn stoppable<T>(
+    budget: &Budget<'_>,
+    work: impl FnOnce(&mut efface::Watch<'_>) -> Result<T>,
+) -> Result<T> {
+    work(&mut |_| if (budget.stop)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+}
+
+/// The positions, ascending, of the `count` records whose labels the published weights give best: of shards
+/// the network whose turn it is.
+fn best_known(
+    plan: &Plan,
+    copy: &ExactCopy<'_>,
+    number: usize,
+    count: usize,
+) -> Result<Vec<usize>> {
+    let (records, weights) = (copy.records(), copy.weights());
+    let known = match &plan.schedule {
+        Schedule::Sharded(sharded) => {
+            let network = sharded.network()?;
+            let size = network.parameters();
+            let start = number % (weights.len() / size.max(1)).max(1) * size;
+            let own: Vec<f32> = weights[start..start + size].iter().map(|w| *w as f32).collect();
+            let rows = plain(records);
+            let mut logits = vec![0.0; network.outputs() * records.rows()];
+            network.logits(&own, &rows, &mut logits).map_err(failed)?;
+            let logits: Vec<f64> = logits.into_iter().map(f64::from).collect();
+            surest(&logits, network.outputs(), records)
+        }
+        _ => {
+            let outputs = weights.len() / records.cols().max(1);
+            let margins = margins(records.x(), weights, outputs).map_err(failed)?;
+            surest(&margins, outputs, records)
+        }
+    };
+    let mut order: Vec<usize> = (0..known.len()).collect();
+    order.sort_by(|&a, &b| known[b].total_cmp(&known[a]));
+    order.truncate(count);
+    order.sort_unstable();
+    Ok(order)
+}
+
+/// For each record by how much the output of its class is above the best of the others; where outputs are
+/// no classes, how near the first one is to its target.
+fn surest(outputs: &[f64], width: usize, records: &Dataset) -> Vec<f64> {
+    let of = |(row, own): (usize, &[f64])| {
+        let class = records.y()[row] as usize;
+        if own.len() < 2 || records.targets() > 1 || class >= own.len() {
+            return -(own[0] - records.y()[row]).abs();
+        }
+        let others = own.iter().enumerate().filter(|(other, _)| *other != class);
+        own[class] - others.map(|(_, output)| *output).fold(f64::NEG_INFINITY, f64::max)
+    };
+    outputs.chunks_exact(width.max(1)).enumerate().map(of).collect()
+}
+
+/// Every number of every row.
+fn plain(records: &Dataset) -> Vec<f32> {
+    let cols = records.cols();
+    let mut all = vec![0.0; cols * records.rows()];
+    for (row, numbers) in all.chunks_exact_mut(cols.max(1)).enumerate() {
+        match records.x().row(row) {
+            Row::Dense(values) => numbers.copy_from_slice(values),
+            Row::Sparse { indices, values } => {
+                indices.iter().zip(values).for_each(|(&j, value)| numbers[j as usize] = *value);
+            }
+        }
+    }
+    all
+}
+
+/// In an order that is drawn.
+fn shuffle(order: &mut [usize], rng: &mut ChaCha20Rng) {
+    for last in (1..order.len()).rev() {
+        order.swap(last, (rng.next_u64() % (last as u64 + 1)) as usize);
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    Error::refused(Code::Audit, error.to_string())
+}
