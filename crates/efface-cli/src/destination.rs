@@ -182,6 +182,9 @@ fn without_name(error: &io::Error) -> io::Error {
     let inner = error.get_ref().and_then(|inner| inner.source());
     let system = inner.and_then(|inner| inner.downcast_ref::<io::Error>()).unwrap_or(error);
     match system.raw_os_error() {
+        _ if system.kind() == io::ErrorKind::NotFound => {
+            io::Error::new(io::ErrorKind::NotFound, "its folder does not exist")
+        }
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::from(error.kind()),
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use efface::{Code, Error};
 use serde_json::Value;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input;
 
 /// The names in a list: with `column` those of a table, of a file `*.json` those of an array, else one
@@ -41,9 +41,37 @@ fn is_table(path: &Path) -> bool {
     ["csv", "tsv", "parquet", "arrow", "feather"].iter().any(|ending| has_ending(&inner, ending))
 }
 
+/// One a line; where all are in quotes, as a table of one column writes them, without these.
 fn lines(text: &str) -> Vec<String> {
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    let names: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    let unquoted: Option<Vec<String>> = names.iter().copied().map(unquoted).collect();
+    unquoted.unwrap_or_else(|| names.into_iter().map(str::to_owned).collect())
+}
+
+/// What is between quotes, which are doubled inside; none where there are no such quotes.
+fn unquoted(name: &str) -> Option<String> {
+    let inner = name.strip_prefix('"')?.strip_suffix('"')?;
+    let single = inner.replace("\"\"", "");
+    (!single.contains('"')).then(|| inner.replace("\"\"", "\"").trim().to_owned())
+}
+
+/// The refusal of a list whose first name is the only unknown one of several: it may be a header.
+pub(crate) fn or_header(failure: Failure, list: &Path, names: &[String]) -> Failure {
+    match (failure, names) {
+        (Failure::Error(error), [first, _, ..])
+            if matches!(error.code(), Code::UnknownRecord | Code::UnknownSubject)
+                && error.names() == [first.clone()] =>
+        {
+            let hint = format!(
+                "line 1 of `{}` looks like a header, as all other names are known: take it out, or \
+                 give `--skip-unknown`",
+                list.display()
+            );
+            Failure::Error(error.hint(hint))
+        }
+        (failure, _) => failure,
+    }
 }
 
 fn array(path: &Path, text: &str) -> Result<Vec<String>> {
@@ -77,6 +105,21 @@ mod tests {
         };
         let plain = at("ids", "\u{feff}a\r\n\n b c \n-7");
         assert_eq!(read(&plain, None).unwrap(), ["a", "b c", "-7"]);
+        assert_eq!(
+            read(&at("quoted", "\"a\"\n\"b \"\"c\"\"\"\n"), None).unwrap(),
+            ["a", "b \"c\""]
+        );
+        assert_eq!(read(&at("some", "\"a\"\nb\n"), None).unwrap(), ["\"a\"", "b"]);
+        for wide in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
+            let path = folder.path().join("wide");
+            let bytes: Vec<u8> = "\u{feff}a\r\nZoë".encode_utf16().flat_map(wide).collect();
+            fs::write(&path, &bytes).unwrap();
+            assert_eq!(read(&path, None).unwrap(), ["a", "Zoë"]);
+            fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+            assert!(read(&path, None).is_err());
+        }
+        fs::write(folder.path().join("latin"), b"Zo\xeb\n").unwrap();
+        assert!(read(&folder.path().join("latin"), None).is_err());
         assert!(read(&at("none", "\n \n"), None).is_err());
         let json = at("ids.json", r#"[" a ", 7, "x,y"]"#);
         assert_eq!(read(&json, None).unwrap(), ["a", "7", "x,y"]);

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
 use efface::Progress;
-use efface_page::number::near;
+use efface_page::number::{counted, near};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Steps of a bar whose end is a gradient norm and not a number of passes.
@@ -104,7 +104,7 @@ impl Bar {
 /// One report as a line.
 fn in_words(progress: &Progress) -> String {
     match *progress {
-        Progress::Reading { rows } => format!("reading: {rows} rows"),
+        Progress::Reading { rows } => format!("reading: {}", counted(rows, "row")),
         Progress::Learning { passes, total, gradient_norm, goal } => {
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
             let goal = goal.filter(|_| total.is_none());
@@ -113,7 +113,7 @@ fn in_words(progress: &Progress) -> String {
         }
         Progress::Training { step, total } => format!("training: step {step} of {total}"),
         Progress::Waiting => "waiting for the vault, which another program is using".to_owned(),
-        Progress::Changing { records } => format!("deleting: {records} records"),
+        Progress::Changing { records } => format!("deleting: {}", counted(records, "record")),
         Progress::Copying => "copying".to_owned(),
         Progress::Storing => "storing".to_owned(),
     }

@@ -1,6 +1,6 @@
 //! Labels: classes by name, numbers by range.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::cell::{Cell, class_name, sort_classes};
 use crate::error::{LabelFault, OptionFault};
@@ -18,6 +18,9 @@ pub(crate) enum Verdict {
     /// The class is not one of the given ones.
     LeaveOut,
 }
+
+/// How many names of other classes are kept, at most.
+const OTHERS: usize = 12;
 
 /// Whether the name of a class says that there is none; "none" and signs may be classes.
 fn says_none(name: &str) -> bool {
@@ -41,6 +44,8 @@ pub(crate) enum Labels {
         index: HashMap<String, u32>,
         origin: Origin,
         most: u32,
+        /// Some of the classes that are not among the given ones, sorted.
+        others: BTreeSet<String>,
     },
     /// `bounded`: for raw rows, whose numbers single precision must have room for.
     Numbers {
@@ -87,7 +92,15 @@ impl Labels {
         }
         match given {
             Some(given) if given.len() < 2 => Err(OptionFault::FewClasses { got: given.len() }),
-            _ => Ok(Self::Classes { names, index, origin, most }),
+            _ => Ok(Self::Classes { names, index, origin, most, others: BTreeSet::new() }),
+        }
+    }
+
+    /// Some of the classes of rows that were left out, in order.
+    pub(crate) fn others(&self) -> Vec<String> {
+        match self {
+            Self::Classes { others, .. } => others.iter().cloned().collect(),
+            Self::Numbers { .. } => Vec::new(),
         }
     }
 
@@ -105,7 +118,7 @@ impl Labels {
             Self::Numbers { range, bounded, .. } => {
                 Ok(Verdict::Keep(Label::Value(number(cell, *range, *bounded)?)))
             }
-            Self::Classes { names, index, origin, most } => {
+            Self::Classes { names, index, origin, most, others } => {
                 if let Cell::Number(value) = cell
                     && !value.is_finite()
                 {
@@ -122,6 +135,9 @@ impl Labels {
                     return Err(LabelFault::SaysNone { value: name.into_owned() });
                 }
                 if *origin == Origin::User {
+                    if others.len() < OTHERS {
+                        others.insert(crate::cell::quoted(&name));
+                    }
                     return Ok(Verdict::LeaveOut);
                 }
                 let class = names.len() as u32;

@@ -17,6 +17,8 @@ pub struct Summary {
     pub rows_kept: u64,
     /// Rows of other classes than the given ones.
     pub rows_left_out: u64,
+    /// Some of these classes (at most 12), sorted, shortened for a message.
+    pub other_classes: Vec<String>,
     /// Whether the first column of a CSV file was left out, since the header gives it no name.
     pub index_left_out: bool,
     /// Classification: the classes. `None` for regression and where labels are not read.

@@ -196,6 +196,15 @@ fn date(year: i64, month: i64, day: i64) -> Option<i64> {
     exists.then(|| days_from_civil(year, month, day))
 }
 
+/// Microseconds since midnight of a time of day that names no zone: `9:30`, `23:59:59.5`, `1:05 pm`.
+pub(crate) fn of_day(text: &str) -> Option<i64> {
+    let is_plain = |byte: u8| byte.is_ascii_digit() || b":. apmAPM".contains(&byte);
+    if !text.as_bytes().first()?.is_ascii_digit() || !text.bytes().all(is_plain) {
+        return None;
+    }
+    clock_of(text).map(|(micros, _)| micros)
+}
+
 /// Microseconds since midnight, and those by which the clock is ahead of UTC.
 fn clock_of(text: &str) -> Option<(i64, i64)> {
     let (text, offset) = zone(text)?;

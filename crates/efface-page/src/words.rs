@@ -28,9 +28,18 @@ pub fn whole_claim(of: &Claim) -> Item {
     let (requests, state) = (requests(of.requests), state(of.state));
     claim(of).more([
         format!("compared with {}", of.reference),
-        format!("valid for {requests}; group: {}; state: {state}{worlds}", of.group),
+        format!("valid for {requests}; {}; state: {state}{worlds}", group(&of.group)),
         format!("by {} (accountant `{}`)", of.theorem, of.accountant.name()),
     ])
+}
+
+/// How many records or people a claim is about.
+fn group(of: &str) -> String {
+    match of {
+        "any" => "groups of any size".to_owned(),
+        "1" => "one at a time".to_owned(),
+        most => format!("groups of at most {most}"),
+    }
 }
 
 /// The delta or the order that an epsilon is for, where it has one.

@@ -125,9 +125,22 @@ impl Vault {
             Existing::Replace => replaced(&target)?,
         };
         let partial = Partial::begin(&target)?;
-        let new = self.fill(&partial, moved, stop)?;
+        let new = self.fill(&partial, moved, stop).map_err(|error| self.or_room(error, &target))?;
         drop(new);
         Ok(Copied { partial, target, replaced, lock })
+    }
+
+    /// The same error; of a full disk with how much a copy needs.
+    fn or_room(&self, error: CreateError, target: &Path) -> CreateError {
+        let pages = || self.connection.pragma_query_value(None, "page_count", |row| row.get(0));
+        match (&error, pages()) {
+            (CreateError::Write(WriteError::Store(StoreFault::Full)), Ok(pages)) => {
+                let pages: i64 = pages;
+                let bytes = pages.unsigned_abs() * u64::from(crate::schema::PAGE_SIZE);
+                CreateError::NoRoom { path: target.into(), bytes }
+            }
+            _ => error,
+        }
     }
 
     /// Fills an empty file with this vault.

@@ -77,6 +77,14 @@ pub enum CreateError {
     /// Writing the content failed.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// There is no room for a copy.
+    #[error("no space left for {}, which needs {bytes} bytes; nothing was changed", path.display())]
+    NoRoom {
+        /// Where the copy was to be.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
     /// The genesis names another public key than that of the keys given.
     #[error("a vault must be made with the keys that its genesis names")]
     OtherKey,

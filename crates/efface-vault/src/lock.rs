@@ -80,10 +80,17 @@ impl Lock {
             if !still_there(&file, &path).map_err(unwritable)? {
                 continue;
             }
+            // From here on the side file goes with the lock, also where the disk is full.
+            let mut lock = Self { path: path.clone(), file };
             let line = format!("{} ({})\n", std::process::id(), one_line(purpose));
-            file.set_len(0).map_err(unwritable)?;
-            file.write_all(line.as_bytes()).map_err(unwritable)?;
-            return Ok(Self { path, file });
+            let write = |file: &mut File| {
+                file.set_len(0)?;
+                file.write_all(line.as_bytes())
+            };
+            return match write(&mut lock.file) {
+                Ok(()) => Ok(lock),
+                Err(source) => Err(unwritable(source)),
+            };
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use efface_page::number::counted;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::event::{Event, Unit};
 use efface_vault::{Identity, Vault};
@@ -250,9 +251,9 @@ fn withdraw(
         return Err(Error::refused(
             Code::UnknownRecord,
             format!(
-                "{} of {} ids are unknown, such as `{id}`; nothing was changed",
+                "{} of {} unknown, such as `{id}`; nothing was changed",
                 lookup.missing.len(),
-                ids.len()
+                are(ids.len(), lookup.missing.len())
             ),
         )
         .hint("add new records with `§efface add`")
@@ -295,6 +296,11 @@ fn stay_theirs(
     .hint("delete the subject, and add the record under another id"))
 }
 
+/// `3 ids are`, `3 ids is`, as some or one of them are meant.
+fn are(ids: usize, some: usize) -> String {
+    format!("{} {}", counted(ids as u64, "id"), if some == 1 { "is" } else { "are" })
+}
+
 /// Ids are never reused, not even after a deletion.
 fn refuse_known(
     rows: &dyn Rows,
@@ -308,9 +314,9 @@ fn refuse_known(
         return Err(Error::refused(
             Code::DuplicateId,
             format!(
-                "{} of {} ids are in the model already; nothing was added",
+                "{} of {} in the model already; nothing was added",
                 lookup.found.len(),
-                ids.len()
+                are(ids.len(), lookup.found.len())
             ),
         )
         .hint("use `§efface update` to replace records"));

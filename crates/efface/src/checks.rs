@@ -1,5 +1,6 @@
 //! Checks of a vault that `efface ledger verify` and `efface doctor` share: its keys and its rows.
 
+use efface_page::number::counted;
 use efface_privacy::certificate::{Certificate, CheckOutcome, Constant, Origin, Verdict};
 use efface_privacy::event::Refitted;
 use efface_vault::{Keyring, ReadError, UnlockError, Vault};
@@ -28,10 +29,12 @@ pub(crate) fn unlock(
 /// unlocked, each as it was stored.
 pub(crate) fn rows(vault: &Vault, verdict: &mut Verdict) {
     let (outcome, reason) = match checked_rows(vault) {
-        Ok((count, true)) => (CheckOutcome::Holds, format!("{count} rows, each as it was stored")),
+        Ok((count, true)) => {
+            (CheckOutcome::Holds, format!("{}, each as it was stored", counted(count, "row")))
+        }
         Ok((count, false)) => {
             let how = "as many as certified; contents are checked with the key file";
-            (CheckOutcome::Holds, format!("{count} rows, {how}"))
+            (CheckOutcome::Holds, format!("{}, {how}", counted(count, "row")))
         }
         Err(error) => (CheckOutcome::Fails, error.to_string()),
     };

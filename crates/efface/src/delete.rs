@@ -17,7 +17,7 @@ use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_t
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode, trained_elsewhere};
 use crate::outcome::{DryRun, Served};
-use crate::plan::{Plan, Task};
+use crate::plan::{Ids, Plan, Task};
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
 use crate::serve::{
     Effect, Named, check_releases, check_request_id, in_line, name_request, replay, serve,
@@ -185,7 +185,10 @@ fn take_out(
     }
     let mut notices: Vec<Notice> = trained_elsewhere(plan).into_iter().collect();
     if !resolved.gone.is_empty() {
-        let message = format!("{} of the names were deleted before", resolved.gone.len());
+        let message = match resolved.gone.len() {
+            1 => "1 of the names was deleted before".to_owned(),
+            count => format!("{count} of the names were deleted before"),
+        };
         notices.push(Notice::new(NoticeCode::DeletedBefore, message));
     }
     let mut effect = Effect {
@@ -435,7 +438,45 @@ fn resolve(
     go_on: &mut GoOn<'_>,
 ) -> Result<Resolved> {
     let (resolved, unknown) = looked_up(rows, vault, current, which, keyring, go_on)?;
-    if unknown.is_empty() { Ok(resolved) } else { Err(unknown_names(current, which, unknown)) }
+    if unknown.is_empty() {
+        return Ok(resolved);
+    }
+    let padded = with_zeros(rows, current, which, &unknown)?;
+    let error = unknown_names(current, which, unknown);
+    Err(match padded {
+        Some((name, padded)) => error
+            .hint(format!("there is `{padded}`, with zeros in front: was it meant by `{name}`?")),
+        None => error,
+    })
+}
+
+/// The first whole number among unknown names that is known with zeros in front, as spreadsheets lose
+/// them, and how it is spelled there.
+fn with_zeros(
+    rows: &dyn Rows,
+    current: &Current,
+    which: &Which,
+    unknown: &[String],
+) -> Result<Option<(String, String)>> {
+    const LONGEST: usize = 20;
+    const NAMES: usize = 100;
+    if matches!(which, Which::Ids(_)) && current.plan.ids == Ids::Position {
+        return Ok(None);
+    }
+    let whole = |name: &&String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
+    for name in unknown.iter().filter(whole).take(NAMES) {
+        for length in name.len() + 1..=LONGEST {
+            let padded = format!("{name:0>length$}");
+            let is_known = match which {
+                Which::Ids(_) => !rows.find_ids(&[&padded])?.found.is_empty(),
+                Which::Subjects(_) => !rows.find_subject(&padded)?.is_empty(),
+            };
+            if is_known {
+                return Ok(Some((name.clone(), padded)));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The refusal of names that the vault never had.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use efface_page::number::counted;
 use efface_privacy::certificate::{Certificate, CheckOutcome, Erasure, RequestKind, Verdict};
 use efface_vault::{Keyring, LedgerEntry, OpenError, StoreFault, Vault};
 
@@ -171,8 +172,11 @@ fn notes(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
         let reason = format!("{wrong} of them do not fit the ledger");
         verdict.push("requests", CheckOutcome::Fails, reason);
     } else {
-        let reason =
-            format!("{requests} requests and {hashes} hashes of deleted ids fit the ledger");
+        let reason = format!(
+            "{} and {} of deleted ids fit the ledger",
+            counted(requests, "request"),
+            counted(hashes, "hash")
+        );
         verdict.push("requests", CheckOutcome::Holds, reason);
     }
     Ok(())

@@ -8,7 +8,7 @@ use efface_learn::{Model, Scores, Task as LearnTask};
 
 use crate::arithmetic;
 use crate::error::{Code, Error, Result};
-use crate::notice::{Notice, strays_in_rows};
+use crate::notice::{Notice, listed, strays_in_rows, unknown_classes};
 use crate::outcome::{Evaluation, Prediction, TargetErrors};
 use crate::plan::{Plan, TargetRange, Task};
 use crate::predictor::Predictor;
@@ -83,7 +83,7 @@ fn strays(plan: &Plan, table: &Table) -> Result<Vec<Notice>> {
 /// Settings chosen by looking at this on private rows are releases of their own; use public rows.
 ///
 /// # Errors
-/// A table that cannot be read as the model's schema says, or has no rows.
+/// A table that cannot be read as the model's schema says, has no rows, or none of a class of the model.
 pub fn evaluate(path: &Path, source: &Source<'_>) -> Result<Evaluation> {
     evaluated(path, source, true)
 }
@@ -91,7 +91,7 @@ pub fn evaluate(path: &Path, source: &Source<'_>) -> Result<Evaluation> {
 /// As [`evaluate`], on rows of the model's classes alone.
 ///
 /// # Errors
-/// As [`evaluate`]; no row of the model's classes.
+/// As [`evaluate`].
 pub fn evaluate_known(path: &Path, source: &Source<'_>) -> Result<Evaluation> {
     evaluated(path, source, false)
 }
@@ -100,6 +100,9 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
     let (plan, model) = open(path)?;
     let table = read(source, &plan, true)?;
     let known = table.data.rows() as u64;
+    if known == 0 && table.left_out > 0 {
+        return Err(none_known(&plan, &table));
+    }
     let unknown = if count_unknown { table.left_out } else { 0 };
     let all = known + unknown;
     let mut evaluation = Evaluation {
@@ -115,10 +118,7 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
         targets: Vec::new(),
         notices: strays(&plan, &table)?,
     };
-    if known == 0 && unknown > 0 {
-        (evaluation.accuracy, evaluation.majority) = (Some(0.0), Some(0.0));
-        return Ok(evaluation);
-    }
+    evaluation.notices.extend(unknown_classes(table.left_out, &table.other_classes, count_unknown));
     if let Task::Targets(list) = &plan.task {
         if let Predictor::Linear(model) = &model {
             evaluation.targets = errors_of(list, &plan, model, &table)?;
@@ -141,6 +141,23 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
         }
     }
     Ok(evaluation)
+}
+
+/// The refusal of a table all of whose rows have classes that the model does not know.
+fn none_known(plan: &Plan, table: &Table) -> Error {
+    let known = match &plan.task {
+        Task::Classes(names) => names.as_slice(),
+        Task::Range(..) | Task::Targets(_) => &[],
+    };
+    let classes = |names: &[String]| if names.len() == 1 { "class" } else { "classes" };
+    let message = format!(
+        "the model knows none of the table's classes: it has the {} {}, and the table has the {} {}",
+        classes(known),
+        listed(known),
+        classes(&table.other_classes),
+        listed(&table.other_classes)
+    );
+    Error::refused(Code::Data, message).hint("check that `§label` is the column of these classes")
 }
 
 /// Half the length of a range: what 1 stands for.

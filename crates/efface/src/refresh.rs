@@ -37,7 +37,7 @@ fn refreshed(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -
         return Ok(served);
     }
     if current.is_withdrawn() {
-        current.plan.check_can_start_anew()?;
+        current.check_can_start_anew()?;
     } else if current.plan.state == State::Perfect && !of(current.plan.mechanism).refreshes() {
         let hint = if current.plan.most_deletions().is_some() {
             how_to_go_on(&current.plan)

@@ -211,7 +211,7 @@ fn notions(plan: &Plan, latest: &Certificate, spent: Option<&str>) -> Vec<Notion
 /// What can be served while there is no model.
 fn without_model(current: &Current) -> Vec<NotionStatus> {
     let mut note = "the model is withdrawn: only erasures are served".to_owned();
-    if let Some(hint) = current.plan.withdrawn().what_to_do() {
+    if let Some(hint) = current.withdrawn().what_to_do() {
         note = format!("{note}; {hint}");
     }
     let describe = |notion: Notion| NotionStatus {

@@ -94,6 +94,8 @@ pub(crate) struct Current {
     pub(crate) tally: Tally,
     pub(crate) head: LedgerHead,
     model: Option<Published>,
+    /// Whether there is neither a model nor a record to fit the preprocessing of another one to.
+    is_spent: bool,
 }
 
 /// The model that is published now.
@@ -128,6 +130,9 @@ impl Current {
             return Err(uncertified("weights are"));
         }
         current.model = model;
+        current.is_spent = current.is_withdrawn()
+            && current.plan.fitting.is_some()
+            && vault.counts()?.records == 0;
         Ok(current)
     }
 
@@ -150,7 +155,8 @@ impl Current {
             return Err(uncertified("size of blocks is"));
         }
         let version = latest.model.version;
-        Ok(Self { genesis, plan, version, latest, head, model: None, tally })
+        let (model, is_spent) = (None, false);
+        Ok(Self { genesis, plan, version, latest, head, model, tally, is_spent })
     }
 
     /// Whether records were erased without a release, so that there is no model.
@@ -163,7 +169,20 @@ impl Current {
     /// # Errors
     /// Where it is withdrawn.
     pub(crate) fn published(&self) -> Result<&Published> {
-        self.model.as_ref().ok_or_else(|| self.plan.withdrawn())
+        self.model.as_ref().ok_or_else(|| self.withdrawn())
+    }
+
+    /// The refusal of whatever needs the model that an erasure withdrew, and what can be done then.
+    pub(crate) fn withdrawn(&self) -> Error {
+        if self.is_spent { self.plan.spent() } else { self.plan.withdrawn() }
+    }
+
+    /// Refuses to train anew where the accounting cannot go on, or from no record.
+    pub(crate) fn check_can_start_anew(&self) -> Result<()> {
+        if self.is_spent {
+            return Err(self.plan.spent());
+        }
+        self.plan.check_can_start_anew()
     }
 
     /// Releases this model has made.

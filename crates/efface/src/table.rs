@@ -51,6 +51,8 @@ pub(crate) struct Table {
     /// Rows of the input, with those that were left out.
     pub(crate) read: u64,
     pub(crate) left_out: u64,
+    /// Some of the classes of these.
+    pub(crate) other_classes: Vec<String>,
     /// Whether a first column without a name was left out.
     pub(crate) index_left_out: bool,
 }
@@ -165,6 +167,7 @@ pub(crate) fn read_table(
         private: summary.private,
         read: summary.rows_read,
         left_out: summary.rows_left_out,
+        other_classes: summary.other_classes,
         index_left_out: summary.index_left_out,
     })
 }

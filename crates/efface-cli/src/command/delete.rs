@@ -93,9 +93,15 @@ impl Delete {
         let people = !self.subject.is_empty() || self.subjects.is_some();
         let (mut names, list) =
             if people { (self.subject, self.subjects) } else { (self.record, self.ids) };
+        let mut listed = Vec::new();
         if let Some(path) = &list {
-            names.extend(names::read(path, self.column.as_deref())?);
+            listed = names::read(path, self.column.as_deref())?;
+            names.extend_from_slice(&listed);
         }
+        let or_header = |failure| match &list {
+            Some(path) if self.column.is_none() => names::or_header(failure, path, &listed),
+            _ => failure,
+        };
         let mut others = vec![self.vault.as_path()];
         others.extend(list.as_deref());
         others.extend(self.request.certificate.as_deref());
@@ -117,7 +123,8 @@ impl Delete {
             let keyring = self.request.key.load()?;
             let foresee =
                 if self.erase_only { efface::erase_dry_run } else { efface::delete_dry_run };
-            output.dry_run(&foresee(&self.vault, &request, &keyring)?)?;
+            let foreseen = foresee(&self.vault, &request, &keyring);
+            output.dry_run(&foreseen.map_err(|error| or_header(error.into()))?)?;
             return Ok(Outcome::Done);
         }
         super::serve(self.request, &self.vault, output, |vault, name, around| {
@@ -125,6 +132,7 @@ impl Delete {
             let serve = if self.erase_only { efface::erase } else { efface::delete };
             serve(vault, &request, around)
         })
+        .map_err(or_header)
     }
 }
 

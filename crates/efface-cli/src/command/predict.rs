@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use efface::{Code, Error, in_words};
+use serde_json::json;
 
-use crate::arguments::TableArguments;
+use crate::arguments::{ForceArgument, TableArguments};
 use crate::failure::{Failure, Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
@@ -21,6 +22,7 @@ use crate::words::FLAGS;
 #[command(after_long_help = "\
 Examples:
   efface predict model.efface strangers.csv
+  efface predict model.efface strangers.csv -o predictions.csv
   zcat strangers.csv.gz | efface predict model.efface - --json")]
 pub(crate) struct Predict {
     /// The vault
@@ -29,12 +31,24 @@ pub(crate) struct Predict {
 
     #[command(flatten)]
     table: TableArguments,
+
+    /// Write the predictions to this file, whole or not at all; `-` for standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: ForceArgument,
 }
 
 impl Predict {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
         interrupt::listen()?;
-        if efface::status(&self.vault)?.records == 0 {
+        let source = self.table.source();
+        let mut others = vec![self.vault.as_path()];
+        others.extend([&source.path, &source.labels].into_iter().flatten().map(PathBuf::as_path));
+        let destination = self.force.result(self.output, &others)?;
+        let status = efface::status(&self.vault)?;
+        if status.records == 0 && !status.withdrawn {
             output.notice(
                 "the model has no records: its predictions are only noise (`ridge`: the \
                 middle of the range)",
@@ -42,22 +56,33 @@ impl Predict {
         }
         let mut first = true;
         let mut unwritten: Option<Failure> = None;
-        let done = efface::predict(&self.vault, &self.table.source(), &mut |prediction| {
+        let mut written = Vec::new();
+        let done = efface::predict(&self.vault, &source, &mut |prediction| {
             if interrupt::asked() {
                 return Err(Error::interrupted());
             }
-            output.prediction(&prediction, first).map_err(|failure| {
+            let shown = output.prediction(&prediction, first);
+            first = false;
+            let kept = shown.and_then(|text| match &destination {
+                Some(_) => {
+                    written.extend_from_slice(text.as_bytes());
+                    Ok(())
+                }
+                None => output.bytes(text.as_bytes()),
+            });
+            kept.map_err(|failure| {
                 unwritten = Some(failure);
                 Error::storage(Code::Output, "cannot write standard output")
-            })?;
-            first = false;
-            Ok(())
+            })
         });
         match (unwritten, done) {
             (Some(failure), _) => Err(failure),
             (None, done) => {
                 for notice in done? {
                     output.notice(&in_words(&notice.message, &FLAGS));
+                }
+                if destination.is_some() {
+                    output.result("predictions", &written, destination, None, json!({}))?;
                 }
                 Ok(Outcome::Done)
             }

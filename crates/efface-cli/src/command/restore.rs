@@ -45,7 +45,7 @@ impl Restore {
         let made = context::watched(output, |watch| {
             efface::restore(&backup, &destination, force, head.as_deref(), wait.duration(), watch)
         })?;
-        output.backup("vault restored from", &backup, &made)?;
+        output.backup("vault restored from the backup", &backup, &made)?;
         Ok(Outcome::Done)
     }
 }

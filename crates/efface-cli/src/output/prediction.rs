@@ -3,16 +3,16 @@
 use efface::Prediction;
 use efface_page::csv_cell;
 
-use super::{Output, to_value};
+use super::{Output, to_value, visible};
 use crate::failure::Result;
 
 impl Output {
-    /// Shows one prediction: a line of CSV, or a JSON object. `first` writes the header before.
-    pub(crate) fn prediction(&mut self, prediction: &Prediction, first: bool) -> Result<()> {
+    /// One prediction in text: a line of CSV, or a JSON object; `first` has the header before.
+    pub(crate) fn prediction(&self, prediction: &Prediction, first: bool) -> Result<String> {
         if self.is_json() {
-            let value = to_value(prediction)?;
-            return self.value(&value);
+            return Ok(format!("{}\n", to_value(prediction)?));
         }
+        let mut text = String::new();
         if first {
             let mut header = String::from("position,id");
             if prediction.targets.is_empty() {
@@ -24,7 +24,7 @@ impl Output {
             for (class, _) in &prediction.probabilities {
                 header.push_str(&format!(",{}", csv_cell(&format!("p({class})"))));
             }
-            self.text(&header)?;
+            text = header + "\n";
         }
         let mut line = format!(
             "{},{}",
@@ -40,6 +40,6 @@ impl Output {
         for (_, probability) in &prediction.probabilities {
             line.push_str(&format!(",{probability:.6}"));
         }
-        self.text(&line)
+        Ok(visible(&format!("{text}{line}\n")))
     }
 }

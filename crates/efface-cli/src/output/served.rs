@@ -81,7 +81,8 @@ fn page(vault: &Path, served: &Served, written: Option<&Path>) -> Page {
 
 fn headline(vault: &str, served: &Served) -> String {
     let records = words::records(served.records);
-    let now = format!("{} remain in version {}", served.remaining, served.version);
+    let remain = if served.remaining == 1 { "remains" } else { "remain" };
+    let now = format!("{} {remain} in version {}", served.remaining, served.version);
     if served.replayed {
         let version = served.version;
         return format!("{vault}: served before as version {version}; nothing was changed");
@@ -92,7 +93,7 @@ fn headline(vault: &str, served: &Served) -> String {
         "add" => format!("{vault}: added {records}; {now}"),
         "update" => format!("{vault}: updated {records}; {now}"),
         "erase" => format!(
-            "{vault}: erased {records}, {} remain; the model is withdrawn; where its \
+            "{vault}: erased {records}, {} {remain}; the model is withdrawn; where its \
              mechanism allows it (`efface status`), `efface refresh` trains a new one on the remaining \
              records",
             served.remaining

@@ -64,7 +64,7 @@ impl Output {
             let (index, hash) = head;
             let section = Section::new("")
                 .line(format!("version {version}, {records}, ledger head {index} {hash}"));
-            Page::new(format!("{what} {of} written to {path}")).with(
+            Page::new(format!("{what} {of}: {path}")).with(
                 notices
                     .iter()
                     .fold(section, |section, text| section.notice(Tone::Note, "note", text)),

@@ -86,6 +86,30 @@ fn what_no_release_can_follow_can_still_be_erased() {
 }
 
 /// Rows changed by another program: no other request is served, and an erasure takes them along.
+/// Neither `add` nor `refresh` leads on where nothing is left, and the report lists the erasure.
+#[test]
+fn what_all_records_were_erased_from_says_what_can_be_done() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    w.write("more.csv", table(Label::Two, 60, 5));
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    let ids: String = (0..60).map(|at| format!("r{at}\n")).collect();
+    w.write("ids.txt", ids);
+    w.efface("delete m.efface --ids ids.txt --erase-only").done();
+    for line in ["add m.efface more.csv --id id --subject user", "refresh m.efface"] {
+        let ran = w.efface(line).fails(1, &["nothing left to train on", "`efface train`"]);
+        assert!(!ran.stderr.contains("`efface refresh`"), "{ran:?}");
+    }
+    let told = w.efface("status m.efface").done().stdout;
+    assert!(!told.contains("`efface refresh`"), "{told}");
+    let ran = w.efface("predict m.efface data.csv").exits(1);
+    assert!(!ran.stderr.contains("only noise"), "{ran:?}");
+    let page = w.efface("report m.efface -o -").done().stdout;
+    let row = page.find(">erase<").map(|at| &page[at..at + 60]);
+    assert!(row.is_some_and(|row| row.contains(">60<")), "{row:?}");
+    assert!(page.contains(">withdrawn<") && !page.contains("group: any"));
+}
+
 #[test]
 fn a_damaged_vault_still_serves_an_erasure() {
     let w = Workshop::new();

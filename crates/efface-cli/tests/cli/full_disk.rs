@@ -84,6 +84,16 @@ fn changes_nothing(w: &Workshop, place: &Path, form: Form) {
     let ran = w.run(&[&train[..], &[second.to_str().unwrap()]].concat());
     ran.fails(2, &["o space left"]);
     assert!(!second.exists());
+    let copy = place.join("copy.efface");
+    let ran = w.run(&["backup", vault_name, copy.to_str().unwrap()]);
+    let room = format!("which needs {} bytes", before.len());
+    // Either there is no room for the copy, or not even for its lock.
+    let told = ran.fails(2, &["o space left"]).stderr;
+    assert!(told.contains(&room) || told.contains(".lock"), "{told}");
+    let locks =
+        fs::read_dir(place).unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let locks: Vec<_> = locks.filter(|name| name.ends_with(".lock")).collect();
+    assert!(locks.is_empty(), "{locks:?}");
     w.run(&["prepare", vault_name]).fails(2, &["o space left"]);
     assert!(fs::read(&vault).unwrap() == before, "the vault was changed");
     let out = place.join("c.json");

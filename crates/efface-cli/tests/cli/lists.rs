@@ -44,6 +44,51 @@ fn lists_in_every_form() {
     w.efface("delete m.efface --ids bad.json").fails(2, &["whole numbers", "1.5"]);
 }
 
+#[test]
+fn lists_as_spreadsheets_write_them() {
+    let w = trained();
+    let wide: Vec<u8> = "\u{feff}r1\r\nr2\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    w.write("wide.txt", wide);
+    w.write("quoted.txt", "\"r3\"\n\"r4\"\n");
+    w.write("latin.txt", b"Zo\xeb\n");
+    w.write("header.txt", "record\nr5\nr6\n");
+    for list in ["wide.txt", "quoted.txt"] {
+        let done = w.efface(&format!("delete m.efface --ids {list} --json")).done().json();
+        assert_eq!(done["records"], 2, "{list}");
+    }
+    w.efface("delete m.efface --ids latin.txt").fails(2, &["not text in UTF-8, nor in UTF-16"]);
+    for line in ["delete m.efface --ids header.txt", "delete m.efface --ids header.txt --dry-run"] {
+        w.efface(line).fails(1, &["line 1 of `header.txt` looks like a header"]);
+    }
+    w.write("two.txt", "record\nr5\nr999\n");
+    let ran = w.efface("delete m.efface --ids two.txt").fails(1, &["2 of 3 records are unknown"]);
+    assert!(!ran.stderr.contains("header"), "{ran:?}");
+}
+
+#[test]
+fn zeros_that_were_lost_are_found() {
+    let w = Workshop::new();
+    let text = table(Label::Two, 0, 60);
+    let padded: String = text
+        .lines()
+        .map(|line| match line.strip_prefix('r') {
+            Some(rest) => {
+                let (id, rest) = rest.split_once(",u").unwrap();
+                let (user, rest) = rest.split_once(',').unwrap();
+                format!("{id:0>5},{user:0>3},{rest}\n")
+            }
+            None => format!("{line}\n"),
+        })
+        .collect();
+    w.write("data.csv", padded);
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    w.efface("delete m.efface --record 4").fails(1, &["there is `00004`, with zeros in front"]);
+    w.efface("delete m.efface --subject 4").fails(1, &["there is `004`", "meant by `4`"]);
+    let ran = w.efface("delete m.efface --record 400").fails(1, &["unknown"]);
+    assert!(!ran.stderr.contains("zeros"), "{ran:?}");
+    w.efface("delete m.efface --record 00004").done();
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn lists_in_parquet() {
@@ -71,7 +116,7 @@ fn lists_in_parquet() {
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(columns: &[(&str, ArrayRef)]) -> Vec<u8> {
+pub(crate) fn parquet(columns: &[(&str, ArrayRef)]) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(columns.iter().cloned()).unwrap();
     let mut bytes = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).unwrap();

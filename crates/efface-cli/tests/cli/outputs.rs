@@ -13,7 +13,7 @@ fn trained() -> Workshop {
 }
 
 /// Every command that writes a file, with the file last.
-const WRITERS: [&str; 11] = [
+const WRITERS: [&str; 12] = [
     "report m.efface -o",
     "export m.efface --to npz -o",
     "export m.efface --to json -o",
@@ -21,6 +21,7 @@ const WRITERS: [&str; 11] = [
     "schema data.csv --label y --id id -o",
     "plan --n 1000 --d 5 --pass-ms 1 -o",
     "audit m.efface --runs 5 -o",
+    "predict m.efface data.csv -o",
     "delete m.efface --record r1 --certificate",
     "delete m.efface --record r2 --unknown-to",
     "add m.efface more.csv --certificate",

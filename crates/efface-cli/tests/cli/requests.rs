@@ -98,7 +98,7 @@ fn an_id_never_comes_back() {
     w.write("again.csv", table(Label::Two, 1, 1));
     w.efface("add m.efface again.csv").fails(1, &["`r1` was deleted before"]);
     w.write("known.csv", table(Label::Two, 2, 1));
-    w.efface("add m.efface known.csv").fails(1, &["1 of 1 ids are in the model already"]);
+    w.efface("add m.efface known.csv").fails(1, &["1 of 1 id is in the model already"]);
     w.write("unknown.csv", table(Label::Two, 900, 1));
     w.efface("update m.efface unknown.csv").fails(1, &["`r900`", "efface add"]);
     assert!(w.read("m.efface") == vault, "the vault was changed");

@@ -313,6 +313,7 @@ impl<'a> Delivery<'a> {
             rows_read: self.position - self.skipped,
             rows_kept: self.kept,
             rows_left_out: self.left_out,
+            other_classes: self.labels.as_ref().map(Labels::others).unwrap_or_default(),
             index_left_out: false,
             classes: self.labels.and_then(Labels::table),
             width: feature_map.as_ref().map_or(schema.width(), FeatureMap::width),

@@ -1,27 +1,61 @@
-//! Numbers as people write them: with separators of thousands, percent signs, signs of currencies or a
-//! decimal comma; and truth values.
+//! Numbers as people write them: with separators of thousands, percent signs, signs or codes of
+//! currencies or a decimal comma; truth values; and times of day.
 
 use super::number;
+use crate::time;
 
 /// A decimal point; commas only between thousands.
 pub(super) const POINT: u8 = 1;
 /// A decimal comma; points only between thousands.
 pub(super) const COMMA: u8 = 2;
+/// A time of day, as seconds since midnight.
+pub(super) const CLOCK: u8 = 4;
 
 /// Signs of currencies that may stand before or behind a number.
 pub(super) const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
+
+/// Codes of currencies that may stand before or behind a number, with a space between; the first ones are
+/// those of [`CURRENCIES`].
+pub(super) const CODES: [&str; 32] = [
+    "USD", "EUR", "GBP", "JPY", "AED", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "HKD",
+    "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "MYR", "NOK", "NZD", "PLN", "RON", "RUB", "SAR",
+    "SEK", "SGD", "THB", "TRY", "UAH", "ZAR",
+];
+
+/// What separates thousands besides a comma or a point, whatever the decimal sign: two apostrophes, and
+/// spaces that do not break a line.
+const SEPARATORS: [char; 5] = ['\'', '\u{2019}', '\u{a0}', '\u{202f}', '\u{2009}'];
 
 /// The number that a text spells in a notation, at most [`number::LARGEST`] in magnitude.
 pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
     match notation {
         POINT => number::spelled(text).or_else(|| truth(text)).or_else(|| written(text, '.', ',')),
+        CLOCK => time::of_day(text).map(|micros| micros as f64 / 1e6),
         _ => written(text, ',', '.'),
     }
 }
 
+/// The place in [`CODES`] of the currency that an amount is in; none of texts without one.
+pub(super) fn currency(text: &str) -> Option<usize> {
+    let sign = CURRENCIES.iter().position(|sign| text.contains(*sign));
+    sign.or_else(|| CODES.iter().position(|code| text.contains(code)))
+}
+
+/// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as `12.6K`, `>100` or `1 234`.
+pub(super) fn looks_like_number(text: &str) -> bool {
+    const LONGEST: usize = 24;
+    const LETTERS: usize = 4;
+    let count = |fits: fn(char) -> bool| text.chars().filter(|c| fits(*c)).count();
+    let digits = count(|c| c.is_ascii_digit());
+    text.len() <= LONGEST
+        && count(char::is_alphabetic) <= LETTERS
+        && 3 * digits >= count(|c| !c.is_whitespace())
+        && digits > 0
+}
+
 /// The notations in which a text spells a number, as a set of bits; 0 for other texts.
 pub(super) fn notations(text: &str) -> u8 {
-    let notations = [POINT, COMMA].into_iter();
+    let notations = [POINT, COMMA, CLOCK].into_iter();
     notations.filter(|notation| spelled(text, *notation).is_some()).sum()
 }
 
@@ -73,16 +107,17 @@ fn truth(text: &str) -> Option<f64> {
     values.into_iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, value)| value)
 }
 
-/// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`.
+/// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`, `CHF 95'521.50`.
 fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
     let (text, is_negative) = sign(text);
     let text = text.strip_prefix(CURRENCIES).map_or(text, str::trim_start);
+    let text = CODES.iter().find_map(|code| spaced(text.strip_prefix(code)?)).unwrap_or(text);
     let (text, is_negative_too) = sign(text);
     let behind = |text: &str| text.ends_with('%') || text.ends_with(CURRENCIES);
     let text = if behind(text) {
         text.trim_end_matches(|c| c == '%' || CURRENCIES.contains(&c)).trim_end()
     } else {
-        text
+        CODES.iter().find_map(|code| spaced(text.strip_suffix(code)?)).unwrap_or(text)
     };
     let (whole, part) = match text.split_once(decimal) {
         Some((whole, part)) => (whole, Some(part)),
@@ -92,14 +127,16 @@ fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
     if part.is_some_and(|part| !is_digits(part)) || is_negative && is_negative_too {
         return None;
     }
-    let digits = match whole.split_once(thousands) {
+    let separator = whole.chars().find(|c| SEPARATORS.contains(c));
+    let between = separator.unwrap_or(thousands);
+    let digits = match whole.split_once(between) {
         None => is_digits(whole).then(|| whole.to_owned()),
         Some((first, rest)) => {
-            let groups = || rest.split(thousands);
+            let groups = || rest.split(between);
             // Four groups with points are an address, and no whole number begins with a zero.
-            let is_other = decimal == ','
-                && part.is_none()
-                && (groups().count() == 3 || first.starts_with('0'));
+            let is_address = between == '.' && part.is_none() && groups().count() == 3;
+            let is_open = separator.is_some() || decimal == ',' && part.is_none();
+            let is_other = is_address || is_open && first.starts_with('0');
             let fits = is_digits(first)
                 && first.len() <= 3
                 && !is_other
@@ -109,6 +146,12 @@ fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
     }?;
     let value = number::spelled(&format!("{digits}.{}", part.unwrap_or("0")))?;
     Some(if is_negative || is_negative_too { 0.0 - value } else { value })
+}
+
+/// A text without the spaces at either end, where it has some.
+fn spaced(text: &str) -> Option<&str> {
+    let trimmed = text.trim();
+    (trimmed.len() < text.len()).then_some(trimmed)
 }
 
 /// The text behind its sign, and whether that is a minus.
@@ -136,6 +179,11 @@ mod tests {
             ("\u{2212}7 €", -7.0),
             ("1e3", 1000.0),
             ("+4", 4.0),
+            ("CHF 95'521.50", 95521.5),
+            ("-CHF\u{a0}95\u{2019}521", -95521.0),
+            ("EUR -3", -3.0),
+            ("1\u{202f}234\u{202f}567.5 USD", 1_234_567.5),
+            ("1\u{a0}234", 1234.0),
             ("True", 1.0),
             ("FALSE", 0.0),
         ];
@@ -150,9 +198,19 @@ mod tests {
             ("7.116", 7116.0),
             ("-1.580 €", -1580.0),
             ("1.234.567", 1_234_567.0),
+            ("1\u{202f}234,50 €", 1234.5),
+            ("95'521,25", 95521.25),
+            ("12 SEK", 12.0),
         ];
-        for (text, value) in all {
-            assert_eq!(spelled(text, COMMA), Some(value), "{text}");
+        let all = all.map(|(text, value)| (text, value, COMMA));
+        let clocks =
+            [("00:00", 0.0), ("9:30", 34200.0), ("23:59:59.5", 86399.5), ("1:05 pm", 47100.0)];
+        let clocks = clocks.map(|(text, value)| (text, value, CLOCK));
+        for (text, value, notation) in all.into_iter().chain(clocks) {
+            assert_eq!(spelled(text, notation), Some(value), "{text}");
+        }
+        for text in ["24:00", "12:60", "1:2", "10:00Z", "10:00+01:00", "16:9", "1230", "12"] {
+            assert_eq!(notations(text) & CLOCK, 0, "{text}");
         }
         let none = [
             "12,34,5",
@@ -167,6 +225,16 @@ mod tests {
             "--1",
             "1,",
             ",5",
+            "1'23",
+            "0'123",
+            "12'345'67",
+            "1'234,567",
+            "1'234\u{a0}567",
+            "CHF95",
+            "95CHF",
+            "CHF ",
+            "XYZ 5",
+            "12.6K",
         ];
         for text in none.into_iter().chain(["-$-1", "192.168.100.200", "1 234", "12:30", "1/2"]) {
             assert_eq!(spelled(text, POINT), None, "{text}");
@@ -174,7 +242,16 @@ mod tests {
         for text in ["0.123", "1.5", "1234.567", "1,2,3", "1,5.000", "192.168.100.200", "3,"] {
             assert_eq!(spelled(text, COMMA), None, "{text}");
         }
+        for text in ["12.6K", ">100", "1 234", "25:13", "12 kg", "10-20", "~1.2e"] {
+            assert!(looks_like_number(text), "{text}");
+        }
+        for text in
+            ["", "kg", "ABC1", "12 Main Street", "3f2504e0-4f89-11d3-9a0c-0305e82c3301", "??"]
+        {
+            assert!(!looks_like_number(text), "{text}");
+        }
         assert_eq!(notations("1,234"), POINT | COMMA);
+        assert_eq!((notations("12:30"), notations("1'234")), (CLOCK, POINT | COMMA));
         assert_eq!((notations("1.5"), notations("2,6")), (POINT, COMMA));
         assert_eq!((notations("7.116"), notations("1.234.567")), (POINT | COMMA, COMMA));
         for text in ["7.116", "-12.345", "999.100"] {

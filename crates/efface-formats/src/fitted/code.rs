@@ -93,8 +93,12 @@ impl Code {
     fn new(name: &str, column: &Column, first: u32, rules: &Rules) -> Self {
         let form = match column {
             Column::Empty { .. } => CodeForm::Empty,
-            Column::Number { comma, mean, scale, .. } => {
-                let notation = if *comma { amount::COMMA } else { amount::POINT };
+            Column::Number { comma, clock, mean, scale, .. } => {
+                let notation = match (comma, clock) {
+                    (_, true) => amount::CLOCK,
+                    (true, false) => amount::COMMA,
+                    (false, false) => amount::POINT,
+                };
                 CodeForm::Number { notation, mean: mean.0, inverse: 1.0 / scale.0 }
             }
             Column::Time { order, mean, scale, years, months, weekdays, hours, .. } => {

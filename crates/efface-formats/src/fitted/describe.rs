@@ -54,6 +54,10 @@ pub struct ColumnKind<'a> {
     pub kind: Option<&'static str>,
     /// Records with a text that spells no number or no time and counts as missing.
     pub strays: u64,
+    /// Whether that was declared, and not found from its values.
+    pub is_declared: bool,
+    /// Whether its numbers are spelled as times of day.
+    pub is_clock: bool,
     /// Whether it has values and no number is made of them: each is in too few records.
     pub left_out: bool,
 }
@@ -77,6 +81,8 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
             name: &framed.name,
             kind: kind(column),
             strays: column.strays(),
+            is_declared: framed.declared.is_some(),
+            is_clock: matches!(column, Column::Number { clock: true, .. }),
             left_out: matches!(column, Column::Category { levels, .. } if levels.width() == 0),
         })
         .collect()
@@ -85,9 +91,13 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
 fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
     let mut line = match column {
         Column::Empty { .. } => return format!("{name}: no values"),
-        Column::Number { comma, mean, scale, .. } => {
-            let comma = if *comma { " with decimal comma" } else { "" };
-            format!("{name}: number{comma}, mean {}, scale {}", short(mean.0), short(scale.0))
+        Column::Number { comma, clock, mean, scale, .. } => {
+            let kind = match (comma, clock) {
+                (_, true) => "time of day in seconds",
+                (true, false) => "number with decimal comma",
+                (false, false) => "number",
+            };
+            format!("{name}: {kind}, mean {}, scale {}", short(mean.0), short(scale.0))
         }
         Column::Time { mean, scale, years, months, weekdays, hours, .. } => {
             let day = crate::time::text((mean.0.floor() as i64).saturating_mul(crate::time::DAY));

@@ -68,6 +68,9 @@ pub(super) enum Column {
         /// Whether they are spelled with a decimal comma.
         #[serde(default, skip_serializing_if = "is_false")]
         comma: bool,
+        /// Whether they are spelled as times of day.
+        #[serde(default, skip_serializing_if = "is_false")]
+        clock: bool,
         mean: Exact,
         scale: Exact,
         missing: u64,
@@ -230,7 +233,10 @@ impl Column {
         let present = records - self.missing();
         match self {
             Self::Empty { missing } => ensure(*missing == records, "an empty column has values"),
-            Self::Number { mean, scale, .. } => moments(*mean, *scale),
+            Self::Number { comma, clock, mean, scale, .. } => {
+                ensure(!(*comma && *clock), "numbers are spelled in two ways")?;
+                moments(*mean, *scale)
+            }
             Self::Time { mean, scale, years, months, weekdays, hours, .. } => {
                 moments(*mean, *scale)?;
                 let parts = [(years, YEARS), (months, 12), (weekdays, 7), (hours, 24)];

@@ -1,16 +1,32 @@
 //! How the numbers of a column are spelled, where that leaves open which numbers they are.
 
+use std::collections::HashSet;
+
 use super::amount;
 use super::frame::Frame;
 use super::raw::{RawCell, Reader};
 use super::rows::RawRows;
+use crate::cell::quoted;
+use crate::time;
 
 /// Rows that are looked at, evenly spread.
 const ROWS: usize = 20_000;
 
+/// Different texts that look like numbers and are none, from which they are hardly categories.
+const MANY: usize = 20;
+
 /// How many cells of a named column are spelled in which way.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spelling {
+    /// With a value.
+    cells: u64,
+    /// Texts that look like numbers and are read as none, nor as times.
+    unread: u64,
+    /// Some of these that differ, and the first.
+    different: HashSet<String>,
+    example: Option<String>,
+    /// Times of day with seconds, and without.
+    clocks: [u64; 2],
     /// Whole numbers below 1000 in magnitude.
     small: u64,
     /// Numbers with a point and three digits behind it, as thousands may be separated: `7.489`.
@@ -21,8 +37,8 @@ pub struct Spelling {
     zeros: u64,
     /// With a percent sign.
     percent: u64,
-    /// Which signs of currencies there are, as a set of bits.
-    currencies: u8,
+    /// Which currencies there are, as a set of bits.
+    currencies: u32,
 }
 
 impl Spelling {
@@ -45,13 +61,37 @@ impl Spelling {
         self.percent > 0 && self.percent < self.small + self.grouped + self.others
     }
 
-    /// Whether there are signs of two currencies or more.
+    /// Whether there are signs or codes of two currencies or more.
     #[must_use]
     pub fn mixes_currencies(&self) -> bool {
         self.currencies.count_ones() > 1
     }
 
+    /// Whether some are times of day and some plain numbers.
+    #[must_use]
+    pub fn mixes_clock(&self) -> bool {
+        self.clocks != [0, 0] && self.small + self.grouped + self.others > 0
+    }
+
+    /// Whether some times of day have seconds and some have none.
+    #[must_use]
+    pub fn mixes_seconds(&self) -> bool {
+        !self.clocks.contains(&0)
+    }
+
+    /// A text that looks like a number and is read as none, where most cells are such texts or numbers,
+    /// and these texts are many (more than 20 different ones), or enough that nearly each is another.
+    #[must_use]
+    pub fn unread(&self) -> Option<&str> {
+        let numbers = self.small + self.grouped + self.others + self.clocks.iter().sum::<u64>();
+        let are_most = 2 * (self.unread + numbers) > self.cells;
+        let differ = self.different.len();
+        let are_many = differ > MANY || differ > 2 && 2 * differ as u64 > self.unread;
+        if are_most && are_many { self.example.as_deref() } else { None }
+    }
+
     fn see(&mut self, cell: RawCell<'_>) {
+        self.cells += u64::from(cell != RawCell::Missing);
         let text = match cell {
             RawCell::Missing | RawCell::Time(_) => return,
             RawCell::Number(value) if value.fract() == 0.0 && value.abs() < 1000.0 => {
@@ -64,13 +104,20 @@ impl Spelling {
             }
             RawCell::Text(text) => text,
         };
-        if amount::notations(text) == 0 {
+        let notations = amount::notations(text);
+        if notations == 0 {
+            if amount::looks_like_number(text) && time::orders(text) == 0 {
+                self.see_unread(text);
+            }
+            return;
+        }
+        if notations == amount::CLOCK {
+            let [with, without] = &mut self.clocks;
+            *if text.matches(':').count() > 1 { with } else { without } += 1;
             return;
         }
         self.percent += u64::from(text.contains('%'));
-        for (bit, sign) in amount::CURRENCIES.iter().enumerate() {
-            self.currencies |= u8::from(text.contains(*sign)) << bit;
-        }
+        self.currencies |= amount::currency(text).map_or(0, |at| 1 << at);
         let is_sign = |c: char| amount::CURRENCIES.contains(&c) || "%+-\u{2212}".contains(c);
         let digits = text.trim_matches(|c| is_sign(c) || c == ' ');
         let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -79,6 +126,14 @@ impl Spelling {
             true => self.grouped += 1,
             false if whole && digits.len() <= 3 => self.small += 1,
             false => self.others += 1,
+        }
+    }
+
+    fn see_unread(&mut self, text: &str) {
+        self.unread += 1;
+        if self.different.len() <= MANY && !self.different.contains(text) {
+            self.example.get_or_insert_with(|| quoted(text));
+            self.different.insert(text.to_owned());
         }
     }
 }
@@ -141,5 +196,16 @@ mod tests {
         assert!(!of(&["28.6", "3"]).mixes_percent());
         assert!(of(&["$7", "7 €"]).mixes_currencies());
         assert!(!of(&["$7", "8", "$ 9"]).mixes_currencies());
+        assert!(of(&["CHF 7", "7 EUR"]).mixes_currencies());
+        assert!(!of(&["7 €", "EUR 8"]).mixes_currencies());
+        assert!(of(&["9:30", "12"]).mixes_clock() && !of(&["9:30", "12:00"]).mixes_clock());
+        assert!(of(&["9:30", "9:30:10"]).mixes_seconds() && !of(&["9:30"]).mixes_seconds());
+        assert_eq!(of(&["12.6K", "7.1K", "800"]).unread(), None, "two may be categories");
+        assert_eq!(of(&["12.6K", "7.1K", "9.9K", "800"]).unread(), Some("12.6K"));
+        assert_eq!(of(&["10-20", "20-30", "30-40"].repeat(9)).unread(), None, "bands of ages");
+        assert_eq!(of(&["12.6K", "7.1K", "9.9K", "a", "b", "c", "d"]).unread(), None);
+        let many: Vec<String> = (0..30).map(|at| format!("{at} kg")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(of(&many.repeat(9)).unread(), Some("0 kg"));
     }
 }

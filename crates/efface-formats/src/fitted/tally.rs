@@ -26,9 +26,10 @@ const ONE_IN: u64 = 10;
 pub(super) struct Look {
     /// Cells with a value, but for words that say there is none.
     cells: u64,
-    /// Those that spell a number with a decimal point, and with a decimal comma.
+    /// Those that spell a number with a decimal point, with a decimal comma, and a time of day.
     point: u64,
     comma: u64,
+    clock: u64,
     /// Those that spell a time: where nothing could change places, with the day first only, with the
     /// month first only, and where these two could change places.
     times: [u64; 4],
@@ -62,12 +63,14 @@ impl Look {
         self.cells += 1;
         self.point += u64::from(notations & amount::POINT != 0);
         self.comma += u64::from(notations & amount::COMMA != 0);
+        self.clock += u64::from(notations & amount::CLOCK != 0);
     }
 
     pub(super) fn merge(&mut self, other: Self) {
         self.cells += other.cells;
         self.point += other.point;
         self.comma += other.comma;
+        self.clock += other.clock;
         self.times.iter_mut().zip(other.times).for_each(|(count, more)| *count += more);
     }
 
@@ -80,7 +83,9 @@ impl Look {
             Some(Declared::Category) => return Form::Category,
             None => {}
         }
-        let (notation, numbers) = if self.point >= self.comma {
+        let (notation, numbers) = if self.clock > self.point.max(self.comma) {
+            (amount::CLOCK, self.clock)
+        } else if self.point >= self.comma {
             (amount::POINT, self.point)
         } else {
             (amount::COMMA, self.comma)
@@ -242,7 +247,8 @@ impl Tally {
             Form::Number(notation) => {
                 let moments = self.sums.moments(self.present);
                 let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
-                Column::Number { comma: notation == amount::COMMA, mean, scale, missing, strays }
+                let (comma, clock) = (notation == amount::COMMA, notation == amount::CLOCK);
+                Column::Number { comma, clock, mean, scale, missing, strays }
             }
             Form::Time(order) => {
                 let moments = self.sums.moments(self.present);

@@ -3,15 +3,16 @@
 use std::fs;
 use std::sync::Arc;
 
-use arrow_array::types::Int8Type;
+use arrow_array::types::{ArrowPrimitiveType, Decimal256Type, Int8Type};
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Decimal256Array, DictionaryArray,
+    DurationMillisecondArray, DurationNanosecondArray, Float32Array, Float64Array, Int64Array,
     LargeStringArray, ListArray, NullArray, RecordBatch, StringArray, StringViewArray,
-    TimestampNanosecondArray, UInt64Array,
+    Time32SecondArray, Time64NanosecondArray, TimestampNanosecondArray, UInt64Array,
 };
 use efface_formats::{
-    Declared, Format, Frame, FrameColumn, FrameRequest, Input, Kind, ReadOptions, Schema,
-    draft_from, read,
+    Declared, Fitted, Format, Frame, FrameColumn, FrameRequest, Input, Kind, ReadOptions, Rules,
+    Schema, draft_from, read,
 };
 
 use parquet::arrow::ArrowWriter;
@@ -245,6 +246,48 @@ fn types_that_are_not_read() {
     assert!(refused(Format::Parquet, &bytes, &options).contains("type Date32"));
     let options = ReadOptions { ignore: vec!["l".into(), "d".into()], ..unlabelled() };
     assert_eq!(collect(Format::Parquet, &bytes, &options).unwrap().0.rows, [[1.0]]);
+}
+
+/// Decimals are the nearest numbers there are, durations and times of day are seconds.
+#[test]
+fn decimals_durations_and_times_of_day() {
+    let money = Decimal128Array::from(vec![Some(-1_234_567), None]);
+    let wide = <Decimal256Type as ArrowPrimitiveType>::Native::from_i128;
+    let fine = Decimal256Array::from(vec![wide(15), wide(-15)]);
+    let key = Decimal128Array::from(vec![9_007_199_254_740_993, 9_007_199_254_740_992]);
+    let batch = batch(&[
+        ("key", Arc::new(key.with_precision_and_scale(20, 0).unwrap()) as ArrayRef),
+        ("money", Arc::new(money.with_precision_and_scale(12, 2).unwrap())),
+        ("fine", Arc::new(fine.with_precision_and_scale(40, 1).unwrap())),
+        ("lasted", Arc::new(DurationMillisecondArray::from(vec![1_500, -250]))),
+        ("short", Arc::new(DurationNanosecondArray::from(vec![1_500, 0]))),
+        ("from", Arc::new(Time32SecondArray::from(vec![45_000, 0]))),
+        ("till", Arc::new(Time64NanosecondArray::from(vec![45_000_500_000_000, 1_000_000_000]))),
+    ]);
+    let options = ReadOptions { id: Some("key".into()), ..unlabelled() };
+    for (format, bytes) in [
+        (Format::Parquet, parquet(&batch, Compression::UNCOMPRESSED)),
+        (Format::ArrowIpc, ipc_file(&batch)),
+    ] {
+        let raw_options = ReadOptions {
+            frame: Some(FrameRequest::New),
+            label: Some("from".into()),
+            label_required: true,
+            ..options.clone()
+        };
+        let rows = raw(format, &bytes, &raw_options).unwrap();
+        let fitted = Fitted::fit(&rows, &Rules::default()).unwrap();
+        let cells = [
+            "money: number, mean -12346, scale 1.00, 1 missing",
+            "fine: number, mean 0, scale 1.50",
+        ];
+        assert_eq!(fitted.describe()[..2], cells);
+        let declared = ReadOptions { ignore: vec!["money".into()], ..options.clone() };
+        let (read, _) = collect(format, &bytes, &declared).unwrap();
+        let rows = [[1.5, 1.5, 1.0e-6, 45_000.0, 45_000.5], [-1.5, -0.25, 0.0, 0.0, 1.0]];
+        assert_eq!(read.ids, ["9007199254740993", "9007199254740992"]);
+        assert_eq!(read.rows, rows.map(|row: [f64; 5]| row.map(|value| value as f32)));
+    }
 }
 
 #[test]

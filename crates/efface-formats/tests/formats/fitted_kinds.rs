@@ -23,6 +23,16 @@ fn a_column_is_what_its_remaining_cells_are() {
     // Points between thousands, once a comma elsewhere says what a point is.
     let comma = "a: number with decimal comma, mean 3050, scale 2610";
     assert_eq!(kind(&["142,00", "7.116", "1.580", "3.362,00"]), comma);
+    let amounts = ["CHF 1'000", "3\u{202f}000.00 CHF", "2\u{a0}000"];
+    assert_eq!(kind(&amounts), "a: number, mean 2000, scale 816");
+    let comma = "a: number with decimal comma, mean 1500, scale 500";
+    assert_eq!(kind(&["1\u{a0}000,00 €", "2'000,00 EUR"]), comma);
+    assert_eq!(kind(&["12:00", "13:00:00"]), "a: time of day in seconds, mean 45000, scale 1800");
+    assert_eq!(
+        kind(&["12:00", "9:00 am", "late"]),
+        "a: time of day in seconds, mean 37800, scale 5400, 1 missing (1 other text)"
+    );
+    assert_eq!(kind(&["12.6K", "7K"]), "a: 2 categories, none of 2 records or more, left out");
     assert_eq!(kind(&["7.116", "1.58", "9"]), "a: number, mean 5.90, scale 3.15");
     assert_eq!(kind(&["1,5", "2.5"]), "a: 2 categories, none of 2 records or more, left out");
     assert_eq!(kind(&["", "NA", "none"]), "a: no values");
@@ -115,4 +125,18 @@ fn very_many_categories_are_hashed() {
     assert_eq!(row.features().values().len(), 1);
     let rare = Fitted::fit(&rows, &Rules::default()).unwrap();
     assert_eq!((rare.width(), rare.sparse()), (0, false));
+}
+
+/// A time of day is the number that typed tables have for it, and is read back from what was learned.
+#[test]
+fn times_of_day_are_seconds() {
+    let rows = csv("a,y\n12:00,0\n13:00,0\n\"1:00 pm\",1\n43200,0\n12:00,0\n13:00:00.0,1\n\
+                    12:00,0\n13:00,0\n12:00,1\n13:00,1\n");
+    let fitted = Fitted::fit(&rows, &rules()).unwrap();
+    assert_eq!(fitted.describe()[0], "a: time of day in seconds, mean 45000, scale 1800");
+    let json = serde_json::to_string(&fitted).unwrap();
+    let again: Fitted = serde_json::from_str(&json).unwrap();
+    for (row, half) in [-1.0_f32, 1.0, 1.0, -1.0, -1.0, 1.0].into_iter().enumerate() {
+        assert_eq!(encoded(&again, &rows)[row][0], half, "{row}");
+    }
 }

@@ -23,6 +23,15 @@ impl Plan {
         }
     }
 
+    /// The refusal where no record is left, either, so that nothing can be trained or added in this vault.
+    pub(crate) fn spent(&self) -> Error {
+        Error::refused(
+            Code::Withdrawn,
+            "all records were erased, and the model with them: there is nothing left to train on or to add to",
+        )
+        .hint("train a new model in a vault of its own: `§efface train`; this one keeps the ledger of what was erased")
+    }
+
     /// Refuses to train anew where the accounting cannot go on.
     pub(crate) fn check_can_start_anew(&self) -> Result<()> {
         if self.can_start_anew() {

@@ -1,6 +1,7 @@
 //! The events of a plan's releases, as certificates state them.
 
 use efface_learn::mechanism::Change;
+use efface_page::number::counted;
 use efface_privacy::event::{Composed, Event, Refitted};
 use efface_privacy::quantity::Decimal;
 
@@ -91,14 +92,15 @@ fn within_noise(plan: &Plan, most: u64, deleted: u64) -> Result<()> {
     if deleted <= most {
         return Ok(());
     }
+    let gone = counted(deleted, "record");
     let message = if plan.trunk.is_none() {
         format!(
-            "{deleted} records would have been deleted since the extractor was trained, but the model \
+            "{gone} would have been deleted since the extractor was trained, but the model \
              promises its epsilon for {most} (`§deletions`)"
         )
     } else {
         format!(
-            "{deleted} records would have been deleted since the network was trained that makes the \
+            "{gone} would have been deleted since the network was trained that makes the \
              features, but its noise was chosen for {most}"
         )
     };

@@ -12,8 +12,8 @@ use serde::Serialize;
 pub(crate) use of_names::names_learnt;
 pub(crate) use of_plan::{Sizes, beyond_deletions, loud, of_plan, trained_elsewhere};
 pub(crate) use of_rows::{
-    Clipped, as_regression, constant, few_records, index_left_out, left_out, of_clipped,
-    of_columns, strays_in_rows,
+    Clipped, as_regression, constant, few_records, index_left_out, left_out, listed, of_clipped,
+    of_columns, strays_in_rows, unknown_classes,
 };
 
 /// A code and what it means here.
@@ -69,6 +69,8 @@ pub enum NoticeCode {
     NumbersUnclear,
     /// Rows of other classes were left out.
     RowsLeftOut,
+    /// Rows to evaluate on have classes that the model does not know.
+    UnknownClasses,
     /// The request, or each of its records, was served before.
     ServedBefore,
     /// The request was served before, and what it brought is no longer there to compare with.
@@ -115,6 +117,7 @@ impl NoticeCode {
             Self::TextsMissing => "texts-missing",
             Self::NumbersUnclear => "numbers-unclear",
             Self::RowsLeftOut => "rows-left-out",
+            Self::UnknownClasses => "unknown-classes",
             Self::ServedBefore => "served-before",
             Self::NotCompared => "not-compared",
             Self::DeletedBefore => "deleted-before",
@@ -155,6 +158,7 @@ impl NoticeCode {
             | Self::ColumnConstant
             | Self::FewRecords
             | Self::RowsLeftOut
+            | Self::UnknownClasses
             | Self::ServedBefore
             | Self::NotCompared
             | Self::DeletedBefore

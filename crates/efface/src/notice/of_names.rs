@@ -29,11 +29,36 @@ pub(crate) fn names_learnt(
 fn numbers_unclear(rows: &RawRows, found: &Fitted) -> Vec<Notice> {
     let mut notices = Vec::new();
     for (column, spelling) in found.kinds().into_iter().zip(rows.spellings()) {
-        if column.kind != Some("numbers") {
-            continue;
-        }
         let name = column.name;
         let mut tell = |message| notices.push(Notice::new(NoticeCode::NumbersUnclear, message));
+        if column.kind != Some("numbers") {
+            let is_found = !column.is_declared && column.kind != Some("times");
+            let example = spelling.unread().filter(|_| is_found);
+            if let Some(example) = example {
+                let taken = column.kind.unwrap_or("words");
+                tell(format!(
+                    "most values of the column `{name}` look like numbers, but some, such as `{example}`, \
+                     cannot be read as numbers or dates, and the column was taken for {taken}, each text \
+                     by itself; where they are numbers, write them as plain ones (`12600`), and dates as \
+                     `2024-01-31`"
+                ));
+            }
+            continue;
+        }
+        if column.is_clock && spelling.mixes_clock() {
+            tell(format!(
+                "most values of the column `{name}` are times of day, which were read as seconds since \
+                 midnight, and some are plain numbers, which were taken for such seconds; write all in one \
+                 way"
+            ));
+        }
+        if column.is_clock && spelling.mixes_seconds() {
+            tell(format!(
+                "some times of day in the column `{name}` have seconds and some have none: `1:05` was read \
+                 as 5 past 1, and `1:05:30` as half a minute later; where they are durations, write all of \
+                 them as seconds"
+            ));
+        }
         if spelling.may_separate_thousands() {
             tell(format!(
                 "the numbers of the column `{name}` are whole ones below 1000 and others with a point and \

@@ -4,6 +4,7 @@
 //! kept nowhere.
 
 use efface_formats::{ColumnKind, Fitted, RawRows};
+use efface_page::number::counted;
 
 use super::{Notice, NoticeCode};
 use crate::plan::Plan;
@@ -122,8 +123,9 @@ fn texts_missing(count: u64, thing: &str, column: &ColumnKind<'_>) -> Notice {
 /// As many numbers in a row as there are records, or more.
 pub(crate) fn few_records(found: &Fitted) -> Option<Notice> {
     let (records, width) = (found.records(), u64::from(found.width()));
+    let (of, features) = (counted(records, "record"), counted(width, "feature"));
     let message = format!(
-        "{records} records of {width} features: weights can be found that fit any labels of so few, so \
+        "{of} of {features}: weights can be found that fit any labels of so few, so \
          judge the model on other rows; more records help, or fewer columns (`§ignore COLUMN`)"
     );
     (records <= width).then(|| Notice::new(NoticeCode::FewRecords, message))
@@ -149,7 +151,6 @@ pub(crate) fn constant(rows: &RawRows) -> Option<Notice> {
 /// How many columns are listed.
 const FEW: usize = 6;
 
-/// Rows of classes that the model does not have.
 /// A row index, as spreadsheets and data frames write it.
 pub(crate) fn index_left_out(is_left_out: bool) -> Option<Notice> {
     let message = "the first column has no name in the header, as that of a row index, and is left out; \
@@ -157,7 +158,32 @@ pub(crate) fn index_left_out(is_left_out: bool) -> Option<Notice> {
     is_left_out.then(|| Notice::new(NoticeCode::IndexLeftOut, message))
 }
 
+/// Rows of classes that the model does not have.
 pub(crate) fn left_out(rows: u64) -> Option<Notice> {
-    let message = format!("{rows} rows of other classes were left out");
+    let (counted, were) = (counted(rows, "row"), if rows == 1 { "was" } else { "were" });
+    let message = format!("{counted} of other classes {were} left out");
     (rows > 0).then(|| Notice::new(NoticeCode::RowsLeftOut, message))
+}
+
+/// Rows to evaluate on whose classes the model does not have, some of which are `names`: those rows
+/// count as wrong where `counted_too`, else they are left out.
+pub(crate) fn unknown_classes(rows: u64, names: &[String], counted_too: bool) -> Option<Notice> {
+    let classes = if names.len() == 1 { "class" } else { "classes" };
+    let (shown, rows_of) = (listed(names), counted(rows, "row"));
+    let counts = match (counted_too, rows) {
+        (true, 1) => "which counts as wrong",
+        (true, _) => "which count as wrong",
+        (false, 1) => "which is left out",
+        (false, _) => "which are left out",
+    };
+    let message = format!("the model does not know the {classes} {shown} of {rows_of}, {counts}");
+    (rows > 0).then(|| Notice::new(NoticeCode::UnknownClasses, message))
+}
+
+/// Names in code spans, at most ten of them.
+pub(crate) fn listed(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > MOST { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
 }

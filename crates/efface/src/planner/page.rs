@@ -168,7 +168,13 @@ impl Advice {
         let allowed = near(self.excess_risk_allowed, 2);
         let mut facts = vec![
             ("data", format!("{records}, {features}{stored}, {classes}: {from}")),
-            ("workload", format!("{rate} requests a month, of {groups}")),
+            (
+                "workload",
+                format!(
+                    "{rate} {} a month, of {groups}",
+                    if rate == 1.0 { "request" } else { "requests" }
+                ),
+            ),
             ("a pass", format!("{}, {time}", duration(self.pass.ms / 1000.0))),
         ];
         facts.extend(

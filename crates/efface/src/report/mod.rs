@@ -8,10 +8,10 @@ mod summary;
 use std::path::Path;
 
 use efface_page::Page;
-use efface_privacy::certificate::{Certificate, Verdict};
+use efface_privacy::certificate::{Certificate, Erasure, Verdict};
 
 use crate::error::{Code, Error, Result};
-use crate::ledger::{CERTIFICATE, EXPORT, export_note};
+use crate::ledger::{CERTIFICATE, ERASURE, EXPORT, export_note};
 use crate::outcome::{ExportNote, Status};
 use crate::plan::Target;
 use crate::status::{entries_of, status_of};
@@ -28,6 +28,8 @@ struct Facts {
     hides_counts: bool,
     /// Oldest first; never empty.
     certificates: Vec<Certificate>,
+    /// Oldest first.
+    erasures: Vec<Erasure>,
     /// Oldest first.
     exports: Vec<ExportNote>,
     /// What recomputing the whole ledger said, under the vault's own key.
@@ -84,7 +86,7 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     });
     let audits = audits.collect::<Result<_>>()?;
     let current = Current::of(&vault)?;
-    let (mut certificates, mut exports) = (Vec::new(), Vec::new());
+    let (mut certificates, mut erasures, mut exports) = (Vec::new(), Vec::new(), Vec::new());
     vault.scan_ledger(0, |entry| -> Result<()> {
         let damaged = |error: &dyn std::fmt::Display| {
             Error::storage(Code::Damaged, format!("ledger entry {}: {error}", entry.index))
@@ -93,6 +95,7 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
             CERTIFICATE => {
                 certificates.push(Certificate::parse(entry.json).map_err(|e| damaged(&e))?);
             }
+            ERASURE => erasures.push(Erasure::parse(entry.json).map_err(|e| damaged(&e))?),
             EXPORT => exports.push(export_note(
                 &serde_json::from_str(entry.json).map_err(|error| damaged(&error))?,
             )),
@@ -104,5 +107,5 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     drop(vault);
     let hides_counts = current.plan.hides_counts();
     let target = current.plan.target;
-    Ok(Facts { status, target, hides_counts, certificates, exports, verdict, audits })
+    Ok(Facts { status, target, hides_counts, certificates, erasures, exports, verdict, audits })
 }

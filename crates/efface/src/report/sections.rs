@@ -3,7 +3,7 @@
 use crate::checks::refitted;
 use efface_page::number::{bound, time};
 use efface_page::{Section, Table, certificate, words};
-use efface_privacy::certificate::Certificate;
+use efface_privacy::certificate::{Certificate, Erasure};
 use efface_privacy::claim::{Claim, Notion};
 
 use super::Facts;
@@ -40,7 +40,7 @@ pub(super) fn notices(facts: &Facts) -> Section {
 /// Every request, oldest first.
 pub(super) fn requests(facts: &Facts) -> Section {
     let table = Table::new(
-        "Each line is a certificate of the ledger, oldest first; times are UTC",
+        "Each line is an entry of the ledger, oldest first: a certificate or an erasure, which has none; times are UTC",
         &[
             "Entry",
             "Request",
@@ -52,8 +52,32 @@ pub(super) fn requests(facts: &Facts) -> Section {
             "Epsilon of DP for the rest",
         ],
     );
-    let rows = facts.certificates.iter().map(|c| request(c, facts.target.notion));
-    Section::new("Requests and certificates").table(table.rows(rows))
+    let certified =
+        facts.certificates.iter().map(|c| (c.chain.index, request(c, facts.target.notion)));
+    let erased = facts.erasures.iter().map(|e| (e.chain.index, erasure(e)));
+    let mut rows: Vec<(u64, [String; 8])> = certified.chain(erased).collect();
+    rows.sort_unstable_by_key(|(index, _)| *index);
+    Section::new("Requests and certificates")
+        .table(table.rows(rows.into_iter().map(|(_, row)| row)))
+}
+
+fn erasure(erasure: &Erasure) -> [String; 8] {
+    let none = || "-".to_owned();
+    [
+        erasure.chain.index.to_string(),
+        "erase".to_owned(),
+        stated(erasure.request.records),
+        time(&erasure.at),
+        none(),
+        "withdrawn".to_owned(),
+        none(),
+        none(),
+    ]
+}
+
+/// A number of records, where it is not private.
+fn stated(records: Option<u64>) -> String {
+    records.map_or("not stated".to_owned(), |count| count.to_string())
 }
 
 fn request(certificate: &Certificate, wanted: Notion) -> [String; 8] {
@@ -64,7 +88,7 @@ fn request(certificate: &Certificate, wanted: Notion) -> [String; 8] {
     [
         certificate.chain.index.to_string(),
         certificate.request.kind.name().into(),
-        certificate.request.records.map_or("not stated".to_owned(), |count| count.to_string()),
+        stated(certificate.request.records),
         time(&certificate.request.received_at),
         time(&certificate.issued_at),
         certificate.model.version.to_string(),

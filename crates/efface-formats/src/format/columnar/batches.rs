@@ -4,8 +4,11 @@ use std::fmt::Display;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type,
-    Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    ArrowDictionaryKeyType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
@@ -192,11 +195,14 @@ fn is_read(kind: &DataType) -> bool {
         | DataType::Float64
         | DataType::Utf8
         | DataType::LargeUtf8
-        | DataType::Utf8View => true,
+        | DataType::Utf8View
+        | DataType::Duration(_)
+        | DataType::Time32(_)
+        | DataType::Time64(_) => true,
         DataType::Dictionary(_, values) => {
             is_read(values) && !matches!(**values, DataType::Dictionary(..))
         }
-        kind => kind.is_integer(),
+        kind => kind.is_integer() || kind.is_decimal(),
     }
 }
 
@@ -258,9 +264,70 @@ fn cell(array: &dyn Array, at: usize) -> Cell<'_> {
                 TimeUnit::Nanosecond.micros(value)
             }
         }),
+        DataType::Decimal32(_, scale) => {
+            decimal(array.as_primitive::<Decimal32Type>().value(at), *scale)
+        }
+        DataType::Decimal64(_, scale) => {
+            decimal(array.as_primitive::<Decimal64Type>().value(at), *scale)
+        }
+        DataType::Decimal128(_, scale) => {
+            decimal(array.as_primitive::<Decimal128Type>().value(at), *scale)
+        }
+        DataType::Decimal256(_, scale) => {
+            decimal(array.as_primitive::<Decimal256Type>().value(at), *scale)
+        }
+        DataType::Duration(unit) => {
+            let (count, unit) = match unit {
+                ArrowUnit::Second => {
+                    (array.as_primitive::<DurationSecondType>().value(at), TimeUnit::Second)
+                }
+                ArrowUnit::Millisecond => {
+                    let count = array.as_primitive::<DurationMillisecondType>().value(at);
+                    (count, TimeUnit::Millisecond)
+                }
+                ArrowUnit::Microsecond => {
+                    let count = array.as_primitive::<DurationMicrosecondType>().value(at);
+                    (count, TimeUnit::Microsecond)
+                }
+                ArrowUnit::Nanosecond => {
+                    let count = array.as_primitive::<DurationNanosecondType>().value(at);
+                    (count, TimeUnit::Nanosecond)
+                }
+            };
+            seconds(unit.micros(count))
+        }
+        DataType::Time32(ArrowUnit::Second) => {
+            let count = array.as_primitive::<Time32SecondType>().value(at);
+            seconds(TimeUnit::Second.micros(count.into()))
+        }
+        DataType::Time32(_) => {
+            let count = array.as_primitive::<Time32MillisecondType>().value(at);
+            seconds(TimeUnit::Millisecond.micros(count.into()))
+        }
+        DataType::Time64(ArrowUnit::Nanosecond) => {
+            let count = array.as_primitive::<Time64NanosecondType>().value(at);
+            seconds(TimeUnit::Nanosecond.micros(count))
+        }
+        DataType::Time64(_) => seconds(array.as_primitive::<Time64MicrosecondType>().value(at)),
         // Types that are not read reach this only in ignored columns.
         _ => Cell::Null,
     }
+}
+
+/// A decimal number: the nearest there is, or a whole one as it is where it has no places.
+fn decimal(digits: impl Display, scale: i8) -> Cell<'static> {
+    match digits.to_string().parse() {
+        Ok(whole) if scale == 0 => Cell::Integer(whole),
+        _ => {
+            let spelled = format!("{digits}e{}", -i32::from(scale));
+            spelled.parse().map_or(Cell::Null, Cell::Number)
+        }
+    }
+}
+
+/// Seconds, from microseconds.
+fn seconds(micros: i64) -> Cell<'static> {
+    Cell::Number(micros as f64 / 1e6)
 }
 
 fn entry<K: ArrowDictionaryKeyType>(array: &dyn Array, at: usize) -> Cell<'_> {

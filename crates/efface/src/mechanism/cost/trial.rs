@@ -1,6 +1,7 @@
 //! The first requests of a model, gone through before it exists.
 
 use efface_learn::mechanism::Change;
+use efface_page::number::counted;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::Claim;
 use efface_privacy::event::Event;
@@ -37,7 +38,11 @@ pub(crate) fn requests(plan: &Plan, inputs: &Inputs<'_>, count: usize) -> Result
             if trial.steps.is_empty() {
                 return Err(Error::input(
                     Code::Group,
-                    format!("a request of {group} records exceeds all {records} records"),
+                    format!(
+                        "a request of {} exceeds all {}",
+                        counted(group, "record"),
+                        counted(records, "record")
+                    ),
                 ));
             }
             break;

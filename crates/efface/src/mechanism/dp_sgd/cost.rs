@@ -20,8 +20,8 @@ pub(super) fn cost(plan: &Plan, sampled: &SampledPlan, inputs: &Inputs<'_>) -> R
     let served = workload.served_by(deletions);
     if workload.largest() > deletions {
         let message = format!(
-            "a request of {} records is beyond the {deletions} deletions that the noise is for",
-            workload.largest()
+            "a request of {} is beyond the deletions that the noise is for, which are {deletions}",
+            efface_page::number::counted(workload.largest(), "record")
         );
         return Err(Error::refused(Code::By(NAME), message).hint("raise `§deletions`"));
     }

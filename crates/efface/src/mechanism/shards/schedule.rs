@@ -1,6 +1,7 @@
 //! The network of each shard, and how it is trained.
 
 use efface_net::ARITHMETIC;
+use efface_page::number::counted;
 use efface_privacy::certificate::Origin;
 use efface_privacy::event::Unit;
 use efface_privacy::quantity::Decimal;
@@ -29,8 +30,9 @@ pub(super) fn schedule(
     let shards = s.shards.unwrap_or(SHARDS);
     if public.records < shards.saturating_mul(LEAST) {
         let message = format!(
-            "{} records are too few for {shards} shards: each should have at least {LEAST} on average",
-            public.records
+            "{} {} too few for {shards} shards: each should have at least {LEAST} on average",
+            counted(public.records, "record"),
+            if public.records == 1 { "is" } else { "are" }
         );
         return Err(Error::refused(Code::Settings, message).hint("take fewer `§shards`"));
     }
