@@ -3,8 +3,9 @@
 #![allow(dead_code)]
 
 use efface_formats::{
-    Features, Fitted, Format, Frame, FrameRequest, Layout, Limits, RawRows, ReadOptions, Record,
-    RowMap, RowMapMode, Rules, Schema, Sink, SinkError, Summary, draft_from, read_from, row_norm,
+    Features, Fitted, Format, Frame, FrameRequest, Input, Layout, Limits, RawRows, ReadOptions,
+    Record, RowMap, RowMapMode, Rules, Schema, Sink, SinkError, Summary, draft_from, read,
+    read_from, row_norm,
 };
 
 /// Checks every row.
@@ -229,4 +230,17 @@ fn reads_back(schema: &Schema) {
             Err(error) => panic!("{error}\n{text}"),
         }
     }
+}
+
+/// The one image of a folder, which is made anew for it; whether it is one.
+pub(crate) fn image(bytes: &[u8]) -> bool {
+    let folder = std::env::temp_dir().join(format!("efface-image-{}", std::process::id()));
+    let image = folder.join("class").join("image.png");
+    std::fs::create_dir_all(folder.join("class")).unwrap();
+    std::fs::write(&image, bytes).unwrap();
+    let mut sink = Promises::default();
+    let done = read(&Input::file(&folder), &options(Format::Png), &mut sink);
+    assert!(done.is_err() || sink.rows == 1);
+    std::fs::remove_dir_all(&folder).unwrap();
+    done.is_ok()
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Where the bytes come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathOrStdin {
-    /// A file on disk.
+    /// A file or a folder on disk.
     Path(PathBuf),
     /// Standard input: read once, so formats that need a second look are held in memory.
     Stdin,
@@ -21,12 +21,13 @@ impl fmt::Display for PathOrStdin {
     }
 }
 
-/// One table to read: a file, or standard input.
+/// One table to read: a file, a folder of images, or standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     /// The table, plain or gzipped.
     pub path: PathOrStdin,
-    /// A separate file of labels, for a bare NPY or IDX file of features.
+    /// A separate file of labels: an array for a bare NPY or IDX file of features, a table of names and
+    /// labels for a folder of images.
     pub labels: Option<PathBuf>,
     /// The format; `None` decides by file name, then by content.
     pub format: Option<Format>,
@@ -58,6 +59,8 @@ pub enum Format {
     Idx,
     /// LIBSVM sparse text.
     Libsvm,
+    /// A folder of PNG images.
+    Png,
     /// Apache Parquet (cargo feature `parquet`).
     Parquet,
     /// Apache Arrow IPC, file or stream (cargo feature `parquet`).
@@ -66,8 +69,16 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order of the documentation.
-    pub const ALL: [Self; 7] =
-        [Self::Csv, Self::Npy, Self::Npz, Self::Idx, Self::Libsvm, Self::Parquet, Self::ArrowIpc];
+    pub const ALL: [Self; 8] = [
+        Self::Csv,
+        Self::Npy,
+        Self::Npz,
+        Self::Idx,
+        Self::Libsvm,
+        Self::Png,
+        Self::Parquet,
+        Self::ArrowIpc,
+    ];
 
     /// The name users type.
     pub fn name(self) -> &'static str {
@@ -77,6 +88,7 @@ impl Format {
             Self::Npz => "npz",
             Self::Idx => "idx",
             Self::Libsvm => "libsvm",
+            Self::Png => "png",
             Self::Parquet => "parquet",
             Self::ArrowIpc => "arrow",
         }

@@ -74,8 +74,8 @@ pub use draft::{Draft, draft, draft_from};
 pub use error::{
     ArrayFault, CellFault, ColumnFault, ColumnarFault, CsvFault, ExpansionFault, Fault,
     FeatureMapError, FitFault, FittedError, IdxFault, LabelFault, LibsvmFault, LimitFault,
-    Malformed, MemoryFault, NpyFault, NpzFault, OptionFault, Place, RawFault, ReadError, RowFault,
-    SchemaError, SinkError, Spot,
+    Malformed, MemoryFault, NpyFault, NpzFault, OptionFault, Place, PngFault, RawFault, ReadError,
+    RowFault, SchemaError, SinkError, Spot,
 };
 pub use feature_map::{FeatureMap, MOST_FEATURES, RowFeatures};
 pub use fitted::{

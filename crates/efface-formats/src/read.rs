@@ -1,17 +1,17 @@
 //! From an input to the reader of its format.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{ColumnFault, Fault, OptionFault, Place, ReadError, Spot};
+use crate::error::{ColumnFault, Fault, OptionFault, Place, PngFault, ReadError, Spot};
 use crate::fitted::{Frame, FrameRequest, RawWriter};
 use crate::format::arrays::ArrayRows;
 use crate::format::csv::CsvTable;
 use crate::format::libsvm::{self, Base, LibsvmLines};
 use crate::format::npz::Archive;
-use crate::format::{idx, npy, npz, recognise};
+use crate::format::{idx, npy, npz, png, recognise};
 use crate::input::{Format, Input};
 use crate::matrix::{self, Arrays};
 use crate::options::ReadOptions;
@@ -64,6 +64,15 @@ pub(crate) fn open<'r>(
     stated: Option<Format>,
     options: &ReadOptions,
 ) -> Result<Opened<'r>, ReadError> {
+    let is_folder = source.as_path().is_some_and(|path| path.is_dir());
+    match stated {
+        None | Some(Format::Png) if is_folder => return Ok(Opened::Seekable(Format::Png)),
+        Some(Format::Png) => {
+            let error = io::Error::from(io::ErrorKind::NotADirectory);
+            return Err(ReadError::io(source.name(), error));
+        }
+        _ => {}
+    }
     let stream = source.open(&options.limits)?;
     if recognise::is_utf16(&stream.head) {
         return Err(ReadError::at(Place::file(source.name()), Fault::Utf16));
@@ -73,7 +82,7 @@ pub(crate) fn open<'r>(
         .or_else(|| recognise::by_content(&stream.head))
         .ok_or_else(|| ReadError::UnknownFormat { file: source.name().to_owned() })?;
     match format {
-        Format::Npz | Format::Parquet | Format::ArrowIpc => {
+        Format::Npz | Format::Parquet | Format::ArrowIpc | Format::Png => {
             if source.as_path().is_none() {
                 source.hold_stream(stream)?;
             }
@@ -98,7 +107,12 @@ fn dispatch(
     let format = match &opened {
         Opened::Stream(format, _) | Opened::Seekable(format) => *format,
     };
-    check_options(format, labels.is_some(), options)?;
+    check_options(format, labels.is_some(), options).map_err(|fault| match fault {
+        OptionFault::NotForFormat { option, format: Format::Png } => {
+            ReadError::at(Place::file(&file), PngFault::Option { option })
+        }
+        fault => fault.into(),
+    })?;
     match (format, opened) {
         (Format::Csv, Opened::Stream(_, stream)) => {
             let schema = options.schema.as_ref();
@@ -110,6 +124,7 @@ fn dispatch(
         (Format::Libsvm, Opened::Stream(_, stream)) => sparse_lines(&mut source, stream, delivery),
         (_, Opened::Stream(_, stream)) => array(stream, labels, format, delivery),
         (Format::Npz, Opened::Seekable(_)) => archive(&mut source, delivery),
+        (Format::Png, Opened::Seekable(_)) => folder(&source, labels, delivery),
         #[cfg(feature = "parquet")]
         (_, Opened::Seekable(_)) => {
             let mut columnar = crate::format::columnar::open(
@@ -143,7 +158,8 @@ fn check_options(
     if !named_columns && !options.more_labels.is_empty() {
         return Err(OptionFault::SeveralLabels { format });
     }
-    let labels = (labels_file && !bare).then_some("labels");
+    let apart = bare || format == Format::Png;
+    let labels = (labels_file && !apart).then_some("labels");
     if let Some(option) = options.stated().find(|option| !fits(option)).or(labels) {
         return Err(OptionFault::NotForFormat { option, format });
     }
@@ -197,6 +213,16 @@ pub(crate) fn array_features<'r>(
     };
     let flatten = format == Format::Idx;
     Ok((ArrayRows::features(file, &header, stream.input, flatten, limits, budget)?, divide))
+}
+
+fn folder(
+    source: &Source<'_>,
+    labels: Option<Source<'_>>,
+    delivery: Delivery<'_>,
+) -> Result<Summary, ReadError> {
+    let png::Folder { images, labels, ids } = png::open(source, labels, delivery.options)?;
+    let arrays = Arrays { features: images, columns: [labels, Some(ids), None, None] };
+    matrix::deliver(arrays, idx::BYTE, Format::Png, delivery)
 }
 
 fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, ReadError> {

@@ -73,3 +73,10 @@ fn fitted() {
     let accepted: Vec<bool> = inputs("fitted").iter().map(|b| promises::fitted(b)).collect();
     assert!(accepted.contains(&true) && accepted.contains(&false), "{accepted:?}");
 }
+
+/// Images, of which some can be read and some cannot.
+#[test]
+fn png() {
+    let read: Vec<bool> = inputs("png").iter().map(|bytes| promises::image(bytes)).collect();
+    assert!(read.contains(&true) && read.contains(&false), "{read:?}");
+}

@@ -9,13 +9,13 @@ use efface::Source;
 use crate::failure::{Result, unreadable};
 
 /// The formats by name, offered by help and shell completion; the engine has the last word.
-const FORMATS: [&str; 7] = ["csv", "npy", "npz", "idx", "libsvm", "parquet", "arrow"];
+const FORMATS: [&str; 8] = ["csv", "npy", "npz", "idx", "libsvm", "png", "parquet", "arrow"];
 
 /// A table.
 #[derive(Debug, Args)]
 pub(crate) struct TableArguments {
-    /// The table: CSV, NPY, NPZ, IDX, LIBSVM, Parquet or Arrow, also gzipped; `-` for standard
-    /// input
+    /// The table: CSV, NPY, NPZ, IDX, LIBSVM, Parquet or Arrow, also gzipped, or a folder of PNG
+    /// images; `-` for standard input
     #[arg(value_name = "DATA")]
     pub(crate) data: PathBuf,
 
@@ -33,7 +33,8 @@ impl TableArguments {
 /// Which part each column of a table plays.
 #[derive(Debug, Args)]
 pub(crate) struct RoleArguments {
-    /// Labels in a file of their own (NPY, IDX)
+    /// Labels in a file of their own (NPY, IDX), or a table of file names and labels (PNG; without
+    /// it the folder that an image lies in is its class)
     #[arg(long, value_name = "FILE", help_heading = "Table")]
     labels: Option<PathBuf>,
 

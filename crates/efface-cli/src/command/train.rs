@@ -102,12 +102,13 @@ impl Train {
     }
 }
 
-/// The vault of a table, where nobody named it: `people.efface` for `tables/people.csv.gz`.
+/// The vault of a table or a folder of images, where nobody named it: `people.efface` for
+/// `tables/people.csv.gz`.
 fn named_after(data: &Path) -> efface::Result<PathBuf> {
     if data == Path::new("-") {
         return Err(unnamed("a model of standard input needs a name"));
     }
-    let device = fs::metadata(data).is_ok_and(|found| !found.is_file());
+    let device = fs::metadata(data).is_ok_and(|found| !found.is_file() && !found.is_dir());
     let name = data.file_name().and_then(|name| Path::new(name).file_stem());
     let Some(name) = name.filter(|_| !device) else {
         let message = format!("`{}` is no plain file; its model needs a name", data.display());

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::write::{GzEncoder, ZlibEncoder};
 
 use crate::table::{Draws, Label, table};
 use crate::workshop::Workshop;
@@ -81,6 +81,54 @@ fn images_in_idx_with_two_classes() {
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], kept - 1);
     let other = labels.iter().position(|label| !matches!(label, 3 | 8)).unwrap();
     w.efface(&format!("delete m.efface --record row:{other}")).fails(1, &["unknown"]);
+}
+
+/// An image of 2 x 2 gray pixels.
+fn png(pixels: [u8; 4]) -> Vec<u8> {
+    let chunk = |kind: &[u8; 4], data: &[u8]| {
+        let mut crc = flate2::Crc::new();
+        crc.update(kind);
+        crc.update(data);
+        let length = (data.len() as u32).to_be_bytes();
+        [&length[..], kind, data, &crc.sum().to_be_bytes()].concat()
+    };
+    let [a, b, c, d] = pixels;
+    let mut lines = ZlibEncoder::new(Vec::new(), Compression::fast());
+    lines.write_all(&[0, a, b, 0, c, d]).unwrap();
+    let header = [0, 0, 0, 2, 0, 0, 0, 2, 8, 0, 0, 0, 0];
+    [
+        b"\x89PNG\r\n\x1a\n".to_vec(),
+        chunk(b"IHDR", &header),
+        chunk(b"IDAT", &lines.finish().unwrap()),
+        chunk(b"IEND", b""),
+    ]
+    .concat()
+}
+
+#[test]
+fn folders_of_images() {
+    let w = Workshop::new();
+    let mut draws = Draws::new(7);
+    for class in ["cat", "dog"] {
+        std::fs::create_dir_all(w.path("images").join(class)).unwrap();
+    }
+    let mut labels = String::from("file,animal\n");
+    for at in 0..60 {
+        let mut pixels = [0; 4].map(|_: u8| draws.below(100) as u8);
+        pixels[0] += 150 * (at % 2);
+        let class = ["cat", "dog"][usize::from(at % 2)];
+        w.write(&format!("images/{class}/{at}.png"), png(pixels));
+        writeln!(labels, "{class}/{at}.png,{}", ["tame", "wild"][usize::from(at % 2)]).unwrap();
+    }
+    w.write("labels.csv", labels);
+    let told = w.efface("train images").done();
+    assert!(told.stdout.starts_with("images.efface: trained on 60 records"), "{told:?}");
+    life(&w, "images --labels labels.csv", "cat/0.png", "images", 60);
+    let classes = w.efface("predict m.efface images").done().stdout;
+    assert!(classes.starts_with("position,id,prediction,p(tame),p(wild)\n0,cat/0.png,tame,"));
+    w.efface("train images --mechanism dp-sgd --network conv:2x2 --epsilon 8 -o n.efface").done();
+    w.write("images/dog/1.png", "no image");
+    w.efface("predict m.efface images").fails(2, &["images: `dog/1.png`: the file does not begin"]);
 }
 
 #[test]

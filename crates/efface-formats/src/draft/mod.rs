@@ -96,6 +96,11 @@ fn draft_source(
                 array_features(&file, stream, format, options, source.budget())?;
             Ok(Schema::matrix(matrix::implied(features.width(), divide))?.into())
         }
+        // Images have no columns to look at: rows are bytes, divided by 255.
+        Opened::Seekable(Format::Png) => {
+            let option = "schema";
+            Err(OptionFault::NotForFormat { option, format: Format::Png }.into())
+        }
         Opened::Seekable(Format::Npz) => {
             let mut archive = Archive::open(&mut source, &options.limits)?;
             let features = archive

@@ -12,6 +12,7 @@ mod memory;
 mod npy;
 mod npz;
 mod place;
+mod png;
 mod row;
 mod schema;
 mod sink;
@@ -28,6 +29,7 @@ pub use memory::MemoryFault;
 pub use npy::NpyFault;
 pub use npz::NpzFault;
 pub use place::{Place, Spot};
+pub use png::PngFault;
 pub use row::{CellFault, LabelFault, RowFault};
 pub use schema::SchemaError;
 pub use sink::SinkError;
@@ -57,7 +59,7 @@ pub enum ReadError {
     /// Neither name nor content tells the format.
     #[error(
         "{file}: the format is recognised neither by name nor by content; say which it is with \
-         `§format`: csv, npy, npz, idx, libsvm, parquet or arrow"
+         `§format`: csv, npy, npz, idx, libsvm, png, parquet or arrow"
     )]
     UnknownFormat {
         /// The file as the user named it.
@@ -134,6 +136,9 @@ pub enum Fault {
     /// The archive of NPZ.
     #[error(transparent)]
     Npz(#[from] NpzFault),
+    /// A rule of folders of PNG images.
+    #[error(transparent)]
+    Png(#[from] PngFault),
     /// The header of IDX.
     #[error(transparent)]
     Idx(#[from] IdxFault),

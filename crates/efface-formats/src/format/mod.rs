@@ -7,4 +7,5 @@ pub(crate) mod idx;
 pub(crate) mod libsvm;
 pub(crate) mod npy;
 pub(crate) mod npz;
+pub(crate) mod png;
 pub(crate) mod recognise;

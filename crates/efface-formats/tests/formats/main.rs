@@ -22,6 +22,7 @@ mod mutation;
 mod npy;
 mod npz;
 mod options;
+mod png;
 #[path = "../../../../fuzz/promises.rs"]
 mod promises;
 mod real;

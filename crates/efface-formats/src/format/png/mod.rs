@@ -1,0 +1,242 @@
+//! PNG: a folder of images, all of one size, in 8-bit gray or RGB.
+//!
+//! Each image is a record, whose id is its path below the folder, with `/` between; records are in the
+//! order of these. Its class is the name of the folder it lies in directly below, or what a table of
+//! names and labels says. Bytes are divided by 255, as those of IDX files.
+
+mod decode;
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{LimitFault, Place, PngFault, ReadError};
+use crate::format::arrays::{ArrayHeader, ArrayRows, Element, Endian};
+use crate::format::csv::CsvTable;
+use crate::limits::Limits;
+use crate::options::ReadOptions;
+use crate::source::Source;
+use crate::table::Table;
+use decode::{Size, decode};
+
+/// Bytes of one file of an image, at most.
+const LARGEST: u64 = 1 << 26;
+/// Folders below each other, at most.
+const DEEPEST: usize = 8;
+
+/// The images of a folder as arrays: their numbers, their labels where these are read, and their ids.
+pub(crate) struct Folder<'r> {
+    pub(crate) images: ArrayRows<'r>,
+    pub(crate) labels: Option<ArrayRows<'r>>,
+    pub(crate) ids: ArrayRows<'r>,
+}
+
+/// Opens a folder. The first image says what all must be.
+pub(crate) fn open<'r>(
+    source: &Source<'_>,
+    labels: Option<Source<'_>>,
+    options: &ReadOptions,
+) -> Result<Folder<'r>, ReadError> {
+    let (file, budget) = (source.name(), source.budget());
+    let fault = |fault: PngFault| ReadError::at(Place::file(file), fault);
+    let folder = source.as_path().unwrap_or(Path::new("."));
+    let (names, bytes) = images(folder, &options.limits).map_err(|error| match error {
+        Listing::Io(error) => ReadError::io(file, error),
+        Listing::Fault(found) => fault(found),
+        Listing::Limit(limit) => ReadError::at(Place::file(file), limit),
+    })?;
+    budget.stored(bytes);
+    for name in &names {
+        budget.text(name).map_err(|limit| ReadError::at(Place::file(file), limit))?;
+    }
+    let Some(first) = names.first() else { return Err(fault(PngFault::NoImages)) };
+    let most = options.limits.columns;
+    let (size, _) = image(folder, first, most).map_err(|error| ReadError::io(file, error))?;
+    let label = match (labels, options.label_required) {
+        (_, false) => None,
+        (Some(mut table), true) => Some(stated(&mut table, &names, options)?),
+        (None, true) => Some(by_folder(&names).map_err(fault)?),
+    };
+    let (rows, channels) = (names.len() as u64, u64::from(size.channels));
+    let mut shape = vec![rows, u64::from(size.height), u64::from(size.width)];
+    if channels > 1 {
+        shape.insert(1, channels);
+    }
+    let column = |values: &[String]| texts(file, values, options, source);
+    let (label, id) = (label.as_deref().map(column).transpose()?, column(&names)?);
+    let images =
+        Images { folder: folder.to_owned(), names, next: 0, size, most, row: Cursor::default() };
+    let features = ArrayRows::features(
+        file,
+        &header(shape, Element::U8),
+        Box::new(BufReader::new(images)),
+        true,
+        &options.limits,
+        budget,
+    )?;
+    Ok(Folder { images: features, labels: label, ids: id })
+}
+
+fn header(shape: Vec<u64>, element: Element) -> ArrayHeader {
+    ArrayHeader { shape, element, endian: Endian::Little, column_major: false }
+}
+
+/// Texts as a column of an array.
+fn texts<'r>(
+    file: &str,
+    values: &[String],
+    options: &ReadOptions,
+    source: &Source<'_>,
+) -> Result<ArrayRows<'r>, ReadError> {
+    let longest = values.iter().map(String::len).max().unwrap_or(0).max(1);
+    let place = || Place::file(file);
+    let most = u64::from(options.limits.field_bytes);
+    LimitFault::check("bytes in one field", longest as u64, most)
+        .map_err(|limit| ReadError::at(place(), limit))?;
+    source
+        .budget()
+        .take((longest as u64).saturating_mul(values.len() as u64))
+        .map_err(|limit| ReadError::at(place(), limit))?;
+    let mut bytes = Vec::new();
+    for value in values {
+        bytes.extend_from_slice(value.as_bytes());
+        bytes.resize(bytes.len() + longest - value.len(), 0);
+    }
+    let header = header(vec![values.len() as u64], Element::Bytes(longest as u32));
+    let input = Box::new(Cursor::new(bytes));
+    ArrayRows::column(file, &header, input, &options.limits, source.budget())
+}
+
+/// Why a folder cannot be listed.
+enum Listing {
+    Io(io::Error),
+    Fault(PngFault),
+    Limit(LimitFault),
+}
+
+/// The images below a folder, in the order of their names, and the bytes of their files.
+fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing> {
+    let (mut names, mut bytes) = (Vec::new(), 0_u64);
+    let mut waiting = vec![(folder.to_owned(), String::new(), 0)];
+    while let Some((place, before, depth)) = waiting.pop() {
+        for entry in fs::read_dir(place).map_err(Listing::Io)? {
+            let entry = entry.map_err(Listing::Io)?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else {
+                let name = name.to_string_lossy().into_owned();
+                return Err(Listing::Fault(PngFault::Name { name }));
+            };
+            if name.starts_with('.') {
+                continue;
+            }
+            let (path, name) = (entry.path(), format!("{before}{name}"));
+            let about = fs::metadata(&path).map_err(Listing::Io)?;
+            if about.is_dir() {
+                if depth == DEEPEST {
+                    return Err(Listing::Fault(PngFault::Deep { most: DEEPEST }));
+                }
+                waiting.push((path, name + "/", depth + 1));
+            } else if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
+                bytes = bytes.saturating_add(about.len());
+                names.push(name);
+                let most = limits.rows.min(1 << 28);
+                LimitFault::check("images", names.len() as u64, most).map_err(Listing::Limit)?;
+            }
+        }
+    }
+    names.sort_unstable();
+    Ok((names, bytes))
+}
+
+/// The first folder of each path.
+fn by_folder(names: &[String]) -> Result<Vec<String>, PngFault> {
+    let class = |name: &String| match name.split_once('/') {
+        Some((class, _)) => Ok(class.to_owned()),
+        None => Err(PngFault::NoClass { name: name.clone() }),
+    };
+    names.iter().map(class).collect()
+}
+
+/// The labels that a table of two columns, names and labels, has for these images.
+fn stated(
+    table: &mut Source<'_>,
+    names: &[String],
+    options: &ReadOptions,
+) -> Result<Vec<String>, ReadError> {
+    let file = table.name().to_owned();
+    let limits = options.limits.clone();
+    let stream = table.open(&limits)?;
+    let plain = ReadOptions { limits, label_required: false, ..ReadOptions::default() };
+    let mut rows = CsvTable::open(&file, stream, None, &plain, table.budget())?;
+    let got = rows.names().len();
+    if got != 2 {
+        return Err(ReadError::at(Place::file(&file), PngFault::LabelColumns { got }));
+    }
+    let known: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let mut labels = vec![None; names.len()];
+    while rows.advance()? {
+        let (name, label) = (rows.cell(0).text().into_owned(), rows.cell(1).text().into_owned());
+        let fault = |fault: PngFault| ReadError::at(Place::new(&file, rows.spot()), fault);
+        table.budget().text(&label).map_err(|limit| ReadError::at(Place::file(&file), limit))?;
+        let place = known.get(name.as_str()).or_else(|| known.get(format!("{name}.png").as_str()));
+        let Some(&place) = place else { return Err(fault(PngFault::NoImage { name })) };
+        if labels[place].replace(label).is_some() {
+            return Err(fault(PngFault::LabelTwice { name }));
+        }
+    }
+    let found = labels.into_iter().zip(names).map(|(label, name)| {
+        label.ok_or_else(|| {
+            ReadError::at(Place::file(&file), PngFault::NoLabel { name: name.clone() })
+        })
+    });
+    found.collect()
+}
+
+/// The size and the numbers of an image; errors name it.
+fn image(folder: &Path, name: &str, most: u32) -> io::Result<(Size, Vec<u8>)> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("`{name}`: {error}"));
+    let broken = |fault: PngFault| io::Error::other(format!("`{name}`: {fault}"));
+    let mut bytes = Vec::new();
+    let file = File::open(folder.join(name)).map_err(named)?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(named)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(broken(PngFault::LargeFile { most: LARGEST }));
+    }
+    decode(&bytes, most).map_err(broken)
+}
+
+/// The numbers of all images, one image after the other.
+struct Images {
+    folder: PathBuf,
+    names: Vec<String>,
+    next: usize,
+    size: Size,
+    most: u32,
+    row: Cursor<Vec<u8>>,
+}
+
+impl Read for Images {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.row.read(buffer)?;
+            let Some(name) = self.names.get(self.next).filter(|_| read == 0) else {
+                return Ok(read);
+            };
+            if buffer.is_empty() {
+                return Ok(0);
+            }
+            let (size, numbers) = image(&self.folder, name, self.most)?;
+            if size != self.size {
+                let fault = PngFault::Size {
+                    got: size.to_string(),
+                    first: self.names[0].clone(),
+                    expected: self.size.to_string(),
+                };
+                return Err(io::Error::other(format!("`{name}`: {fault}")));
+            }
+            self.next += 1;
+            self.row = Cursor::new(numbers);
+        }
+    }
+}
