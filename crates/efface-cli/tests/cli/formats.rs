@@ -127,6 +127,11 @@ fn folders_of_images() {
     let classes = w.efface("predict m.efface images").done().stdout;
     assert!(classes.starts_with("position,id,prediction,p(tame),p(wild)\n0,cat/0.png,tame,"));
     w.efface("train images --mechanism dp-sgd --network conv:2x2 --epsilon 8 -o n.efface").done();
+    w.write("rows.csv", "a,b,c,y\n0.1,0.2,0.3,0\n0.3,0.1,0.2,1\n");
+    w.efface(
+        "train rows.csv --label y --mechanism dp-sgd --network conv:2x2 --epsilon 8 -o o.efface",
+    )
+    .fails(2, &["does not fit into 1 x 1", "`image=28x28`"]);
     w.write("images/dog/1.png", "no image");
     w.efface("predict m.efface images").fails(2, &["images: `dog/1.png`: the file does not begin"]);
 }

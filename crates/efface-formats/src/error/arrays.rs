@@ -31,7 +31,10 @@ pub enum ArrayFault {
         got: usize,
     },
     /// The wrong number of axes for labels and keys.
-    #[error("labels, ids, subjects and weights must have one value per row, got shape {shape}")]
+    #[error(
+        "labels, ids, subjects and weights must have one value per row, got shape {shape}; several targets \
+         are read from CSV, Parquet and Arrow files, with `§label` once for each"
+    )]
     ColumnAxes {
         /// The shape, as in NumPy.
         shape: String,

@@ -117,7 +117,10 @@ fn labels_in_a_file_of_their_own() {
 
     fs::write(&y, npy(&[3, 2], npyz::Order::C, &[0_i64; 6])).unwrap();
     let message = read(&input, &options, &mut collected).unwrap_err().to_string();
-    assert!(message.ends_with("must have one value per row, got shape (3, 2)"), "{message}");
+    assert!(
+        message.contains("must have one value per row, got shape (3, 2); several targets"),
+        "{message}"
+    );
 
     let mut long = npy(&[3], npyz::Order::C, &[7_i64, -7, 7]);
     long.push(0);

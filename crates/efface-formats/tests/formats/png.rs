@@ -130,6 +130,11 @@ fn filters_and_colors() {
     assert_eq!(read.rows, [scaled(&expected)]);
 
     let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "a/x.png", png(2, 2, 0, &[0, 100, 10, 4, 100, 5]));
+    let (read, _) = look(folder.path(), &unlabelled()).unwrap();
+    assert_eq!(read.rows, [scaled(&[100, 10, 200, 105])], "the corner is nearest");
+
+    let folder = tempfile::tempdir().unwrap();
     let lines = [1, 1, 2, 3, 10, 20, 30, 4, 1, 1, 1, 1, 1, 1];
     put(folder.path(), "a/x.png", png(2, 2, 2, &lines));
     let (read, summary) = look(folder.path(), &unlabelled()).unwrap();

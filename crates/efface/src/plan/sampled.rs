@@ -1,6 +1,6 @@
 //! The public constants of a network that is trained on sampled batches.
 
-use efface_net::{CheckedDpSgd, DpSgdPlan, NetError, Network, Optimiser, Shape};
+use efface_net::{CheckedDpSgd, DpSgdPlan, NetError, Network, NetworkError, Optimiser, Shape};
 use efface_privacy::event::Unit;
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
@@ -117,8 +117,16 @@ pub(crate) fn described(text: &str, outputs: usize) -> Result<Network> {
 pub(crate) fn layers(text: &str, input: [u32; 3], outputs: u32) -> Result<Network> {
     let [channels, height, width] = input.map(|side| side as usize);
     let shape = Shape { channels, height, width };
-    Network::parse(text, shape, outputs as usize)
-        .map_err(|error| Error::input(Code::Network, error.to_string()))
+    Network::parse(text, shape, outputs as usize).map_err(|error| {
+        let refused = Error::input(Code::Network, error.to_string());
+        match error {
+            NetworkError::Window { .. } if (height, width) == (1, 1) => refused.hint(
+                "say that rows are images, channels first: `image=28x28` or `image=3x32x32` among \
+                 the layers",
+            ),
+            _ => refused,
+        }
+    })
 }
 
 /// Layers as a user writes them, and what stands among them that is no layer.
