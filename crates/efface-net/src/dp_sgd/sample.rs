@@ -88,4 +88,22 @@ mod tests {
         assert!(counts.iter().all(|&count| within(count, rate)), "{counts:?}");
         assert!(within(pairs, rate * rate) && within(again, rate * rate), "{pairs} {again}");
     }
+
+    /// Batches of one size, as those of shuffled data are, would not do. 4,000 steps over 50 units at rate 1/8:
+    /// the mean square of what is drawn beyond the mean is that of a binomial, within 6 deviations.
+    #[test]
+    fn batches_differ_in_size_as_independent_draws_do() {
+        let (steps, units, rate) = (4_000, 50, 0.125);
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        let (mut squares, mut drawn) = (0.0, Vec::new());
+        for _ in 0..steps {
+            draw(Sampling::new(rate), units, &mut rng, &mut drawn);
+            squares += (drawn.len() as f64 - units as f64 * rate).powi(2);
+        }
+        let variance = units as f64 * rate * (1.0 - rate);
+        // The fourth central moment of a binomial is below 3 variances squared and one variance more.
+        let deviation = ((2.0 * variance * variance + variance) / f64::from(steps)).sqrt();
+        let mean = squares / f64::from(steps);
+        assert!((mean - variance).abs() < 6.0 * deviation, "{mean} for {variance}");
+    }
 }

@@ -212,6 +212,24 @@ fn without_data_steps_are_noise() {
     }
 }
 
+/// A record whose gradient is not finite counts as nobody, and its step is made: were it left out, whoever sees
+/// how often noise was added would know that the record was drawn.
+#[test]
+fn steps_on_what_is_not_finite_are_made() {
+    let network = Network::parse("linear", SHAPE, 3).unwrap();
+    let plan = DpSgdPlan { rate: 1.0, ..plan() }.check(&network).unwrap();
+    let rows = vec![f32::NAN; SHAPE.channels as usize * 30];
+    let trained = |data: &Data<'_>| {
+        let mut rng = ChaCha20Rng::seed_from_u64(5);
+        let start = network.initial(1);
+        dp_sgd(&network, &plan, data, start, &mut rng, &mut |_| ControlFlow::Continue(())).unwrap()
+    };
+    let broken = trained(&Data { rows: &rows, labels: &[1], units: None });
+    let nobody = trained(&Data { rows: &[], labels: &[], units: None });
+    assert_eq!(broken, nobody);
+    assert_ne!(broken, network.initial(1));
+}
+
 #[test]
 fn weights_are_the_same_for_any_number_of_threads() {
     let network = Network::parse("conv:4x3,groupnorm:2,pool,dense:60", SHAPE, 3).unwrap();
