@@ -120,6 +120,32 @@ fn training_anew_is_advised_where_it_is_cheaper() {
     assert!((anew.pass.ms / 10.0 / ratio - 1.0).abs() < 1e-9, "{}", anew.pass.ms);
 }
 
+fn timed_on_numbers(groups: &[u64]) -> Advice {
+    let network = Some("dense:16".to_owned());
+    let settings = Settings { network, epsilon: Some(8.0), ..Settings::default() };
+    timed(&About::Sizes(sizes(20_000, 30, 4)), settings, 10.0, groups, 10.0).unwrap()
+}
+
+#[test]
+fn a_head_costs_its_network_too() {
+    let advice = timed_on_numbers(&[1]);
+    let (alone, headed) = (choice(&advice, "dp-sgd"), choice(&advice, "trunk-ridge"));
+    assert!(headed.training.work_usually > alone.training.work_usually);
+}
+
+/// One name is in one of the shards, sixty are in most of ten.
+#[test]
+fn requests_train_the_shards_that_they_touch() {
+    for records in [1, 60] {
+        let advice = timed_on_numbers(&[records]);
+        let shards = choice(&advice, "shards");
+        let count = shards.settings.shards.unwrap_or(10) as f64;
+        let share = shards.request.work_usually / shards.training.work_usually;
+        let expected = 1.0 - (1.0 - 1.0 / count).powi(records as i32);
+        assert!((share - expected).abs() < 1e-9, "{share} of {count} for {records}");
+    }
+}
+
 #[test]
 fn what_cannot_be_had_says_why() {
     let advice = planned(&About::Sizes(sizes(5000, 20, 0)), regression(), 10.0, &[1]).unwrap();
