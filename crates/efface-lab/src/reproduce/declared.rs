@@ -95,6 +95,8 @@ const FILES: &[(&str, &str)] = &files![
     "chourasia2023-thm51",
     "chourasia2023-thm52",
     "neel2020-table1",
+    "bsa2024",
+    "nonconvex",
     "frontier",
 ];
 

@@ -7,6 +7,7 @@
 
 mod account;
 mod bench;
+mod bsa2024;
 mod chien2024;
 mod chourasia2023;
 mod data;
@@ -16,6 +17,7 @@ mod guo2020;
 mod khi2024;
 mod memory;
 mod neel2020;
+mod nonconvex;
 mod outcome;
 mod page;
 mod provenance;

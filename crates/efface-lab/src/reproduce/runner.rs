@@ -5,7 +5,9 @@ use serde::de::DeserializeOwned;
 
 use super::bench::Bench;
 use super::outcome::Outcome;
-use super::{Experiment, chien2024, chourasia2023, frontier, guo2020, khi2024, neel2020};
+use super::{
+    Experiment, bsa2024, chien2024, chourasia2023, frontier, guo2020, khi2024, neel2020, nonconvex,
+};
 
 /// A run of the bench's experiment.
 type Run = dyn Fn(&mut Bench<'_>) -> Result<Outcome>;
@@ -36,6 +38,8 @@ impl Experiment {
             "chourasia2023-bounded" => runner(chourasia2023::bounded::run),
             "chourasia2023-recipe" => runner(chourasia2023::recipe::run),
             "neel2020" => runner(neel2020::run),
+            "bsa2024" => runner(bsa2024::run),
+            "nonconvex" => runner(nonconvex::run),
             "frontier" => runner(frontier::run),
             unknown => {
                 let message = format!("`{}` names the unknown runner `{unknown}`", self.name);
