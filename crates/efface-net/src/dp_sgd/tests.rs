@@ -218,7 +218,7 @@ fn without_data_steps_are_noise() {
 fn steps_on_what_is_not_finite_are_made() {
     let network = Network::parse("linear", SHAPE, 3).unwrap();
     let plan = DpSgdPlan { rate: 1.0, ..plan() }.check(&network).unwrap();
-    let rows = vec![f32::NAN; SHAPE.channels as usize * 30];
+    let rows = vec![f32::NAN; SHAPE.channels * 30];
     let trained = |data: &Data<'_>| {
         let mut rng = ChaCha20Rng::seed_from_u64(5);
         let start = network.initial(1);
