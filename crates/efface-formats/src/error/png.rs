@@ -10,24 +10,16 @@ pub enum PngFault {
     /// The file ends early.
     #[error("the file ends within one of its parts")]
     Truncated,
-    /// A checksum, a filter or the amount of pixels is wrong.
+    /// A checksum or a filter is wrong, pixels are missing, or a part must not be where it is.
     #[error("the file is damaged")]
     Damaged,
-    /// A part that must not be there, or not at that place.
-    #[error("the file's parts are not those of an image")]
-    Order,
     /// Pixels of a kind that is not read.
-    #[error(
-        "images must be in 8-bit gray or RGB and not interlaced; this one has {depth} bits of {color}{}",
-        if *interlaced { ", interlaced" } else { "" }
-    )]
+    #[error("images must be in 8-bit gray or RGB; this one has {depth} bits of {color}")]
     Kind {
         /// Bits of a number.
         depth: u8,
         /// What a pixel is.
         color: &'static str,
-        /// Whether lines are in several passes.
-        interlaced: bool,
     },
     /// An image with more numbers than a row may have.
     #[error("the image has more than {most} numbers, the limit")]

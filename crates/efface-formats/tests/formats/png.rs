@@ -155,6 +155,10 @@ fn what_is_no_such_image_is_refused_by_name() {
     let idat = |bytes: &[u8]| {
         file(&[header(2, 2, [8, 0, 0, 0, 0]), chunk(b"IDAT", bytes), chunk(b"IEND", b"")])
     };
+    // Checksums that the decoder would forgive: of a part without pixels, and of all pixels.
+    let (mut title, mut sum) = (good.clone(), packed(&lines));
+    title[33 + 12] ^= 1;
+    *sum.last_mut().unwrap() ^= 1;
     let end = chunk(b"IEND", b"");
     for (bytes, part) in [
         (b"GIF89a".to_vec(), "does not begin as PNG"),
@@ -162,21 +166,21 @@ fn what_is_no_such_image_is_refused_by_name() {
         (good[..good.len() - 12].to_vec(), "ends within"),
         (flipped, "is damaged"),
         (idat(&packed(&lines[..5])), "is damaged"),
-        (idat(&packed(&[&lines[..], &[0]].concat())), "is damaged"),
         (idat(&packed(&[5, 1, 2, 0, 3, 4])), "is damaged"),
         (idat(&packed(&lines)[..8]), "is damaged"),
         (of([8, 3, 0, 0, 0]), "8 bits of a palette"),
         (of([16, 0, 0, 0, 0]), "16 bits of gray"),
         (of([8, 6, 0, 0, 0]), "RGB with transparency"),
-        (of([8, 0, 0, 0, 1]), "gray, interlaced"),
         (of([8, 0, 1, 0, 0]), "is damaged"),
         (file(&[header(0, 2, [8, 0, 0, 0, 0]), end.clone()]), "is damaged"),
         (
             file(&[header(1 << 31, 1 << 31, [8, 2, 0, 0, 0]), end.clone()]),
             "more than 16777216 numbers",
         ),
-        (file(std::slice::from_ref(&end)), "not those of an image"),
-        (file(&[header(2, 2, [8, 0, 0, 0, 0]), chunk(b"ABCD", b""), end]), "not those of an image"),
+        (file(std::slice::from_ref(&end)), "is damaged"),
+        (file(&[header(2, 2, [8, 0, 0, 0, 0]), chunk(b"ABCD", b""), end]), "is damaged"),
+        (title, "is damaged"),
+        (idat(&sum), "is damaged"),
         (png(1, 2, 0, &[0, 1, 0, 2]), "is 1x2 in gray, and `a/1.png` is 2x2 in gray"),
         (png(2, 2, 2, &[0; 14]), "is 2x2 in RGB"),
     ] {
@@ -193,12 +197,29 @@ fn what_is_no_such_image_is_refused_by_name() {
     assert!(look(folder.path(), &classes()).unwrap_err().contains("more than 8 folders"));
 }
 
-/// A few kilobytes that would unpack to more than an image has are read no further.
+/// A few kilobytes that would unpack to more than an image has are read no further, and what follows
+/// the pixels is no part of the image.
 #[test]
-fn bombs_are_stopped() {
+fn what_is_more_than_pixels_is_left() {
+    let lines = [0, 1, 2, 0, 3, 4];
+    let bomb = [&lines[..], &vec![0; 1 << 24]].concat();
+    for bytes in [png(2, 2, 0, &bomb), [&gray([1, 2, 3, 4])[..], b"more"].concat()] {
+        let folder = tempfile::tempdir().unwrap();
+        put(folder.path(), "a/x.png", bytes);
+        let (read, _) = look(folder.path(), &unlabelled()).unwrap();
+        assert_eq!(read.rows, [scaled(&[1, 2, 3, 4])]);
+    }
+}
+
+/// Lines in several passes are put where they belong.
+#[test]
+fn interlaced_images_are_read() {
     let folder = tempfile::tempdir().unwrap();
-    put(folder.path(), "a/x.png", png(2, 2, 0, &vec![0; 1 << 24]));
-    assert!(look(folder.path(), &unlabelled()).unwrap_err().contains("damaged"));
+    let passes = packed(&[0, 1, 0, 2, 0, 3, 4]);
+    let parts = [header(2, 2, [8, 0, 0, 0, 1]), chunk(b"IDAT", &passes), chunk(b"IEND", b"")];
+    put(folder.path(), "a/x.png", file(&parts));
+    let (read, _) = look(folder.path(), &unlabelled()).unwrap();
+    assert_eq!(read.rows, [scaled(&[1, 2, 3, 4])]);
 }
 
 /// No byte of a file, with its sums made right again, does more than make another image or an error.

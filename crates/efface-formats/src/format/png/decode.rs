@@ -1,14 +1,15 @@
 //! One PNG image of 8-bit gray or RGB pixels, as its numbers.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{Cursor, ErrorKind};
 
-use flate2::Crc;
-use flate2::read::ZlibDecoder;
+use png::{BitDepth, ColorType, DecodeOptions, Decoder, DecodingError, Limits};
 
 use crate::error::PngFault;
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// Bytes that decoding may take beside the pixels.
+const MEMORY: usize = 1 << 26;
 
 /// The size of an image and how many numbers each of its pixels has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,127 +41,49 @@ impl Size {
 /// The size, and one number after the other: channel after channel, in each line after line. `most` is how
 /// many numbers an image may have.
 pub(crate) fn decode(file: &[u8], most: u32) -> Result<(Size, Vec<u8>), PngFault> {
-    let mut rest = file.strip_prefix(SIGNATURE).ok_or(PngFault::Signature)?;
-    let first = Chunk::next(&mut rest)?;
-    if first.kind != *b"IHDR" {
-        return Err(PngFault::Order);
+    if !file.starts_with(SIGNATURE) {
+        return Err(PngFault::Signature);
     }
-    let size = size(first.data)?;
-    let numbers = size.numbers(most)?;
-    let mut packed = Vec::new();
-    loop {
-        let chunk = Chunk::next(&mut rest)?;
-        match &chunk.kind {
-            b"IDAT" => packed.extend_from_slice(chunk.data),
-            b"IEND" => break,
-            b"PLTE" => {}
-            kind if kind[0].is_ascii_lowercase() => {}
-            _ => return Err(PngFault::Order),
+    let fault = |error: DecodingError| match error {
+        DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            PngFault::Truncated
         }
-    }
-    let line = (size.width * size.channels) as usize;
-    let filtered = numbers + size.height as usize;
-    let mut lines = Vec::new();
-    // One byte more than there may be shows what is too long; the end of the stream checks its sum.
-    let read = ZlibDecoder::new(&packed[..]).take(filtered as u64 + 1).read_to_end(&mut lines);
-    if read.is_err() || lines.len() != filtered {
-        return Err(PngFault::Damaged);
-    }
-    let pixels = unfiltered(&lines, line, size.channels as usize)?;
+        DecodingError::LimitsExceeded => PngFault::Large { most },
+        _ => PngFault::Damaged,
+    };
+    let mut options = DecodeOptions::default();
+    // Every checksum counts; by default only some do.
+    options.set_ignore_checksums(false);
+    options.set_skip_ancillary_crc_failures(false);
+    options.set_ignore_text_chunk(true);
+    options.set_ignore_iccp_chunk(true);
+    let mut decoder = Decoder::new_with_options(Cursor::new(file), options);
+    decoder.set_limits(Limits { bytes: MEMORY });
+    let mut reader = decoder.read_info().map_err(fault)?;
+    let size = size(reader.info())?;
+    let mut pixels = vec![0; size.numbers(most)?];
+    reader.next_frame(&mut pixels).map_err(fault)?;
+    // What follows the pixels is read to its end: a file that was cut short has none.
+    reader.finish().map_err(fault)?;
     Ok((size, by_channel(&pixels, size.channels as usize)))
 }
 
-/// A part of the file.
-struct Chunk<'a> {
-    kind: [u8; 4],
-    data: &'a [u8],
-}
-
-impl<'a> Chunk<'a> {
-    fn next(rest: &mut &'a [u8]) -> Result<Self, PngFault> {
-        let (length, after) = rest.split_first_chunk().ok_or(PngFault::Truncated)?;
-        let length = u32::from_be_bytes(*length) as usize;
-        let body = length.checked_add(4).and_then(|end| after.split_at_checked(end));
-        let (body, after) = body.ok_or(PngFault::Truncated)?;
-        let (sum, after) = after.split_first_chunk().ok_or(PngFault::Truncated)?;
-        let (kind, data) = body.split_first_chunk().ok_or(PngFault::Truncated)?;
-        let mut crc = Crc::new();
-        crc.update(body);
-        if crc.sum() != u32::from_be_bytes(*sum) {
-            return Err(PngFault::Damaged);
-        }
-        *rest = after;
-        Ok(Self { kind: *kind, data })
-    }
-}
-
-fn size(header: &[u8]) -> Result<Size, PngFault> {
-    let [a, b, c, d, e, f, g, h, depth, color, 0, 0, interlaced] = *header else {
-        return Err(PngFault::Damaged);
+fn size(info: &png::Info<'_>) -> Result<Size, PngFault> {
+    let channels = match (info.bit_depth, info.color_type) {
+        (BitDepth::Eight, ColorType::Grayscale) => 1,
+        (BitDepth::Eight, ColorType::Rgb) => 3,
+        (depth, color) => return Err(PngFault::Kind { depth: depth as u8, color: named(color) }),
     };
-    let (width, height) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
-    if width == 0 || height == 0 {
-        return Err(PngFault::Damaged);
-    }
-    let channels = match (depth, color, interlaced) {
-        (8, 0, 0) => 1,
-        (8, 2, 0) => 3,
-        _ => {
-            return Err(PngFault::Kind { depth, color: named(color), interlaced: interlaced != 0 });
-        }
-    };
-    Ok(Size { width, height, channels })
+    Ok(Size { width: info.width, height: info.height, channels })
 }
 
-fn named(color: u8) -> &'static str {
+fn named(color: ColorType) -> &'static str {
     match color {
-        0 => "gray",
-        2 => "RGB",
-        3 => "a palette",
-        4 => "gray with transparency",
-        6 => "RGB with transparency",
-        _ => "unknown colors",
-    }
-}
-
-/// The bytes of the pixels: each line says how it differs from its neighbours.
-fn unfiltered(lines: &[u8], length: usize, step: usize) -> Result<Vec<u8>, PngFault> {
-    let mut pixels: Vec<u8> = Vec::with_capacity(lines.len());
-    let mut above = vec![0; length];
-    let mut line = vec![0; length];
-    for filtered in lines.chunks_exact(length + 1) {
-        let Some((&filter, bytes)) = filtered.split_first() else { break };
-        for (at, &byte) in bytes.iter().enumerate() {
-            let before = at.checked_sub(step);
-            let left = before.map_or(0, |at| line[at]);
-            let corner = before.map_or(0, |at| above[at]);
-            let up = above[at];
-            let guess = match filter {
-                0 => 0,
-                1 => left,
-                2 => up,
-                3 => u16::midpoint(left.into(), up.into()) as u8,
-                4 => nearest(left, up, corner),
-                _ => return Err(PngFault::Damaged),
-            };
-            line[at] = byte.wrapping_add(guess);
-        }
-        pixels.extend_from_slice(&line);
-        above.copy_from_slice(&line);
-    }
-    Ok(pixels)
-}
-
-/// Whichever neighbour is nearest to left + up - corner: the left one first, then the one above.
-fn nearest(left: u8, up: u8, corner: u8) -> u8 {
-    let wanted = i16::from(left) + i16::from(up) - i16::from(corner);
-    let far = |byte: u8| (wanted - i16::from(byte)).abs();
-    if far(left) <= far(up) && far(left) <= far(corner) {
-        left
-    } else if far(up) <= far(corner) {
-        up
-    } else {
-        corner
+        ColorType::Grayscale => "gray",
+        ColorType::Rgb => "RGB",
+        ColorType::Indexed => "a palette",
+        ColorType::GrayscaleAlpha => "gray with transparency",
+        ColorType::Rgba => "RGB with transparency",
     }
 }
 
