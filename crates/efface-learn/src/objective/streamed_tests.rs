@@ -182,8 +182,8 @@ fn records_that_break_a_rule_end_every_pass() {
     let data = weighted(&dataset(Loss::Logistic, 1500, 4, 2), 3.0, 1);
     let constants = with_weights(&constants(Loss::Logistic, 1500, 4, 1e-2), 3.0);
     let at = vec![0.0; 4];
-    let ask = |records: &dyn Streamed| {
-        let objective = Objective::streamed(&constants, records).unwrap();
+    let ask_with = |constants: &Constants, records: &dyn Streamed| {
+        let objective = Objective::streamed(constants, records).unwrap();
         let curvature = objective.curvature(&at).unwrap();
         let errors = [
             objective.evaluate(&at).err(),
@@ -195,7 +195,16 @@ fn records_that_break_a_rule_end_every_pass() {
         assert!(errors.iter().all(|error| *error == errors[0]), "{errors:?}");
         errors[0].clone()
     };
+    let ask = |records: &dyn Streamed| ask_with(&constants, records);
     assert_eq!(ask(&InWindows::of(&data, 100)), None);
+    // Weights whose mean is bounded: that of all records counts, and no window has it by itself.
+    let mean = data.sample_weights().iter().sum::<f64>() / 1500.0;
+    let enough = constants.clone().with_mean_weight(mean);
+    assert_eq!(ask_with(&enough, &InWindows::of(&data, 100)), None);
+    let little = constants.clone().with_mean_weight(0.99 * mean);
+    let found = ask_with(&little, &InWindows::of(&data, 100));
+    let heavy = |error| matches!(error, Some(SumError::Records(ObjectiveError::WeightSum { .. })));
+    assert!(heavy(found), "the sum of weights is above its bound");
     let mut long = data.picked(0..1500).unwrap();
     long.push_weighted(Row::Dense(&[1.0, 1.0, 0.0, 0.0]), 0.0, 1.0).unwrap();
     let found = ask(&InWindows::of(&long, 100));

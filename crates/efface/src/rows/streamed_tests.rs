@@ -103,7 +103,10 @@ fn no_more_bytes_are_held_than_allowed() {
     pool.install(|| {
         let vault = Vault::open_read_only(&path).unwrap();
         let rows = InVault::at_rest(&vault, little).within(Some(memory));
-        assert_eq!(watched(&rows, &lengths).1, 6);
+        let (held, windows) = watched(&rows, &lengths);
+        assert_eq!(windows, 6);
+        // What is held while a window is summed is that window, as numbers.
+        assert!(held >= most * 4 * COLUMNS, "{held}");
     });
 }
 
@@ -149,6 +152,26 @@ fn windows_of_other_rows_than_there_are_end_the_pass() {
     let ended = rows.pass(&[1024; 5], &mut |_| Err(SumError::Mixed));
     assert_eq!(ended, Err(SumError::Mixed));
     assert!(rows.failure().is_none());
+}
+
+/// Rows that an index did not lead to are found by their names, in the first pass over them.
+#[test]
+fn rows_that_should_have_left_end_the_pass_as_damage() {
+    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
+    let vault = vault(folder.path(), &plan, &data);
+    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
+    let constants = plan.constants().unwrap();
+    let ends = |name: String| {
+        let leaving = Leaving::ids([name], 2);
+        let rows = InVault::of(Access::Reading(&vault), &plan, &leaving).within(Some(little));
+        let streamed = Objective::streamed(&constants, rows.streamed().unwrap().unwrap()).unwrap();
+        let ended = streamed.evaluate(&[0.0; COLUMNS]).map(drop);
+        (ended, rows.failure().map(|error| error.code()))
+    };
+    let (ended, code) = ends(crate::row_id(4321));
+    assert!(matches!(ended, Err(SumError::Unread(_))), "{ended:?}");
+    assert_eq!(code, Some(Code::Damaged));
+    assert_eq!(ends(crate::row_id(ROWS as u64)), (Ok(()), None));
 }
 
 #[test]

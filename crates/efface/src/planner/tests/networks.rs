@@ -133,6 +133,22 @@ fn a_head_costs_its_network_too() {
     assert!(headed.training.work_usually > alone.training.work_usually);
 }
 
+/// Training on random features is training on as many columns, and making them.
+#[test]
+fn features_cost_their_making() {
+    let of = |columns: u64| {
+        let settings = Settings { lambda: Some(1e-4), ..Settings::default() };
+        planned(&About::Sizes(sizes(20_000, columns, 2)), settings, 10.0, &[1]).unwrap()
+    };
+    let (few, many) = (of(30), of(512));
+    let (made, plain) = (choice(&few, "ridge-gated"), choice(&many, "ridge"));
+    assert_eq!(made.settings.features.as_deref(), Some("gated:512"));
+    // 30 x 512 multiplications a row, where a pass over 512 columns and a constant takes twice 513.
+    let making = 30.0 * 512.0 / (2.0 * 513.0);
+    let more = made.training.work_usually - plain.training.work_usually;
+    assert!((more / making - 1.0).abs() < 1e-9, "{more} {making}");
+}
+
 /// One name is in one of the shards, sixty are in most of ten.
 #[test]
 fn requests_train_the_shards_that_they_touch() {
