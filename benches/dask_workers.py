@@ -5,8 +5,9 @@
 prints a Markdown table (by default for 4,000,000 x 50 rows in 16 partitions). Rows are made on the
 workers from the number of their partition, so that a lost partition can be made again; one process
 takes the same partitions. "killed" is the process of the worker that holds partition 0, killed once
-a pass has begun: the second of a fit, the first of a forgetting. Needs the installed package with
-its extra `dask`.
+a pass has begun: the second of a fit, the first of a forgetting. A network is trained on the same
+partitions (`dp-sgd`), and "killed" is then a worker in its second step. Needs the installed package
+with its extra `dask`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from dask.distributed import Client, LocalCluster
-from efface import Solve
+from efface import DPSGD, Solve
 from efface.dask import DaskUnlearningClassifier, InProcess, _reach, _worker
 
 PASSES = 15
@@ -32,6 +33,12 @@ SETTINGS: dict[str, Any] = {
     "classes": [0, 1],
     "random_state": 1,
     "mechanism": Solve(solver="newton"),
+}
+STEPS = 100
+NETWORK: dict[str, Any] = {
+    "classes": [0, 1],
+    "random_state": 1,
+    "mechanism": DPSGD(network="dense:64", steps=STEPS, rate=0.002),
 }
 
 
@@ -68,7 +75,7 @@ class Killer:
 
         def start(cluster: Any, work: Any, given: Any, *rest: Any) -> None:
             begin(cluster, work, given, *rest)
-            if work is _worker.compute and self.at > 0:
+            if work in (_worker.compute, _worker.clipped) and self.at > 0:
                 self.at -= 1
                 if self.at == 0:
                     worker = cluster._jobs[0].worker
@@ -120,6 +127,16 @@ def run(client: Any, table: tuple[Any, Any], gone: list[int], killer: Killer, ki
     return done
 
 
+def network(client: Any, table: tuple[Any, Any], killer: Killer, kill: bool) -> tuple[float, bytes]:
+    """Train a network: the seconds, and its weights."""
+    getattr(client, "wait_for_workers", lambda _: None)(2)
+    killer.at = 2 if kill else 0
+    model = DaskUnlearningClassifier(client=client, **NETWORK)
+    seconds = timed(lambda: model.fit(*table))
+    model._parts.release()
+    return seconds, model.coef_.tobytes()
+
+
 def timed(work: Callable[[], Any]) -> float:
     """Return the seconds that work takes."""
     start = time.perf_counter()
@@ -145,9 +162,12 @@ def main() -> None:
     ):
         calm, storm = (run(client, collections, gone, killer, kill) for kill in (False, True))
         driver = peak()
+        trained = [network(client, collections, killer, kill) for kill in (False, True)]
     alone = run(InProcess(), collections, gone, killer, False)
-    if len(killer.killed) != 2 or not (calm.same(alone) and storm.same(alone)):
-        sys.exit(f"the models differ, or not two workers were killed: {killer.killed}")
+    trained.append(network(InProcess(), collections, killer, False))
+    same = calm.same(alone) and storm.same(alone) and len({bits for _, bits in trained}) == 1
+    if len(killer.killed) != 3 or not same:
+        sys.exit(f"the models differ, or not three workers were killed: {killer.killed}")
     print(f"{rows} x {columns} rows in {partitions} partitions; {calm.work}")
     print("| | 2 workers | one killed in each request | 1 process |")
     print("|---|---:|---:|---:|")
@@ -155,6 +175,7 @@ def main() -> None:
     print("| fit, s |", *(f"{one.fit:.1f} |" for one in runs))
     print(f"| forget {len(gone)}, s |", *(f"{one.forget:.2f} |" for one in runs))
     print("| a pass, ms |", *(f"{1e3 * one.a_pass:.0f} |" for one in runs))
+    print(f"| a network of {STEPS} steps, s |", *(f"{seconds:.1f} |" for seconds, _ in trained))
     print(f"| peak memory of the driver, MB | {driver:.0f} | | {peak():.0f} |")
     print(f"The driver had {start:.0f} MB at the start; the rows have {rows * columns * 4e-6:.0f}.")
 

@@ -241,7 +241,7 @@ def test_certificates_verify_and_say_who_took_part(workers: Client, tmp_path: Pa
     stated = {a["name"]: a["value"] for a in certificate.assumptions}
     assert "in 4 partitions outside the vault" in stated["parts"]
     limits = certificate.does_not_cover
-    assert any("worker processes held and summed them" in limit for limit in limits)
+    assert any("worker processes that hold them took part" in limit for limit in limits)
     file = tmp_path / "certificate.json"
     file.write_text(certificate.to_json())
     script = Path(__file__).parents[2] / "verifier" / "efface_verify.py"

@@ -70,6 +70,9 @@ pub enum NetError {
     /// A step of sums that is not begun, added to and released in this order.
     #[error("{0}")]
     Step(&'static str),
+    /// Whoever holds a part of the rows did not answer, or with what is no answer.
+    #[error("{0}")]
+    Part(String),
     /// A start that no training can begin with.
     #[error("weight {0} of the start is not finite")]
     Start(usize),

@@ -3,7 +3,8 @@
 //! A [`Network`] is a checked architecture; [`Network::initial`] draws its first weights from a public
 //! seed, [`dp_sgd()`] trains them with clipped gradients, each rounded to integers by itself, summed
 //! exactly and released with exact Gaussian noise, and [`sgd()`] trains without noise to the same bits
-//! on every machine.
+//! on every machine. Where others hold the rows, [`dp_sgd_on`] takes the same steps on the
+//! [`clipped_sums`] that they tell.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -68,7 +69,10 @@ mod sgd;
 mod workers;
 
 pub use data::{Data, MOST_ROWS};
-pub use dp_sgd::{CheckedDpSgd, DpSgdPlan, ReleasedSums, dp_sgd};
+pub use dp_sgd::{
+    CheckedDpSgd, DpSgdPlan, PartSum, ReleasedSums, StepSums, UnitSums, clipped_sums, dp_sgd,
+    dp_sgd_on,
+};
 pub use error::NetError;
 pub use network::{MOST_NUMBERS, Network, NetworkError, Shape};
 pub use optimiser::Optimiser;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use efface::{Code, Error, Result};
+use efface::{Code, Drawn, Error, PartSum, Result};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -28,6 +28,9 @@ type NameLists = (Option<Vec<String>>, Option<Vec<String>>);
 /// Where a part must be: the positions of rows that are overwritten and of rows that are kept out of
 /// sums, all others in; with a fingerprint, the rows that are left must be those it was taken of.
 type Place<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, Option<[u8; 16]>);
+
+/// What a part tells of a step: which, itself, how many units, and their sums.
+type Clipped<'py> = (u64, usize, u64, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
 impl Part {
@@ -135,6 +138,28 @@ impl Part {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (weights, vector) = (weights.as_slice()?, vector.as_slice()?);
         Ok(PyArray1::from_vec(py, self.at(py, &place, |part| part.product(weights, vector))?))
+    }
+
+    /// The sum of the clipped gradients of the units that a step draws from the rows at a place: the step and
+    /// the part as they were given, how many units, and the sums.
+    #[expect(clippy::too_many_arguments, reason = "one call, as a task of Dask makes it")]
+    fn clipped<'py>(
+        &self,
+        py: Python<'py>,
+        place: Place<'py>,
+        step: u64,
+        part: usize,
+        weights: PyReadonlyArray1<'py, f32>,
+        rows: PyReadonlyArray1<'py, u32>,
+        lengths: Option<PyReadonlyArray1<'py, u32>>,
+    ) -> PyResult<Clipped<'py>> {
+        let weights = weights.as_slice()?;
+        let lengths = lengths.map(|lengths| Ok::<_, PyErr>(lengths.as_slice()?.to_vec()));
+        let drawn = Drawn { rows: rows.as_slice()?.to_vec(), lengths: lengths.transpose()? };
+        let mut told: PartSum =
+            self.at(py, &place, |held| held.clipped(step, part, weights, &drawn))?;
+        let sums = PyArray1::from_vec(py, std::mem::take(&mut told.sums));
+        Ok((told.step, told.part, told.units, sums))
     }
 
     fn __reduce__(&self) -> PyResult<()> {

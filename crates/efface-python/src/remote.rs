@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use efface::{Names, Partitioned, Parts, Place, SumError, Totals};
+use efface::{Names, NetworkStep, PartSum, Partitioned, Parts, Place, SumError, Totals};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -16,6 +16,9 @@ use pyo3::prelude::*;
 /// - `begin(kind, weights, vector)` starts a pass (`totals`, `hessian` or `product`), after which
 ///   `take(part)` gives what each part tells, in order: one array, of `totals` the gradient and, last,
 ///   the loss;
+/// - `step(number, weights, drawn)` starts a step of a network, `drawn` being for each part the rows that
+///   it draws and how many each unit has, or None; after which `take(part)` gives what each part tells, as
+///   [`Part::clipped`](crate::part::Part) does, and `end()` forgets what was drawn;
 /// - `stop()`: what is waited for is given up; called from another thread.
 pub(crate) struct Remote {
     source: Py<PyAny>,
@@ -51,7 +54,7 @@ impl Remote {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn sizes(&self) -> MutexGuard<'_, Vec<usize>> {
+    fn measured(&self) -> MutexGuard<'_, Vec<usize>> {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -69,7 +72,7 @@ impl Remote {
 
     fn measure(&self) -> Result<(), String> {
         let sizes = self.ask(|py| self.source.call_method0(py, "sizes")?.extract(py))?;
-        *self.sizes() = sizes;
+        *self.measured() = sizes;
         Ok(())
     }
 
@@ -102,11 +105,11 @@ fn numbers(told: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 
 impl Parts for Remote {
     fn count(&self) -> usize {
-        self.sizes().len()
+        self.measured().len()
     }
 
     fn records(&self) -> usize {
-        self.sizes().iter().sum()
+        self.measured().iter().sum()
     }
 
     fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), SumError> {
@@ -133,6 +136,41 @@ impl Parts for Remote {
 }
 
 impl Partitioned for Remote {
+    fn sizes(&self) -> Vec<usize> {
+        self.measured().clone()
+    }
+
+    fn clipped(&self, step: &NetworkStep<'_>, take: &mut dyn FnMut(PartSum)) -> Result<(), String> {
+        let parts = self.count();
+        self.ask(|py| {
+            let weights = PyArray1::from_slice(py, step.weights);
+            let drawn: Vec<_> = step
+                .drawn
+                .iter()
+                .map(|drawn| {
+                    let lengths = drawn.lengths.as_ref();
+                    let lengths = lengths.map(|lengths| PyArray1::from_slice(py, lengths));
+                    (PyArray1::from_slice(py, &drawn.rows), lengths)
+                })
+                .collect();
+            let taken = self
+                .source
+                .call_method1(py, "step", (step.number, weights, drawn))
+                .and_then(|_| {
+                    (0..parts).try_for_each(|part| {
+                        let told = self.source.call_method1(py, "take", (part,))?;
+                        let told: (u64, usize, u64, PyReadonlyArray1<'_, i64>) =
+                            told.extract(py)?;
+                        let (step, part, units, sums) = told;
+                        take(PartSum { step, part, units, sums: sums.as_slice()?.to_vec() });
+                        Ok(())
+                    })
+                });
+            self.source.call_method0(py, "end")?;
+            taken
+        })
+    }
+
     fn holders(&self) -> Result<u64, String> {
         self.ask(|py| self.source.call_method0(py, "holders")?.extract(py))
     }
@@ -146,7 +184,7 @@ impl Partitioned for Remote {
 
     fn names(&self, part: usize) -> Result<Names, String> {
         type Lists = (Option<Vec<String>>, Option<Vec<String>>);
-        let rows = self.sizes().get(part).copied().unwrap_or_default();
+        let rows = self.measured().get(part).copied().unwrap_or_default();
         let (ids, subjects): Lists =
             self.ask(|py| self.source.call_method1(py, "names", (part,))?.extract(py))?;
         let boxed = |list: Vec<String>| -> Vec<Box<str>> {

@@ -132,6 +132,8 @@ pub use efface_learn::{Loss, Parts, SumError};
 #[doc(hidden)]
 pub use efface_matrix::Totals;
 #[doc(hidden)]
+pub use efface_net::PartSum;
+#[doc(hidden)]
 pub use exact_copy::{ExactCopy, ExactSample};
 #[doc(hidden)]
 pub use gradient_sums::{GradientSteps, GradientSums};
@@ -146,7 +148,7 @@ pub use partitioned::Part;
 #[doc(hidden)]
 pub use report::AUDIT_BYTES;
 #[doc(hidden)]
-pub use rows::{Names, Partitioned, Place};
+pub use rows::{Drawn, Names, NetworkStep, Partitioned, Place};
 #[doc(hidden)]
 pub use shape::Shape;
 #[doc(hidden)]

@@ -24,6 +24,9 @@ pub struct Shape {
     pub ids: bool,
     /// Whether every record names its subject.
     pub subjects: bool,
+    /// How many subjects there are, for mechanisms whose plans follow that.
+    #[serde(default)]
+    pub people: Option<u64>,
     /// About the weights of the records, where they have some.
     #[serde(default)]
     pub weights: Option<SampleWeights>,

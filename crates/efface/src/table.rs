@@ -15,6 +15,7 @@ use zeroize::Zeroize;
 
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
+use crate::mechanism::of;
 use crate::plan::{Choices, ClassWeight, Facts, Ids, Plan, SampleWeights};
 use crate::rows::{Labels, Unprepared};
 use crate::shape::Shape;
@@ -422,10 +423,20 @@ pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> 
         classes_given: shape.classes_given,
         schema_from_data: Vec::new(),
         subjects: shape.subjects,
+        people: people_of_parts(shape, choices)?,
         weights: shape.weights,
         parts: Some(shape.parts),
         ..facts_of(&source, &empty, ids)?
     })
+}
+
+/// How many subjects there are, where the plan follows that.
+fn people_of_parts(shape: &Shape, choices: &Choices) -> Result<Option<u64>> {
+    if !shape.subjects || !of(choices.mechanism).counts_people() {
+        return Ok(None);
+    }
+    let unknown = || Error::input(Code::Data, "the number of subjects must be declared");
+    shape.people.ok_or_else(unknown).map(Some)
 }
 
 /// Ids must be distinct.

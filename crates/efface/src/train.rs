@@ -235,7 +235,7 @@ impl First<'_> {
             );
             return Err(failed(message));
         }
-        check_names(held, &plan)?;
+        check_names(held, &plan, facts.people)?;
         let mut insert = |creation: &mut Creation| insert_places(creation, held, FIRST);
         let clipped = Clipped { scaled, longer: scaled, rows: shape.records, fitting: None };
         self.learn(&plan, &facts, &InParts::unlisted(held), &clipped, &mut insert, context)

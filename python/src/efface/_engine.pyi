@@ -108,6 +108,15 @@ class Part:
     def product(
         self, place: _Place, weights: NDArray[np.float64], vector: NDArray[np.float64]
     ) -> NDArray[np.float64]: ...
+    def clipped(
+        self,
+        place: _Place,
+        step: int,
+        part: int,
+        weights: NDArray[np.float32],
+        rows: NDArray[np.uint32],
+        lengths: NDArray[np.uint32] | None,
+    ) -> tuple[int, int, int, NDArray[np.int64]]: ...
     def __reduce__(self) -> NoReturn: ...
 
 def train(

@@ -130,11 +130,14 @@ impl CheckedDpSgd {
 
     /// Refuses another network than the plan was checked for, and a start that is none.
     pub(super) fn check_start(&self, network: &Network, start: &[f32]) -> Result<(), NetError> {
-        let (expected, got) = (self.parameters, network.parameters());
-        if expected != got {
-            return Err(NetError::Network { expected, got });
-        }
+        self.check_network(network)?;
         check_start(network, start)
+    }
+
+    /// Refuses another network than the plan was checked for.
+    pub(super) fn check_network(&self, network: &Network) -> Result<(), NetError> {
+        let (expected, got) = (self.parameters, network.parameters());
+        if expected == got { Ok(()) } else { Err(NetError::Network { expected, got }) }
     }
 }
 

@@ -2,11 +2,68 @@
 
 use zeroize::Zeroize;
 
-use super::CheckedDpSgd;
+use super::{CheckedDpSgd, UnitSums};
 use crate::data::{Checked, Units};
+use crate::error::length;
 use crate::pass::{Loaded, Pass};
 use crate::workers::share;
-use crate::{Network, integer};
+use crate::{Data, NetError, Network, integer};
+
+/// The sum of the clipped integers of all units of some data at these weights: what whoever holds them
+/// tells of a step that draws them. A function of the weights and these units alone, on any machine.
+///
+/// # Errors
+/// Data, weights or a plan that do not fit the network. Weights may be any numbers: those of a training
+/// that diverges are.
+pub fn clipped_sums(
+    network: &Network,
+    plan: &CheckedDpSgd,
+    data: &Data<'_>,
+    weights: &[f32],
+) -> Result<Vec<i64>, NetError> {
+    plan.check_network(network)?;
+    length("weights", network.parameters(), weights.len())?;
+    let mut of = OfRows::new(network, plan, data)?;
+    let all: Vec<u32> = (0..of.units() as u32).collect();
+    let mut sums = vec![0; network.parameters()];
+    of.sum(0, weights, &all, &mut sums)?;
+    Ok(sums)
+}
+
+/// Rows at hand.
+pub(super) struct OfRows<'a> {
+    summer: Summer<'a>,
+    data: Checked<'a>,
+    units: Units,
+}
+
+impl<'a> OfRows<'a> {
+    pub(super) fn new(
+        network: &'a Network,
+        plan: &CheckedDpSgd,
+        data: &Data<'a>,
+    ) -> Result<Self, NetError> {
+        let data = data.check(network)?;
+        Ok(Self { summer: Summer::new(network, plan), data, units: data.units() })
+    }
+}
+
+impl UnitSums for OfRows<'_> {
+    fn units(&self) -> usize {
+        self.units.count()
+    }
+
+    fn sum(
+        &mut self,
+        _: u64,
+        weights: &[f32],
+        drawn: &[u32],
+        sums: &mut [i64],
+    ) -> Result<(), NetError> {
+        self.summer.sum(weights, &self.data, &self.units, drawn, sums);
+        Ok(())
+    }
+}
 
 /// What a step sums with: room for each thread.
 pub(super) struct Summer<'n> {
@@ -33,14 +90,15 @@ impl<'n> Summer<'n> {
         Self { loaded, workers, per_unit: 1.0 / plan.grid(), limit: plan.limit() }
     }
 
-    /// The sum of the integers of units at these weights. Integers add up to the same in any order.
+    /// Writes the sum of the integers of units at these weights. Integers add up to the same in any order.
     pub(super) fn sum(
         &mut self,
         weights: &[f32],
         data: &Checked<'_>,
         units: &Units,
         drawn: &[u32],
-    ) -> &mut [i64] {
+        sums: &mut [i64],
+    ) {
         self.loaded.load(weights);
         for worker in &mut self.workers {
             worker.sums.fill(0);
@@ -50,12 +108,10 @@ impl<'n> Summer<'n> {
             worker.integers(loaded, data, units, unit, per_unit, limit);
             integer::add(&mut worker.sums, &worker.integers);
         });
-        let mut workers = self.workers.iter_mut();
-        let Some(Worker { sums, .. }) = workers.next() else { return &mut [] };
-        for worker in workers {
+        sums.fill(0);
+        for worker in &self.workers {
             sums.iter_mut().zip(&worker.sums).for_each(|(sum, more)| *sum += more);
         }
-        sums
     }
 }
 

@@ -165,6 +165,11 @@ pub(crate) trait Mechanism: Sync {
         None
     }
 
+    /// What those who hold rows in parts are trusted with.
+    fn holders_do(&self) -> &'static str {
+        "checks, sums and erases its rows as this version of efface does"
+    }
+
     /// Whether the work of a request tells how many records it is about.
     fn tells_sizes(&self) -> bool {
         false
@@ -382,7 +387,7 @@ impl<'a> Run<'a> {
 }
 
 fn objective<'a>(constants: &'a Constants, rows: &'a dyn Rows) -> Result<Objective<'a>> {
-    match (rows.sums(), rows.streamed()?) {
+    match (rows.parts(), rows.streamed()?) {
         (Some(parts), _) => Objective::over(constants, parts),
         (None, Some(records)) => Objective::streamed(constants, records),
         (None, None) => Objective::new(constants, rows.data()?),

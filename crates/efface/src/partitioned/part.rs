@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use efface_learn::{Constants, Loss, check_records, lower_triangle};
 use efface_matrix::Totals;
+use efface_net::{CheckedDpSgd, Data, Network, PartSum, clipped_sums};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
@@ -11,7 +12,8 @@ use crate::context::Progress;
 use crate::encode::encode;
 use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
-use crate::rows::{Keyed, Names};
+use crate::predictor::append;
+use crate::rows::{Drawn, Keyed, Names};
 use crate::source::Source;
 use crate::table::read_as_planned;
 
@@ -23,6 +25,8 @@ use crate::table::read_as_planned;
 #[derive(Debug)]
 pub struct Part {
     constants: Constants,
+    /// What gradients are clipped of, where the plan trains a network.
+    network: Option<(Network, CheckedDpSgd)>,
     weighted: bool,
     /// Rows when it was made.
     made: u64,
@@ -58,6 +62,14 @@ impl Part {
     ) -> Result<Self> {
         let plan = Plan::read(plan)?;
         let constants = plan.constants()?;
+        let network = match plan.sampled() {
+            None => None,
+            Some(sampled) => {
+                let network = sampled.network()?;
+                let checked = sampled.checked(&network)?;
+                Some((network, checked))
+            }
+        };
         let mut tell = |progress: Progress| match watch(&progress) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::interrupted()),
@@ -80,6 +92,7 @@ impl Part {
             state: Some((Vec::new(), Vec::new())),
             weighted: plan.max_weight.is_some(),
             constants,
+            network,
             salt,
             print: 0,
             names: Some(names),
@@ -256,6 +269,37 @@ impl Part {
     pub fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>> {
         let curvature = self.rows.data.curvature(self.loss(), weights).map_err(refused)?;
         self.rows.data.product(self.loss(), &curvature, vector).map_err(refused)
+    }
+
+    /// What this part, which is `part` of all, tells of a step: the sum of the clipped gradients of the
+    /// units drawn, in integers. A function of the weights and these units' rows alone.
+    ///
+    /// # Errors
+    /// A plan without a network; weights that are not its; rows that are not there.
+    pub fn clipped(
+        &self,
+        step: u64,
+        part: usize,
+        weights: &[f32],
+        drawn: &Drawn,
+    ) -> Result<PartSum> {
+        let (data, width) = (&self.rows.data, self.rows.data.x().cols());
+        let Some((network, plan)) = &self.network else {
+            return Err(Error::input(Code::Data, "no network is trained on these rows"));
+        };
+        let mut units = drawn.checked(data.rows())?;
+        let mut rows = Vec::with_capacity(drawn.rows.len() * width);
+        let mut labels = Vec::with_capacity(drawn.rows.len());
+        for &row in &drawn.rows {
+            append(data.x().row(row as usize), width, &mut rows);
+            labels.push(data.y()[row as usize] as u32);
+        }
+        let given = Data { rows: &rows, labels: &labels, units: units.as_deref() };
+        let sums = clipped_sums(network, plan, &given, weights);
+        rows.zeroize();
+        labels.zeroize();
+        units.zeroize();
+        Ok(PartSum { step, part, units: drawn.units(), sums: sums.map_err(refused)? })
     }
 }
 

@@ -25,6 +25,7 @@ fn plan(weights: Option<SampleWeights>) -> String {
         classes_given: true,
         ids: false,
         subjects: false,
+        people: None,
         weights,
     };
     let choices = Choices::new(Settings::default()).unwrap();

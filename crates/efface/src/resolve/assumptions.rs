@@ -102,8 +102,8 @@ pub(super) fn assumptions(
         let number =
             if adjacency == Adjacency::Remove { "several".into() } else { parts.to_string() };
         let value = format!(
-            "rows are stored in {number} partitions outside the vault; whoever stores one checks, \
-             sums and erases its rows as this version of efface does"
+            "rows are stored in {number} partitions outside the vault; whoever stores one {}",
+            of(choices.mechanism).holders_do()
         );
         list.push(assumption("parts", value, Evidence::Assumed));
     }

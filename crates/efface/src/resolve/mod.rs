@@ -207,7 +207,10 @@ fn sums_alone(choices: &Choices) -> Result<()> {
         Code::InParts,
         format!("`{name}` {why}, but the rows are in partitions that return only sums"),
     )
-    .hint("choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`"))
+    .hint(
+        "choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`, or for a \
+         network `dp-sgd`",
+    ))
 }
 
 /// Refuses several targets of what learns one.

@@ -1,6 +1,7 @@
 //! The rows of a model behind one trait, wherever they are: in its vault, in memory, or in parts that
 //! others hold.
 
+mod drawn;
 mod memory;
 mod memory_limit;
 mod names;
@@ -15,6 +16,7 @@ mod streamed_tests;
 mod tests;
 mod vault;
 
+pub use drawn::{Drawn, NetworkStep};
 pub use memory_limit::Memory;
 pub use names::Names;
 pub use parts::Partitioned;
@@ -25,7 +27,7 @@ pub(crate) use parts::{InParts, check_names, failed, insert_places};
 pub(crate) use prepared::{Labels, Unprepared};
 pub(crate) use vault::{Access, InVault, block_rows};
 
-use efface_learn::{Dataset, Parts, Streamed};
+use efface_learn::{Dataset, Streamed};
 use efface_vault::{IdLookup, Identity, RecordId};
 
 use crate::encode::damaged;
@@ -47,7 +49,7 @@ pub(crate) trait Rows {
     /// All of them in one block, in the order of their numbers.
     ///
     /// # Errors
-    /// Rows that only tell [`sums`](Self::sums), that are not as they were stored, or that should
+    /// Rows in [`parts`](Self::parts), which only tell sums; rows that are not as they were stored, or that should
     /// have left; rows that are [too many](Self::streamed) for memory.
     fn data(&self) -> Result<&Dataset>;
 
@@ -66,7 +68,7 @@ pub(crate) trait Rows {
     }
 
     /// What tells sums over the rows, where these cannot be read.
-    fn sums(&self) -> Option<&dyn Parts> {
+    fn parts(&self) -> Option<&dyn Partitioned> {
         None
     }
 
@@ -96,6 +98,20 @@ pub(crate) trait Rows {
 
     /// Who these records are, and which version of the model first saw each.
     fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>>;
+
+    /// The subject of each, in the order of their numbers.
+    ///
+    /// # Errors
+    /// Records that are not named, or have no subject.
+    fn subjects(&self) -> Result<Vec<String>> {
+        let records: Vec<RecordId> = self.keys()?.into_iter().map(RecordId::new).collect();
+        let named = self.identities(&records)?;
+        if named.len() != records.len() || records.len() != self.count()? {
+            return Err(damaged("some records have no names"));
+        }
+        let all: Option<Vec<_>> = named.into_iter().map(|identity| identity.subject).collect();
+        all.ok_or_else(|| damaged("a record has no subject"))
+    }
 
     /// Adds records, which the model of this version is the first to see; their numbers.
     fn insert(&mut self, batch: &Batch<'_>, version: u64) -> Result<Vec<i64>>;

@@ -6,17 +6,34 @@
 use std::collections::HashSet;
 
 use efface_learn::{Dataset, Parts};
+use efface_net::PartSum;
 use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction};
 use sha2::{Digest, Sha256};
 
-use super::{Batch, GoOn, InVault, Keyed, Names, Place, Rows};
+use super::{Batch, GoOn, InVault, Keyed, Names, NetworkStep, Place, Rows};
 use crate::error::{Code, Error, Result, Stopped};
-use crate::plan::{Ids, Plan};
+use crate::plan::{Ids, Plan, sizes};
 
 /// Reaches the parts that hold a model's records, wherever they are.
 ///
 /// Errors are in words, and end the request: nothing is released then, and the vault is as before.
 pub trait Partitioned: Parts {
+    /// Records of each part that take part in sums, in their order.
+    fn sizes(&self) -> Vec<usize>;
+
+    /// Asks every part for the sum of the clipped gradients of what a step draws from it
+    /// ([`Part::clipped`](crate::Part::clipped)). `take` is called once for each, in any order.
+    ///
+    /// A part that is lost may be asked again, for the very same rows.
+    ///
+    /// # Errors
+    /// Parts that cannot be summed. Whoever implements it tells nobody who was drawn, in no message either.
+    fn clipped(
+        &self,
+        step: &NetworkStep<'_>,
+        take: &mut dyn FnMut(PartSum),
+    ) -> std::result::Result<(), String>;
+
     /// How many processes summed parts since the request began.
     ///
     /// # Errors
@@ -97,14 +114,14 @@ impl Rows for InParts<'_, '_> {
     }
 
     fn keys(&self) -> Result<Vec<i64>> {
-        Err(only_sums())
+        self.listed()?.keys()
     }
 
     fn read(&self, _: &[RecordId]) -> Result<Keyed> {
         Err(only_sums())
     }
 
-    fn sums(&self) -> Option<&dyn Parts> {
+    fn parts(&self) -> Option<&dyn Partitioned> {
         Some(self.held)
     }
 
@@ -122,6 +139,21 @@ impl Rows for InParts<'_, '_> {
 
     fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>> {
         self.listed()?.identities(records)
+    }
+
+    /// In the order of the parts, whose rows those of the vault must be.
+    fn subjects(&self) -> Result<Vec<String>> {
+        let Some(listed) = &self.listed else { return named(self.held) };
+        let records: Vec<RecordId> = listed.keys()?.into_iter().map(RecordId::new).collect();
+        let places = self.places(&records)?;
+        let mut sizes = vec![0; self.held.count()];
+        for place in &places {
+            sizes.get_mut(place.part as usize).map(|size| *size += 1).ok_or_else(elsewhere)?;
+        }
+        if !places.is_sorted_by(|before, after| before < after) || sizes != self.held.sizes() {
+            return Err(elsewhere());
+        }
+        listed.subjects()
     }
 
     fn insert(&mut self, _: &Batch<'_>, _: u64) -> Result<Vec<i64>> {
@@ -142,14 +174,29 @@ impl Rows for InParts<'_, '_> {
     }
 }
 
+/// The subjects of the records of all parts, before a vault lists them.
+fn named(held: &dyn Partitioned) -> Result<Vec<String>> {
+    let mut all = Vec::with_capacity(held.records());
+    for part in 0..held.count() {
+        let names = held.names(part).map_err(failed)?;
+        all.extend(names.subjects.iter().flatten().map(|subject| subject.to_string()));
+    }
+    if all.len() == held.records() { Ok(all) } else { Err(elsewhere()) }
+}
+
+fn elsewhere() -> Error {
+    failed("the records that are listed are not those of the partitions".to_owned())
+}
+
 /// Plans that need rows are refused when they are made; this is for what slips through.
 fn only_sums() -> Error {
     Error::refused(Code::InParts, "the rows are in partitions that return only sums")
 }
 
 /// Checks the names of all records before anything is learnt: they are distinct, and no subject owns
-/// more than the plan allows. Part by part, of which a short digest is kept.
-pub(crate) fn check_names(held: &dyn Partitioned, plan: &Plan) -> Result<()> {
+/// more than the plan allows, and there are as many as were declared. Part by part, of which a short
+/// digest is kept.
+pub(crate) fn check_names(held: &dyn Partitioned, plan: &Plan, people: Option<u64>) -> Result<()> {
     let mut seen: HashSet<u128> = HashSet::with_capacity(held.records());
     let mut subjects: Vec<Box<str>> = Vec::new();
     let mut count = 0;
@@ -169,13 +216,20 @@ pub(crate) fn check_names(held: &dyn Partitioned, plan: &Plan) -> Result<()> {
             )
             .hint("ids must be distinct over all parts; name persons with `subjects`"));
         }
-        if plan.group_limit().is_some() {
+        if plan.group_limit().is_some() || people.is_some() {
             subjects.extend(names.subjects.iter().flatten().cloned());
         }
     }
     if count != held.records() {
         let records = held.records();
         return Err(failed(format!("the parts name {count} records and hold {records}")));
+    }
+    if let Some(declared) = people {
+        let got = sizes(&subjects).len() as u64;
+        if declared != got {
+            let message = format!("{declared} subjects were declared, but the parts name {got}");
+            return Err(failed(message));
+        }
     }
     plan.check_groups(plan.subjects.then_some(&subjects[..])).map(drop)
 }

@@ -23,6 +23,7 @@ fn plan() -> Plan {
         classes_given: true,
         ids: false,
         subjects: false,
+        people: None,
         weights: None,
     };
     let choices = Choices::new(Settings::default()).unwrap();

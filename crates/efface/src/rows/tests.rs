@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
-use efface_learn::{Dataset, SumError};
+use efface_learn::{Dataset, Parts, SumError};
 use efface_matrix::{Matrix, Totals};
+use efface_net::PartSum;
 use efface_vault::{Genesis, Keyring, Vault};
 
 use super::*;
@@ -31,6 +32,7 @@ fn plan(parts: bool) -> Plan {
         classes_given: true,
         ids: true,
         subjects: true,
+        people: None,
         weights: None,
     };
     let choices = Choices::new(Settings::default()).unwrap();
@@ -76,19 +78,24 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     assert_eq!((numbers(&found.found), &*found.missing), (vec![5, 2], &["nobody".to_owned()][..]));
     assert_eq!(numbers(&rows.find_subject("who-1").unwrap()), [3, 4]);
     assert_eq!(numbers(&rows.find_subject("nobody").unwrap()), [0; 0]);
+    let whose = ["who-0", "who-0", "who-1", "who-1", "who-2", "who-2"];
+    assert_eq!(
+        (rows.keys().unwrap(), rows.subjects().unwrap()),
+        (vec![1, 2, 3, 4, 5, 6], whose.map(String::from).to_vec())
+    );
     let who = rows.identities(&found.found).unwrap();
     assert_eq!((&*who[0].id, who[0].subject.as_deref()), ("id-4", Some("who-2")));
     assert_eq!((who[1].record.get(), who[1].added_version), (2, 1));
     rows.check().unwrap();
     if readable {
-        assert!(rows.sums().is_none());
+        assert!(rows.parts().is_none());
         assert_eq!(firsts(rows.data().unwrap()), [0, 1, 2, 3, 4, 5]);
         let read = rows.read(&found.found).unwrap();
         assert_eq!((read.keys, firsts(&read.data)), (vec![5, 2], vec![4, 1]));
         assert_eq!(firsts(&rows.pick(&[6, 1, 6]).unwrap()), [5, 0, 5]);
         assert!(rows.pick(&[7]).is_err());
     } else {
-        assert_eq!(rows.sums().unwrap().records(), RECORDS);
+        assert_eq!(rows.parts().unwrap().records(), RECORDS);
         assert_eq!(rows.data().unwrap_err().code(), Code::InParts);
         assert_eq!(rows.pick(&[1]).unwrap_err().code(), Code::InParts);
     }
@@ -102,8 +109,9 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     assert_eq!((told, rows.count().unwrap()), (2, RECORDS - 2));
     assert_eq!(rows.find_ids(&["id-1", "id-4"]).unwrap().missing, ["id-1", "id-4"]);
     assert_eq!(numbers(&rows.find_subject("who-2").unwrap()), [6]);
+    assert_eq!(rows.subjects().unwrap(), ["who-0", "who-1", "who-1", "who-2"]);
     if !readable {
-        assert_eq!(rows.sums().unwrap().records(), RECORDS - 2);
+        assert_eq!(rows.parts().unwrap().records(), RECORDS - 2);
         let (data, names) = (data(RECORDS, 1), names(RECORDS, 1));
         let refused = rows.insert(&Batch { data: &data, names: &names, raw: None }, 2).unwrap_err();
         assert_eq!(refused.code(), Code::InParts);
@@ -280,6 +288,16 @@ impl Parts for Here {
 }
 
 impl Partitioned for Here {
+    fn sizes(&self) -> Vec<usize> {
+        vec![self.records()]
+    }
+
+    fn clipped(&self, step: &NetworkStep<'_>, take: &mut dyn FnMut(PartSum)) -> Told<()> {
+        let told = |part: &mut Part| part.clipped(step.number, 0, step.weights, &step.drawn[0]);
+        take(self.part(told).map_err(|error| error.message().to_owned())?);
+        Ok(())
+    }
+
     fn holders(&self) -> Told<u64> {
         Ok(1)
     }

@@ -68,7 +68,7 @@ pub(crate) fn certify(
         // Where the number of records is private, so is how many processes they take.
         let holders = if plan.hides_counts() { "several".into() } else { holders.to_string() };
         format!(
-            "rows outside the vault: {holders} worker processes held and summed them for this \
+            "rows outside the vault: {holders} worker processes that hold them took part in this \
              release; no check of the vault covers their memory or the source of their rows"
         )
     }));

@@ -24,6 +24,7 @@ mod network_subjects;
 mod networks;
 mod notices;
 mod partitioned;
+mod partitioned_networks;
 mod perturbed;
 mod prepared;
 mod rare_categories;

@@ -1,12 +1,13 @@
 //! Records held outside the vault, in parts: the same models, whatever is lost on the way.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, MemoryRows, MemoryTable, Names, Numbers, Part,
-    Partitioned, Parts, Place, Result, RowStore, Served, Settings, Shape, Source, SumError, Totals,
-    Values, Which, add, delete, delete_dry_run, entries, erase, refresh, status, train, update,
-    verify, weights,
+    CheckOutcome, Code, Context, Delete, Error, MemoryRows, MemoryTable, Names, NetworkStep,
+    Numbers, Part, PartSum, Partitioned, Parts, Place, Result, RowStore, Served, Settings, Shape,
+    Source, SumError, Totals, Values, Which, add, delete, delete_dry_run, entries, erase, refresh,
+    status, train, update, verify, weights,
 };
 
 use crate::foreign::{Alteration, alter};
@@ -17,15 +18,15 @@ const SALT: [u8; 16] = [3; 16];
 
 /// Rows that parts are made from, each time again.
 #[derive(Debug, Clone)]
-struct Rows {
-    numbers: Vec<f64>,
+pub(crate) struct Rows {
+    pub(crate) numbers: Vec<f64>,
     labels: Vec<i64>,
     ids: Vec<String>,
-    subjects: Vec<String>,
+    pub(crate) subjects: Vec<String>,
 }
 
 impl Rows {
-    fn new(first: usize, rows: usize) -> Self {
+    pub(crate) fn new(first: usize, rows: usize) -> Self {
         let range = || first..first + rows;
         let wave = |row: usize| ((row as f64 * 0.7).sin(), (row as f64 * 1.3).cos());
         Self {
@@ -36,7 +37,7 @@ impl Rows {
         }
     }
 
-    fn source(&self) -> Source<'_> {
+    pub(crate) fn source(&self) -> Source<'_> {
         let rows = MemoryRows::Dense { numbers: Numbers::Double(&self.numbers), width: WIDTH };
         Source {
             memory: Some(MemoryTable {
@@ -53,36 +54,39 @@ impl Rows {
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+pub(crate) struct Kept {
     plan: String,
     parts: Vec<Option<Part>>,
     erased: Vec<Vec<u64>>,
     withdrawn: Vec<Vec<u64>>,
     prints: Vec<u128>,
-    passes: usize,
+    pub(crate) passes: usize,
 }
 
 /// Parts in this process, which get lost at some passes, and at one cannot be had at all.
 #[derive(Debug)]
-struct Cluster {
-    rows: Vec<Rows>,
+pub(crate) struct Cluster {
+    pub(crate) rows: Vec<Rows>,
     kept: Mutex<Kept>,
-    lost_at: Vec<usize>,
-    fails_at: Option<usize>,
+    pub(crate) lost_at: Vec<usize>,
+    pub(crate) fails_at: Option<usize>,
+    /// What becomes of the answers to a step of a network.
+    pub(crate) spoilt: Option<fn(u64, &mut Vec<PartSum>)>,
 }
 
 impl Cluster {
-    fn of(sizes: &[usize]) -> Self {
+    pub(crate) fn of(sizes: &[usize]) -> Self {
         let mut first = 0;
         let rows = sizes.iter().map(|&size| {
             first += size;
             Rows::new(first - size, size)
         });
         let (rows, kept) = (rows.collect(), Mutex::default());
-        Self { rows, kept, lost_at: Vec::new(), fails_at: None }
+        Self { rows, kept, lost_at: Vec::new(), fails_at: None, spoilt: None }
     }
 
-    fn source(&self) -> Source<'_> {
+    pub(crate) fn source(&self) -> Source<'_> {
+        let whose = self.rows.iter().flat_map(|rows| &rows.subjects).collect::<BTreeSet<_>>();
         let shape = Shape {
             records: self.rows.iter().map(|rows| rows.ids.len() as u64).sum(),
             parts: self.rows.len() as u64,
@@ -92,12 +96,13 @@ impl Cluster {
             classes_given: true,
             ids: true,
             subjects: true,
+            people: Some(whose.len() as u64),
             weights: None,
         };
         Source { parts: Some(shape), ..Source::default() }
     }
 
-    fn kept<T>(&self, work: impl FnOnce(&mut Kept) -> T) -> T {
+    pub(crate) fn kept<T>(&self, work: impl FnOnce(&mut Kept) -> T) -> T {
         work(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -107,7 +112,10 @@ impl Cluster {
     }
 
     /// One pass over all parts.
-    fn pass(&self, mut work: impl FnMut(&Part) -> Result<()>) -> std::result::Result<(), SumError> {
+    fn pass(
+        &self,
+        mut work: impl FnMut(usize, &Part) -> Result<()>,
+    ) -> std::result::Result<(), SumError> {
         self.kept(|kept| -> Result<()> {
             kept.passes += 1;
             if self.fails_at == Some(kept.passes) {
@@ -123,7 +131,7 @@ impl Cluster {
                 let Kept { parts, erased, withdrawn, prints, .. } = kept;
                 let part = parts[index].as_mut().unwrap();
                 part.set_state(&erased[index], &withdrawn[index], Some(prints[index]))?;
-                work(part)?;
+                work(index, part)?;
             }
             Ok(())
         })
@@ -131,7 +139,7 @@ impl Cluster {
     }
 
     /// A request has ended: what it withdrew is erased, or comes back.
-    fn end(&self, served: bool) {
+    pub(crate) fn end(&self, served: bool) {
         self.kept(|kept| {
             for index in 0..kept.parts.len() {
                 let Kept { parts, erased, withdrawn, prints, .. } = kept;
@@ -162,7 +170,7 @@ impl Parts for Cluster {
         weights: &[f64],
         take: &mut dyn FnMut(Totals),
     ) -> std::result::Result<(), SumError> {
-        self.pass(|part| part.totals(weights).map(&mut *take))
+        self.pass(|_, part| part.totals(weights).map(&mut *take))
     }
 
     fn hessians(
@@ -170,7 +178,7 @@ impl Parts for Cluster {
         weights: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
     ) -> std::result::Result<(), SumError> {
-        self.pass(|part| part.hessian(weights).map(&mut *take))
+        self.pass(|_, part| part.hessian(weights).map(&mut *take))
     }
 
     fn products(
@@ -179,11 +187,36 @@ impl Parts for Cluster {
         vector: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
     ) -> std::result::Result<(), SumError> {
-        self.pass(|part| part.product(weights, vector).map(&mut *take))
+        self.pass(|_, part| part.product(weights, vector).map(&mut *take))
     }
 }
 
 impl Partitioned for Cluster {
+    fn sizes(&self) -> Vec<usize> {
+        self.kept(|kept| kept.parts.iter().map(|part| part.as_ref().unwrap().rows()).collect())
+    }
+
+    /// In another order with every step.
+    fn clipped(
+        &self,
+        step: &NetworkStep<'_>,
+        take: &mut dyn FnMut(PartSum),
+    ) -> std::result::Result<(), String> {
+        let mut told = Vec::new();
+        let asked = self.pass(|index, part| {
+            told.push(part.clipped(step.number, index, step.weights, &step.drawn[index])?);
+            Ok(())
+        });
+        asked.map_err(|error| error.to_string())?;
+        let first = step.number as usize % told.len();
+        told.rotate_left(first);
+        if let Some(spoilt) = self.spoilt {
+            spoilt(step.number, &mut told);
+        }
+        told.into_iter().for_each(take);
+        Ok(())
+    }
+
     fn holders(&self) -> std::result::Result<u64, String> {
         Ok(2)
     }
@@ -227,11 +260,11 @@ impl Partitioned for Cluster {
     }
 }
 
-fn subject(name: &str) -> Delete {
+pub(crate) fn subject(name: &str) -> Delete {
     Delete { what: Which::Subjects(vec![name.to_owned()]), request_id: None }
 }
 
-fn ids(names: &[&str]) -> Delete {
+pub(crate) fn ids(names: &[&str]) -> Delete {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
     Delete { what: Which::Ids(names), request_id: None }
 }
@@ -246,14 +279,14 @@ fn seeded(mechanism: &str) -> Settings {
 }
 
 /// A model in its world, with what holds its rows.
-struct Model {
-    world: World,
-    vault: std::path::PathBuf,
-    cluster: Cluster,
+pub(crate) struct Model {
+    pub(crate) world: World,
+    pub(crate) vault: std::path::PathBuf,
+    pub(crate) cluster: Cluster,
 }
 
 impl Model {
-    fn trained(cluster: Cluster, settings: Settings) -> Result<Self> {
+    pub(crate) fn trained(cluster: Cluster, settings: Settings) -> Result<Self> {
         let world = World::new();
         let vault = world.path("m.efface");
         world
@@ -261,11 +294,11 @@ impl Model {
         Ok(Self { world, vault, cluster })
     }
 
-    fn run<T>(&self, work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn run<T>(&self, work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
         self.world.run_on(RowStore::Parts(&self.cluster), work)
     }
 
-    fn delete(&self, request: &Delete) -> Result<Served> {
+    pub(crate) fn delete(&self, request: &Delete) -> Result<Served> {
         let served = self.run(|s| delete(&self.vault, request, s));
         self.cluster.end(served.is_ok());
         served
@@ -359,7 +392,9 @@ fn certificates_verify_and_say_where_the_rows_were() {
     let verdict = verify(&served.certificate, None, Some(&model.vault), None).unwrap();
     let fails = |check: &&efface::Check| check.outcome == CheckOutcome::Fails;
     assert_eq!(verdict.checks.iter().find(fails), None);
-    for words in ["rows are stored in 2 partitions outside the vault", "2 worker processes held"] {
+    for words in
+        ["rows are stored in 2 partitions outside the vault", "2 worker processes that hold them"]
+    {
         assert!(served.certificate.contains(words), "{words}");
     }
     let private = Settings {
@@ -374,7 +409,7 @@ fn certificates_verify_and_say_where_the_rows_were() {
     };
     let model = Model::trained(Cluster::of(&[40, 50]), private).unwrap();
     let hidden = model.delete(&subject("who-3")).unwrap().certificate;
-    for words in ["stored in several partitions", "several worker processes held"] {
+    for words in ["stored in several partitions", "several worker processes that hold them"] {
         assert!(hidden.contains(words), "{words}: {hidden}");
     }
 }

@@ -24,6 +24,7 @@ from .._erasure import Erasure
 from .._errors import InputError, Refused, fitting
 from .._estimator import Unlearner
 from .._notices import warn_of
+from .._parameters import mechanism_name
 from .._progress import shown
 from .._settings import settings_of, start_of, to_json
 from .._table import name_of_label
@@ -36,7 +37,7 @@ from ..vault import Receipt
 from ._blocks import Collections, index_of, naming_by
 from ._parts import Parts
 from ._reach import Cluster, InProcess, Reach
-from ._worker import survey, weigh
+from ._worker import people, survey, weigh
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -143,6 +144,7 @@ class _OnWorkers(Unlearner, ABC):
         self._columns = part.names
         counts, targets = self._surveyed(client, collections)
         weights = None if sample_weight is None else self._weighed(client, collections)
+        whose = None if subjects is None else self._people(client, collections)
         _, declared, settings = self._learn_targets(targets, refits=False)
         settings = {**settings_of(self), **settings}
         settings["not_covered"] = [*settings["not_covered"], *limits_of_calls()]
@@ -157,6 +159,7 @@ class _OnWorkers(Unlearner, ABC):
             "classes_given": declared is not None,
             "ids": ids is not None,
             "subjects": subjects is not None,
+            "people": whose,
             "weights": weights,
         }
         self.n_features_in_ = collections.features
@@ -205,6 +208,13 @@ class _OnWorkers(Unlearner, ABC):
         if not targets:
             raise InputError("the collections have no rows", code="empty")
         return counts, np.unique(np.concatenate(targets))
+
+    def _people(self, client: Any, collections: Collections) -> int | None:
+        """How many subjects there are, where the plan of the mechanism follows that."""
+        if mechanism_name(self.mechanism) != "dp-sgd":
+            return None
+        found = _computed(client, people, [(block.subjects,) for block in collections.blocks])
+        return len(set().union(*found))
 
     def _weighed(self, client: Any, collections: Collections) -> dict[str, float]:
         """The largest weight of all, and their sum."""
@@ -359,7 +369,7 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
-    """A linear classifier on Dask collections that forgets records on request.
+    """A linear classifier, or a network, on Dask collections that forgets records on request.
 
     Rows stay on the workers: each partition becomes a part in the memory of one worker, where sums
     over its rows are computed. This process adds them up in the order of the partitions, takes the
@@ -372,14 +382,23 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
     **parameters
         Those of :class:`efface.UnlearningClassifier`. `mechanism` must be one whose passes are sums
         over all rows: ``"solve"`` (with ``Solve(solver="newton")`` in ``"perfect"`` state only),
-        ``"retrain"``, ``"noisy-gd"`` or ``"descent-to-delete"``.
+        ``"retrain"``, ``"noisy-gd"`` or ``"descent-to-delete"``; or ``"dp-sgd"``, a network.
 
     Notes
     -----
     *Same partitions, same bits.* The model depends on the partitions and their order, not on how
     many workers there are, which worker holds what, or who was lost on the way.
     ``client=InProcess()`` gives the same model without a cluster. Against one table of the same
-    rows it differs by rounding.
+    rows a linear model differs by rounding.
+
+    *Networks.* With ``mechanism=DPSGD(...)`` each step tells the workers which of their rows it
+    draws; they clip the gradients and return sums of whole numbers, so that the network has the
+    bits of one table of the same rows, whatever the partitions. Who is drawn must stay secret:
+    workers, scheduler and the network between them are trusted with that as with the rows. A step
+    whose worker was lost is asked again for the same rows, never drawn again. Where units are
+    subjects, all records of one must be in one partition, as
+    ``frame.shuffle(on=..., shuffle_method="tasks")`` puts them, or ``DPSGD(unit="record")`` counts
+    records. Further requests delete, and :meth:`refresh` trains anew.
 
     *What is erased.* :meth:`forget` returns when the records' rows are overwritten in the memory
     of the worker that held them. A part is never pickled: it is not spilled to disk, and not sent

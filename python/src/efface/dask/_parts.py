@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .._errors import Interrupted
 from . import _worker
 from ._reach import Reach
-from ._worker import Block, Recipe, State
+from ._worker import Block, Recipe, State, Step
 
 
 class Parts:
@@ -123,8 +123,25 @@ class Parts:
         size = len(weights)
         self._reach.start(_worker.compute, given, size * size // 2 if kind == "hessian" else size)
 
+    def step(
+        self,
+        number: int,
+        weights: NDArray[np.float32],
+        drawn: list[tuple[NDArray[np.uint32], NDArray[np.uint32] | None]],
+    ) -> None:
+        steps = (Step(number, part, weights, *of_part) for part, of_part in enumerate(drawn))
+        given = {step.part: (self._states[step.part], step) for step in steps}
+        self._reach.start(_worker.clipped, given, len(weights))
+
     def take(self, part: int) -> Any:
-        return _worker.aligned(self._reach.take(part))
+        told = self._reach.take(part)
+        if isinstance(told, tuple):
+            return (*told[:-1], _worker.aligned(told[-1]))
+        return _worker.aligned(told)
+
+    def end(self) -> None:
+        """Forget what was asked for, and who was drawn."""
+        self._reach.end()
 
     def stop(self) -> None:
         self._reach.stop()

@@ -37,6 +37,9 @@ class Reach(Protocol):
     def take(self, index: int) -> Any:
         """Wait for the result of a part that was started."""
 
+    def end(self) -> None:
+        """Forget what was started."""
+
     def stop(self) -> None:
         """Give up waiting; called from another thread."""
 
@@ -107,6 +110,9 @@ class _Here:
             raise Interrupted("interrupted; nothing was changed", code="interrupted")
         work, given = self._started
         return work(self._parts[index], *given[index])
+
+    def end(self) -> None:
+        self._started = _nothing, {}
 
     def stop(self) -> None:
         self._stopped = True
@@ -198,6 +204,10 @@ class Cluster:
             code="parts",
             hint="look at the workers' logs; a partition must fit into the memory of its worker",
         )
+
+    def end(self) -> None:
+        self._jobs.clear()
+        self._started = _nothing, {}
 
     def stop(self) -> None:
         self._stopped.set()

@@ -77,6 +77,30 @@ class Recipe:
     classes: NDArray[Any] | None
 
 
+@dataclass(frozen=True)
+class Step:
+    """What one part is asked for in a step of a network.
+
+    Who is drawn is secret. Dask prints the arguments of tasks that fail, but not what is in here.
+
+    Attributes
+    ----------
+    number, part : int
+        Which step, and which part is asked; the answer repeats both.
+    weights : array of float32
+        Where gradients are taken.
+    rows, lengths : array of uint32, and array of uint32 or None
+        The rows that the step draws, among those that take part in sums, and how many of them each
+        unit has; None if each row is one.
+    """
+
+    number: int
+    part: int
+    weights: NDArray[np.float32] = field(repr=False)
+    rows: NDArray[np.uint32] = field(repr=False)
+    lengths: NDArray[np.uint32] | None = field(repr=False)
+
+
 def make(
     index: int, x: Any, y: Any, ids: Any, subjects: Any, weights: Any, recipe: Recipe
 ) -> _engine.Part:
@@ -194,6 +218,22 @@ def compute(
     if vector is None:
         raise ValueError("a product needs a vector")
     return part.product(place(state), weights, aligned(vector))
+
+
+def clipped(
+    part: _engine.Part, state: State, step: Step
+) -> tuple[int, int, int, NDArray[np.int64]]:
+    """Return step, part, number of units and the sum of their clipped gradients, in integers."""
+    if not state.named:
+        part.drop_names()
+    rows = aligned(step.rows)
+    lengths = None if step.lengths is None else aligned(step.lengths)
+    return part.clipped(place(state), step.number, step.part, aligned(step.weights), rows, lengths)
+
+
+def people(index: int, subjects: Any) -> set[Any]:  # noqa: ARG001 - called with each block's index
+    """Return the different subjects of a block."""
+    return set(column("subjects", subjects))
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 //! records go, the model stays, and the accountant counts them until the plan's capacity is spent.
 
 mod cost;
+mod parts;
 mod rows;
 mod schedule;
 mod signal;
@@ -22,8 +23,10 @@ use super::{Defaults, Mechanism, Public, Request, Run, Start, clash, foreign};
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, List, MechanismName, Plan, SampledPlan, Schedule};
+use crate::rows::failed;
 use crate::settings::Settings;
 
+use parts::OnParts;
 pub(super) use schedule::NETWORK;
 
 /// `dp-sgd`.
@@ -139,8 +142,9 @@ impl Mechanism for DpSgd {
         plan.sampled().map_or(Unit::Record, |sampled| sampled.unit)
     }
 
-    fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
-        Some("clips the gradient of each record or subject by itself")
+    fn holders_do(&self) -> &'static str {
+        "checks, clips, sums and erases its rows as this version of efface does, and keeps secret which \
+         of them a step draws"
     }
 
     fn schedule(
@@ -182,7 +186,7 @@ impl Mechanism for DpSgd {
             (
                 "batches",
                 "whether a record, or all records of a subject, are in the batch of a step is drawn \
-                 for each of them and each step by itself, from the generator of the noise, and told nobody",
+                 for each of them and each step by itself, from the generator of the noise, and kept secret",
                 Grounds::Enforced,
             ),
             (
@@ -250,20 +254,27 @@ impl Mechanism for DpSgd {
         };
         let network = plan.network()?;
         let checked = plan.checked(&network)?;
-        let (mut rows, mut labels) = rows::of(run.rows.data()?, plan.width())?;
         let units = match plan.unit {
             Unit::Record => None,
             Unit::Subject => Some(rows::subjects(run.rows)?),
         };
-        let data = efface_net::Data { rows: &rows, labels: &labels, units: units.as_deref() };
         let watch =
             &mut |step: Step| tell(&Progress::Training { step: step.done, total: step.steps });
         let start = network.initial(plan.start);
-        let trained = efface_net::dp_sgd(&network, &checked, &data, start, run.rng, watch);
-        rows.zeroize();
-        labels.zeroize();
+        let trained = if let Some(held) = run.rows.parts() {
+            let mut sums = OnParts::new(held, &checked, units.as_deref())?;
+            efface_net::dp_sgd_on(&network, &checked, &mut sums, start, run.rng, watch)
+        } else {
+            let (mut rows, mut labels) = rows::of(run.rows.data()?, plan.width())?;
+            let data = efface_net::Data { rows: &rows, labels: &labels, units: units.as_deref() };
+            let trained = efface_net::dp_sgd(&network, &checked, &data, start, run.rng, watch);
+            rows.zeroize();
+            labels.zeroize();
+            trained
+        };
         let weights = trained.map_err(|error| match error {
             NetError::Cancelled => Error::interrupted(),
+            NetError::Part(reason) => failed(reason),
             NetError::Diverged => {
                 Error::refused(Code::By(NAME), "the weights grew beyond every bound")
                     .hint("lower `§eta`")

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use efface_learn::Dataset;
-use efface_vault::{Identity, RecordId};
 
 use crate::error::{Code, Error, Result};
 use crate::predictor::append;
@@ -24,18 +23,10 @@ pub(super) fn of(data: &Dataset, width: usize) -> Result<(Vec<f32>, Vec<u32>)> {
 
 /// For each row the subject it is of, numbered as they come.
 pub(super) fn subjects(rows: &dyn Rows) -> Result<Vec<u32>> {
-    let records: Vec<RecordId> = rows.keys()?.into_iter().map(RecordId::new).collect();
-    let named = rows.identities(&records)?;
-    if named.len() != records.len() || records.len() != rows.count()? {
-        return Err(Error::storage(Code::Damaged, "some records have no names"));
-    }
     let mut numbers: HashMap<String, u32> = HashMap::new();
-    let number = |identity: Identity| {
-        let subject = identity
-            .subject
-            .ok_or_else(|| Error::storage(Code::Damaged, "a record has no subject"))?;
+    let number = |subject: String| {
         let next = numbers.len() as u32;
-        Ok(*numbers.entry(subject).or_insert(next))
+        *numbers.entry(subject).or_insert(next)
     };
-    named.into_iter().map(number).collect()
+    Ok(rows.subjects()?.into_iter().map(number).collect())
 }
