@@ -55,6 +55,10 @@ fn everything_runs_quickly_on_real_data() {
     let page = fs::read_to_string(options.folder.join("index.html")).unwrap();
     for one in &done {
         assert!(page.contains(&format!("<h2 id=\"{}\">", one.name)), "{}", one.name);
+        // What these claim on few rows follows from their noise, not from what is learnt.
+        if ["guo2020-fig5", "koloskova2025-start"].contains(&one.name.as_str()) {
+            assert!(one.lines.len() == 2 && one.lines.iter().all(|line| line.agrees), "{one:?}");
+        }
     }
     for entry in fs::read_dir(&options.folder).unwrap() {
         let path = entry.unwrap().path();

@@ -89,6 +89,7 @@ const FILES: &[(&str, &str)] = &files![
     "guo2020-fig2",
     "guo2020-fig3",
     "guo2020-fig4",
+    "guo2020-fig5",
     "guo2020-table1",
     "khi2024",
     "chourasia2023-table1",
@@ -97,6 +98,8 @@ const FILES: &[(&str, &str)] = &files![
     "neel2020-table1",
     "bsa2024",
     "nonconvex",
+    "koloskova2025-epsilon",
+    "koloskova2025-start",
     "frontier",
 ];
 

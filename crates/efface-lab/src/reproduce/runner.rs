@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use super::bench::Bench;
 use super::outcome::Outcome;
 use super::{
-    Experiment, bsa2024, chien2024, chourasia2023, frontier, guo2020, khi2024, neel2020, nonconvex,
+    Experiment, bsa2024, chien2024, chourasia2023, frontier, guo2020, khi2024, koloskova2025,
+    neel2020, nonconvex,
 };
 
 /// A run of the bench's experiment.
@@ -33,12 +34,15 @@ impl Experiment {
             "guo2020-bounds" => runner(guo2020::bounds::run),
             "guo2020-digits" => runner(guo2020::digits::run),
             "guo2020-speed" => runner(guo2020::speed::run),
+            "guo2020-trunk" => runner(guo2020::trunk::run),
             "khi2024" => runner(khi2024::run),
             "chourasia2023-savings" => runner(chourasia2023::savings::run),
             "chourasia2023-bounded" => runner(chourasia2023::bounded::run),
             "chourasia2023-recipe" => runner(chourasia2023::recipe::run),
             "neel2020" => runner(neel2020::run),
             "bsa2024" => runner(bsa2024::run),
+            "koloskova2025-epsilon" => runner(koloskova2025::epsilon::run),
+            "koloskova2025-start" => runner(koloskova2025::start::run),
             "nonconvex" => runner(nonconvex::run),
             "frontier" => runner(frontier::run),
             unknown => {

@@ -98,7 +98,8 @@ impl Vaults {
         Ok(Self(Sandbox::new(generator(seed, 0), stop)?))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// The file of the vault of this name.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path(&format!("{name}.efface"))
     }
 
@@ -144,6 +145,12 @@ impl Vaults {
     pub(crate) fn rmse(&self, name: &str, source: &Source<'_>) -> Result<f64> {
         let evaluation = efface::evaluate(&self.path(name), source)?;
         evaluation.rmse.ok_or_else(|| Error::input(Code::Loss, "a classifier has no rmse"))
+    }
+
+    /// The share of right classes on a table.
+    pub(crate) fn accuracy(&self, name: &str, source: &Source<'_>) -> Result<f64> {
+        let evaluation = efface::evaluate(&self.path(name), source)?;
+        evaluation.accuracy.ok_or_else(|| Error::input(Code::Loss, "a regression has no accuracy"))
     }
 
     /// The noise of the model's plan.

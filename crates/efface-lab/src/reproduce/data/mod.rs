@@ -22,6 +22,9 @@ pub(super) enum DataSet {
     /// All ten digits.
     #[serde(rename = "mnist")]
     Mnist,
+    /// All ten digits, with pixels from 0 to 1 as they are.
+    #[serde(rename = "mnist-images")]
+    MnistImages,
     /// Film reviews, sentences embedded by MiniLM.
     #[serde(rename = "sst")]
     Sst,
@@ -48,6 +51,7 @@ impl DataSet {
         match self {
             Self::Mnist3v8 => "mnist-3v8",
             Self::Mnist => "mnist",
+            Self::MnistImages => "mnist-images",
             Self::Sst => "sst",
             Self::A9a => "a9a",
             Self::Parkinsons => "parkinsons",
@@ -59,6 +63,7 @@ impl DataSet {
         match self {
             Self::Mnist3v8 => "MNIST, 3 versus 8",
             Self::Mnist => "MNIST, ten digits",
+            Self::MnistImages => "MNIST, ten digits, as images",
             Self::Sst => "SST, MiniLM features",
             Self::A9a => "Adult (a9a)",
             Self::Parkinsons => "Parkinson's telemonitoring",
@@ -69,7 +74,7 @@ impl DataSet {
     fn sizes(self) -> (usize, usize) {
         match self {
             Self::Mnist3v8 => (11_982, 1_984),
-            Self::Mnist => (60_000, 10_000),
+            Self::Mnist | Self::MnistImages => (60_000, 10_000),
             Self::Sst => (6_920, 1_821),
             Self::A9a => (32_561, 16_281),
             // 5875 visits, every fifth held out.
@@ -80,7 +85,7 @@ impl DataSet {
     /// Its files: training rows, training labels, test rows, test labels, where they are apart.
     fn files(self) -> &'static [&'static str] {
         match self {
-            Self::Mnist3v8 | Self::Mnist => &[
+            Self::Mnist3v8 | Self::Mnist | Self::MnistImages => &[
                 "mnist/train-images-idx3-ubyte.gz",
                 "mnist/train-labels-idx1-ubyte.gz",
                 "mnist/t10k-images-idx3-ubyte.gz",

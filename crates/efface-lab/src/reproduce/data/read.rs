@@ -13,6 +13,10 @@ const PARKINSONS: &str = include_str!("../../../../../benches/parkinsons.toml");
 /// No row of these columns, each mapped to [-1, 1], is longer than this.
 const PARKINSONS_NORM: f64 = 4.4;
 
+const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+/// No image of 28 x 28 pixels in [0, 1] is longer.
+const IMAGE_NORM: f64 = 28.0;
+
 /// Reads both parts of a data set.
 pub(super) fn split(set: DataSet, paths: &[PathBuf]) -> Result<Split> {
     let classes = |names: &[&str]| ReadOptions {
@@ -22,7 +26,11 @@ pub(super) fn split(set: DataSet, paths: &[PathBuf]) -> Result<Split> {
     };
     let options = match set {
         DataSet::Mnist3v8 => classes(&["3", "8"]),
-        DataSet::Mnist => classes(&["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]),
+        DataSet::Mnist => classes(&DIGITS),
+        DataSet::MnistImages => ReadOptions {
+            row_map: RowMap { mode: RowMapMode::Refuse, norm: IMAGE_NORM },
+            ..classes(&DIGITS)
+        },
         DataSet::Sst => classes(&["0", "1"]),
         DataSet::A9a => ReadOptions { width: Some(123), ..classes(&["-1", "+1"]) },
         DataSet::Parkinsons => {

@@ -7,3 +7,4 @@ mod influence;
 mod perturbed;
 pub(super) mod speed;
 pub(super) mod tradeoff;
+pub(super) mod trunk;
