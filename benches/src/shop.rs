@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use efface::{
-    Claim, Context, Delete, Evaluation, Keyring, Notion, Plan, Progress, Ready, Served, Settings,
-    Source, Which,
+    Claim, Context, Delete, Evaluation, Keyring, Notion, Plan, Progress, Ready, RowStore, Served,
+    Settings, Source, Which,
 };
 use efface_privacy::certificate::Certificate;
 use efface_privacy::event::Event;
@@ -186,7 +186,7 @@ impl Shop {
                 keyring: &self.keyring,
                 watch: &mut |_| ControlFlow::Continue(()),
                 wait: std::time::Duration::ZERO,
-                rows: efface::RowStore::Vault,
+                rows: RowStore::Vault,
             },
         )?;
         Ok((ready, clock.elapsed().as_secs_f64()))
@@ -230,6 +230,18 @@ pub fn observed(
     keyring: &Keyring,
     work: impl FnOnce(&mut Context<'_>) -> efface::Result<Served>,
 ) -> Result<Run, Failure> {
+    observed_on(RowStore::Vault, keyring, work)
+}
+
+/// As [`observed`], on rows that are held so.
+///
+/// # Errors
+/// Those of the operation.
+pub fn observed_on(
+    rows: RowStore<'_>,
+    keyring: &Keyring,
+    work: impl FnOnce(&mut Context<'_>) -> efface::Result<Served>,
+) -> Result<Run, Failure> {
     let (mut first, mut last) = (None, None);
     let clock = Instant::now();
     let served = work(&mut Context {
@@ -250,7 +262,7 @@ pub fn observed(
             ControlFlow::Continue(())
         },
         wait: std::time::Duration::ZERO,
-        rows: efface::RowStore::Vault,
+        rows,
     })?;
     let end = clock.elapsed();
     let last = last.unwrap_or(end);

@@ -4,7 +4,7 @@ use crate::checksum::Checksums;
 use crate::connection::journal_of;
 use crate::hot_journal::{UNDER_WAY, mark_of, retire, retire_open, start, take_back, under_way};
 use crate::raw_file::RawFile;
-use crate::sweep::Before;
+use crate::sweep::{Before, Pages};
 use crate::vault::Access;
 use crate::wipe::overwrite;
 use crate::{StoreFault, Vault, WriteError};
@@ -175,6 +175,10 @@ impl Transaction<'_> {
         // write a new one.
         let is_at = file.is_at(&self.path).unwrap_or(false);
         let whole = mark_of(file).is_ok_and(|mark| mark == self.mark);
+        if is_at && whole {
+            // No content is among them; what fails here is done when the vault is next opened.
+            let _ = Pages::of(file).and_then(|pages| pages.sweep_lists());
+        }
         file.admit_readers();
         let retired = self
             .forget_pages()

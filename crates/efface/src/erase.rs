@@ -80,7 +80,9 @@ pub(crate) fn withdraw(
     let head = append(&mut transaction, ERASURE, &text, &hash, context.keyring)?;
     transaction.insert_request(&named.request(RequestKind::Delete, None, index))?;
     mark(&mut transaction, &effect, index, context)?;
+    let path = transaction.path().to_owned();
     transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
+    context.rows.end(&path, &current.genesis.vault_id, head);
     let mut notices = effect.notices;
     notices.extend(clock_set_back(current, &effect.named));
     Ok(Served {

@@ -64,6 +64,7 @@ impl ExactSample {
             releases: current.releases(),
             event: current.latest.event,
         };
+        drop(rows);
         Ok(Self { sample, names, model })
     }
 

@@ -101,7 +101,7 @@ pub use predict::{evaluate, evaluate_known, predict};
 pub use prepare::prepare;
 pub use refresh::refresh;
 pub use report::report;
-pub use rows::{Memory, RowStore};
+pub use rows::{Memory, Resident, RowStore};
 pub use salvage::erase;
 pub use settings::{
     Fallback, Form, Group, Interval, MARK, Privacy, Row, SETTINGS, Settings, Value, Words,

@@ -51,5 +51,6 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
     };
     transaction.set_caches(Some(&bytes))?;
     transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
+    context.rows.end(vault.path(), &current.genesis.vault_id, current.head);
     Ok(ready(records as u64, bytes.len(), false))
 }

@@ -33,7 +33,7 @@ use crate::store::{Current, open_damaged};
 /// Unknown names, a vault in use, an interruption; a vault in which more than rows, their indexes,
 /// the model and what is kept beside it is damaged.
 pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
-    let in_vault = matches!(context.rows, RowStore::Vault | RowStore::Within(_));
+    let in_vault = !matches!(context.rows, RowStore::Parts(_));
     match deleted(path, request, Then::Withdraw, context) {
         Err(error) if in_vault && may_be_damage(&error) => {
             erase_damaged(path, request, error, context)
@@ -56,6 +56,7 @@ fn erase_damaged(
     context: &mut Context<'_>,
 ) -> Result<Served> {
     let damaged = refused.code() == Code::Damaged;
+    context.rows.held().inspect(|resident| resident.wipe());
     let opened = open_damaged(path, context);
     let served =
         opened.and_then(|(vault, current)| erased(vault, &current, request, &refused, context));

@@ -50,6 +50,7 @@ pub(crate) fn open_to_serve(
     vault.unlock(context.keyring)?;
     let current = Current::of(&vault)?;
     current.tally.count_rows(&vault)?;
+    context.rows.begin(&vault, &current);
     Ok((vault, current))
 }
 

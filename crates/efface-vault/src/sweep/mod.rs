@@ -137,14 +137,20 @@ impl<'f> Pages<'f> {
         Ok(leaves)
     }
 
+    /// Zeroes what lists of unused pages hold behind their ends: numbers of pages that were taken into use. A
+    /// commit leaves these, since SQLite shortens the lists and no more.
+    pub(crate) fn sweep_lists(&self) -> Result<u64, StoreFault> {
+        let size = self.head.page_size as usize;
+        self.free_list()?.trunks.into_iter().try_fold(0, |sum, (trunk, entries)| {
+            Ok(sum + self.wipe(trunk, &self.read(trunk)?, 8 + 4 * entries, size)?)
+        })
+    }
+
     /// Zeroes what unused pages and the file's end hold. Returns the bytes overwritten.
     pub(crate) fn sweep_unused_pages(&self) -> Result<u64, StoreFault> {
-        let FreeList { trunks, leaves } = self.free_list()?;
+        let FreeList { leaves, .. } = self.free_list()?;
         let size = self.head.page_size as usize;
-        let mut wiped = 0;
-        for (trunk, entries) in trunks {
-            wiped += self.wipe(trunk, &self.read(trunk)?, 8 + 4 * entries, size)?;
-        }
+        let mut wiped = self.sweep_lists()?;
         for leaf in leaves {
             wiped += self.wipe(leaf, &self.read(leaf)?, 0, size)?;
         }

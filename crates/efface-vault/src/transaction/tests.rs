@@ -103,3 +103,58 @@ fn a_place_that_cannot_be_looked_at_is_told_as_moved() {
     assert!(fs::metadata(&inside).is_err_and(|error| error.kind() != std::io::ErrorKind::NotFound));
     assert!(matches!(error, WriteError::Moved { durable: true, journal: None, .. }), "{error}");
 }
+
+/// Pages come and go: whatever is unused after a commit holds nothing, so that no later opening writes.
+#[test]
+fn what_a_commit_leaves_unused_is_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let keyring = keyring(folder.path());
+    let path = folder.path().join("m.efface");
+    let genesis = Genesis {
+        vault_id: "unused".into(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        config_json: "{}".into(),
+        public_key: keyring.public_key(),
+        block_rows: 16,
+    };
+    let insert = |change: &mut crate::Transaction<'_>, round: usize| {
+        for number in 0..40 {
+            let id = &format!("{round}-{number}");
+            let features = &vec![number as u8; 600 * (1 + (round + number) % 7)];
+            let (subject, target) = (Some(id.as_str()), 1.0);
+            let record = StoredRecord { id, subject, target, features, added_version: 1 };
+            change.insert_record(&record).unwrap();
+        }
+    };
+    let mut creation = Vault::create(&path, &genesis, &keyring).unwrap();
+    insert(&mut creation, 0);
+    drop(creation.commit().unwrap());
+    let mut shortened = false;
+    for round in 1..12 {
+        let mut vault = Vault::open(&path).unwrap();
+        vault.unlock(&keyring).unwrap();
+        let mut change = vault.begin().unwrap();
+        if round % 3 == 0 {
+            insert(&mut change, round);
+        } else {
+            let ids: Vec<String> = (0..40).map(|n| format!("{}-{n}", round / 3 * 3)).collect();
+            let ids: Vec<&str> =
+                ids.iter().map(String::as_str).skip(round % 3 - 1).step_by(2).collect();
+            let found = change.find_ids(&ids).unwrap().found;
+            change.delete_records(&found).unwrap();
+        }
+        // As large as a Hessian, kept and dropped in turn.
+        let kept = vec![7; 300_000];
+        change.set_caches((round % 2 == 0).then_some(&kept[..])).unwrap();
+        change.commit().unwrap();
+        vault
+            .undisturbed(|file| {
+                let pages = crate::sweep::Pages::of(file)?;
+                assert!(pages.unused_are_zero()?, "round {round}");
+                shortened |= !pages.unused_pages()?.is_empty();
+                Ok(())
+            })
+            .unwrap();
+    }
+    assert!(shortened);
+}

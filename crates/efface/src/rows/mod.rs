@@ -8,6 +8,7 @@ mod names;
 mod parts;
 mod place;
 mod prepared;
+mod resident;
 mod stored;
 mod streamed;
 #[cfg(test)]
@@ -21,19 +22,23 @@ pub use memory_limit::Memory;
 pub use names::Names;
 pub use parts::Partitioned;
 pub use place::Place;
+pub use resident::Resident;
 
 pub(crate) use memory::{InMemory, Keyed};
 pub(crate) use parts::{InParts, check_names, failed, insert_places};
 pub(crate) use prepared::{Labels, Unprepared};
 pub(crate) use vault::{Access, InVault, block_rows};
 
+use std::path::Path;
+
 use efface_learn::{Dataset, Streamed};
-use efface_vault::{IdLookup, Identity, RecordId};
+use efface_vault::{IdLookup, Identity, LedgerHead, RecordId, Vault};
 
 use crate::encode::damaged;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
+use crate::store::Current;
 
 /// Records between two looks at whether to stop.
 pub(crate) const CHUNK: usize = 512;
@@ -148,6 +153,8 @@ pub enum RowStore<'a> {
     Vault,
     /// In its vault, of which no more are in memory at a time than this allows.
     Within(Memory),
+    /// In its vault, from where they are read once for several requests.
+    Resident(&'a Resident),
     /// Elsewhere, in ordered parts that tell sums. Records that a request deletes are
     /// [withdrawn](Partitioned::withdraw) first: they are to be erased when it succeeds, and brought
     /// back when it does not.
@@ -170,9 +177,9 @@ impl<'s> RowStore<'s> {
         's: 'a,
     {
         self.check(plan)?;
-        let listed = InVault::of(access, plan, leaving).within(self.memory());
+        let listed = InVault::of(access, plan, leaving).within(self.memory()).held(self.held());
         Ok(match self {
-            Self::Vault | Self::Within(_) => Box::new(listed),
+            Self::Vault | Self::Within(_) | Self::Resident(_) => Box::new(listed),
             Self::Parts(held) => Box::new(InParts::of(held, listed)?),
         })
     }
@@ -181,14 +188,36 @@ impl<'s> RowStore<'s> {
     pub(crate) fn memory(self) -> Option<Memory> {
         match self {
             Self::Within(memory) => Some(memory),
-            Self::Vault | Self::Parts(_) => None,
+            Self::Vault | Self::Resident(_) | Self::Parts(_) => None,
+        }
+    }
+
+    /// What keeps rows in memory between requests, if anything.
+    pub(crate) fn held(self) -> Option<&'s Resident> {
+        match self {
+            Self::Resident(resident) => Some(resident),
+            Self::Vault | Self::Within(_) | Self::Parts(_) => None,
+        }
+    }
+
+    /// A request begins in a vault as it is: rows that are held are its rows, or are given up.
+    pub(crate) fn begin(self, vault: &Vault, current: &Current) {
+        if let Some(resident) = self.held() {
+            resident.begin(vault.path(), current);
+        }
+    }
+
+    /// A request has left a vault with this head of its ledger, and the rows that are held are its rows.
+    pub(crate) fn end(self, path: &Path, vault: &str, head: LedgerHead) {
+        if let Some(resident) = self.held() {
+            resident.end(path, vault, head);
         }
     }
 
     /// Refuses a model whose rows are elsewhere.
     pub(crate) fn check(self, plan: &Plan) -> Result<()> {
         match (self, plan.in_parts) {
-            (Self::Vault | Self::Within(_), true) => Err(Error::refused(
+            (Self::Vault | Self::Within(_) | Self::Resident(_), true) => Err(Error::refused(
                 Code::HeldElsewhere,
                 "the rows of this model are not in its vault: they are held in parts elsewhere, \
                  and this needs them",

@@ -1,5 +1,7 @@
 //! Rows as they are stored, and their way back to numbers.
 
+use std::ops::Range;
+
 use efface_formats::{Frame, RowBytes};
 use efface_learn::Dataset;
 use efface_matrix::Row;
@@ -7,6 +9,7 @@ use efface_vault::{RowBlock, RowSpan};
 use zeroize::Zeroizing;
 
 use super::Keyed;
+use super::names::remove;
 use crate::encode::{damaged, decode, split_targets, split_weight};
 use crate::error::{Result, Stopped};
 use crate::plan::Plan;
@@ -41,6 +44,39 @@ impl Stored {
         }
         stored.bytes = RowBytes::of(std::mem::take(&mut bytes), spans);
         Ok(stored)
+    }
+
+    /// The same rows, whose bytes are in the same memory.
+    pub(super) fn shared(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            keys: self.keys.clone(),
+            targets: self.targets.clone(),
+            weights: self.weights.clone(),
+        }
+    }
+
+    /// The rows at these positions, whose bytes are in the same memory.
+    pub(super) fn slice(&self, rows: Range<usize>) -> Self {
+        let weights = self.weights.get(rows.clone()).unwrap_or_default().to_vec();
+        Self {
+            keys: self.keys[rows.clone()].to_vec(),
+            targets: self.targets[rows.clone()].to_vec(),
+            weights,
+            bytes: self.bytes.slice(rows),
+        }
+    }
+
+    /// Leaves out the rows at these positions, which ascend, and overwrites their bytes.
+    pub(super) fn remove(&mut self, rows: &[usize]) {
+        self.bytes = self.bytes.without(rows);
+        remove(&mut self.keys, rows);
+        for numbers in [&mut self.targets, &mut self.weights] {
+            if !numbers.is_empty() {
+                rows.iter().for_each(|row| numbers[*row] = 0.0);
+                remove(numbers, rows);
+            }
+        }
     }
 
     pub(super) fn append(&mut self, mut rows: Self) {

@@ -7,11 +7,13 @@ use std::sync::mpsc;
 use efface_formats::{Fitted, Frame, RawRows, RawSource, RowBytes};
 use efface_learn::{Dataset, Streamed};
 use efface_vault::{
-    IdLookup, Identity, RecordId, RowBlock, StoredRecord, Transaction, Vault, WriteError,
+    IdLookup, Identity, RecordId, RowBlock, RowFault, StoreFault, StoredRecord, Transaction, Vault,
+    WriteError,
 };
 
 use super::memory_limit::{Memory, Sizes, Windows};
 use super::prepared::{Encoder, PART};
+use super::resident::{Read, Resident};
 use super::stored::Stored;
 use super::{Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
 use crate::encode::{damaged, encode, split_weight};
@@ -69,7 +71,8 @@ pub(crate) struct InVault<'a, 'v> {
     pub(super) access: Access<'a, 'v>,
     pub(super) plan: &'a Plan,
     pub(super) leaving: Option<&'a Leaving>,
-    read: OnceCell<Keyed>,
+    read: Read<'a>,
+    resident: Option<&'a Resident>,
     memory: Option<Memory>,
     /// How they are read where they are not held, once that is known.
     windows: OnceCell<Option<Windows>>,
@@ -101,7 +104,8 @@ impl<'a, 'v> InVault<'a, 'v> {
             access,
             plan,
             leaving: None,
-            read: OnceCell::new(),
+            read: Read::nothing(None),
+            resident: None,
             memory: None,
             windows: OnceCell::new(),
             looked: Cell::new(false),
@@ -112,6 +116,13 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// The same, of which no more are in memory at a time than this allows.
     pub(crate) fn within(self, memory: Option<Memory>) -> Self {
         Self { memory, ..self }
+    }
+
+    /// The same, which stay in memory between requests: as what is learnt from, or as they are stored where
+    /// each request makes that anew.
+    pub(crate) fn held(self, resident: Option<&'a Resident>) -> Self {
+        let numbers = resident.filter(|_| self.plan.fitting.is_none());
+        Self { read: Read::nothing(numbers), resident, ..self }
     }
 
     /// How they are read, where they are too many for the memory they may take.
@@ -150,22 +161,35 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// All of them, in the order of their numbers.
     pub(crate) fn into_all(self) -> Result<Keyed> {
         self.all()?;
-        self.read.into_inner().ok_or_else(|| damaged("no row was read"))
+        self.read.take().ok_or_else(|| damaged("no row was read"))
     }
 
     fn all(&self) -> Result<&Keyed> {
-        if let Some(all) = self.read.get() {
-            return Ok(all);
-        }
-        self.check_held()?;
-        let read = match &self.plan.fitting {
-            None => {
-                let plan = self.plan;
-                self.in_parts(self.leaving, Keyed::none(plan)?, |rows| rows.decode(plan))?
+        let all = self.read.get_or_read(|| {
+            self.check_held()?;
+            match &self.plan.fitting {
+                None => {
+                    let plan = self.plan;
+                    self.in_parts(self.leaving, Keyed::none(plan)?, |rows| rows.decode(plan))
+                }
+                Some(_) => self.encoded(self.leaving, self.plan, Some(self.frame()?)),
             }
-            Some(_) => self.encoded(self.leaving, self.plan, Some(self.frame()?))?,
+        })?;
+        self.agree()?;
+        Ok(all)
+    }
+
+    /// Holds all names against the rows once, where rows stay in memory: then no request of theirs looks for
+    /// names among the rows.
+    fn agree(&self) -> Result<()> {
+        let Some(resident) = self.resident.filter(|resident| !resident.agrees()) else {
+            return Ok(());
         };
-        Ok(self.read.get_or_init(|| read))
+        if !self.access.vault().names_agree()? {
+            return Err(StoreFault::Rows(RowFault::Index).into());
+        }
+        resident.agree();
+        Ok(())
     }
 
     /// Refuses rows that are too many for memory.
@@ -286,7 +310,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         leaving: &'a Leaving,
         read: Keyed,
     ) -> Self {
-        Self { read: OnceCell::from(read), ..Self::of(access, plan, leaving) }
+        Self { read: Read::filled(read), ..Self::of(access, plan, leaving) }
     }
 
     /// Shows the rows of every block, in their order, read so.
@@ -300,18 +324,25 @@ impl<'a, 'v> InVault<'a, 'v> {
 
     /// Forgets what was found of the rows before they change.
     fn changed(&mut self) {
-        self.read.take();
+        self.read.leave();
         self.windows.take();
         self.looked.set(false);
     }
 
-    /// Reads every row against its checksum, and no index: none may be one of those that leave.
+    /// Reads every row against its checksum, and no index: none may be one of those that leave. Rows as they
+    /// are stored are read once where they stay in memory.
     fn pass<T: Send>(
         &self,
         leaving: Option<&Leaving>,
         read: impl Fn(Stored) -> std::result::Result<T, Stopped> + Sync,
         mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
     ) -> Result<()> {
+        let kept = self.resident.filter(|_| self.plan.fitting.is_some());
+        if let Some(done) = kept.and_then(|kept| kept.pass(&read, &mut take)) {
+            return done;
+        }
+        let keeps = kept.is_some();
+        let mut all = keeps.then(Stored::default);
         let (weighted, mut missed) = (self.weighted(), 0);
         let named = |block: &RowBlock| {
             let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return 0 };
@@ -323,14 +354,27 @@ impl<'a, 'v> InVault<'a, 'v> {
             counted.map_or_else(|never| match never {}, |()| named)
         };
         let scanned = self.access.vault().scan_blocks(
-            |block| Ok((named(&block), read(Stored::of(block, weighted)?)?)),
-            |(count, part)| {
+            |block| {
+                let count = named(&block);
+                let rows = Stored::of(block, weighted)?;
+                let copy = keeps.then(|| rows.shared());
+                Ok((count, copy, read(rows)?))
+            },
+            |(count, copy, part)| {
                 missed += count;
+                if let (Some(all), Some(copy)) = (&mut all, copy) {
+                    all.append(copy);
+                }
                 take(part)
             },
         );
         scanned.map_err(|Stopped(error)| error)?;
-        leaving.map_or(Ok(()), |leaving| leaving.none_missed(missed))
+        leaving.map_or(Ok(()), |leaving| leaving.none_missed(missed))?;
+        if let (Some(kept), Some(all)) = (kept, all) {
+            self.agree()?;
+            kept.keep(all);
+        }
+        Ok(())
     }
 }
 
@@ -430,7 +474,11 @@ impl Rows for InVault<'_, '_> {
             });
         };
         let first = transaction.insert_records(batch.rows(), &record)?.get();
-        Ok((first..first + batch.rows() as i64).collect())
+        let keys: Vec<i64> = (first..first + batch.rows() as i64).collect();
+        if let Some(resident) = self.resident {
+            resident.append(batch, &keys);
+        }
+        Ok(keys)
     }
 
     fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
@@ -443,6 +491,9 @@ impl Rows for InVault<'_, '_> {
             go_on(some.len())?;
             transaction.delete_records(some)?;
         }
+        if let Some(resident) = self.resident {
+            resident.erase(&records);
+        }
         Ok(())
     }
 
@@ -453,7 +504,11 @@ impl Rows for InVault<'_, '_> {
         if read || self.leaving.is_none_or(Leaving::is_empty) {
             return Ok(());
         }
-        self.pass(self.leaving, |_| Ok(()), Ok)
+        if self.resident.is_some_and(Resident::agrees) {
+            return Ok(());
+        }
+        self.pass(self.leaving, |_| Ok(()), Ok)?;
+        self.agree()
     }
 }
 

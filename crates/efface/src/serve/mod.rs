@@ -233,7 +233,10 @@ pub(crate) fn serve(
     }
     let mut served = store(&mut transaction, &effect, certified, context.keyring)?;
     mark(&mut transaction, &effect, served.index, context)?;
+    let path = transaction.path().to_owned();
+    let head = transaction.head()?;
     transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
+    head.inspect(|head| context.rows.end(&path, vault_id, *head));
     served.notices.extend(clock_set_back(current, &effect.named));
     Ok(served)
 }
@@ -251,7 +254,9 @@ fn refitted(
     }
     context.rows.check(&current.plan)?;
     let access = Access::Reading(transaction);
-    let stored = InVault::of(access, &current.plan, &effect.leaving).within(context.rows.memory());
+    let stored = InVault::of(access, &current.plan, &effect.leaving)
+        .within(context.rows.memory())
+        .held(context.rows.held());
     let (found, weights) = stored.fit()?;
     let plan = current.plan.with_fitted(found, weights).map_err(|error| match error.code() {
         Code::Classes => Error::refused(
@@ -268,6 +273,7 @@ fn refitted(
     let access = Access::Reading(transaction);
     let streamed = InVault::of(access, &plan, &effect.leaving).within(context.rows.memory());
     let rows = if streamed.is_streamed()? { None } else { Some(stored.prepared(&plan)?) };
+    drop(streamed);
     Ok((Some(plan), rows))
 }
 

@@ -228,6 +228,7 @@ impl First<'_> {
         })?;
         let same = again == *survey
             && second.private == summary.private
+            && second.schema == summary.schema
             && (second.rows_read, second.width) == (summary.rows_read, summary.width);
         if same {
             return Ok(());

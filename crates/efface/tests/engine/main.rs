@@ -31,6 +31,7 @@ mod rare_categories;
 mod read_off;
 mod refusals;
 mod releases;
+mod resident;
 mod salvage;
 mod several_targets;
 mod shards;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, Memory, Result, RowStore, Served, Settings, Source,
-    Which, add, delete, erase, prepare, refresh, train, update, verify_ledger_within, weights,
+    CheckOutcome, Code, Context, Delete, Error, Memory, Resident, Result, RowStore, Served,
+    Settings, Source, Which, add, delete, erase, prepare, refresh, train, update,
+    verify_ledger_within, weights,
 };
 use efface_vault::Vault;
 
@@ -16,26 +17,40 @@ const ROWS: usize = 5000;
 /// Bytes for rows: less than all of them need, and enough for a few chunks.
 const LITTLE: usize = 300_000;
 
-/// Two vaults of the same history, of which the second has its rows read anew for every pass.
-struct Both {
-    worlds: [World; 2],
-    little: Memory,
+/// How the rows of the second vault are held.
+pub(crate) enum Second {
+    Within(Memory),
+    Resident(Resident),
+}
+
+/// Two vaults of the same history: the first is read by each request, the second as it says.
+pub(crate) struct Both {
+    pub(crate) worlds: [World; 2],
+    pub(crate) second: Second,
 }
 
 impl Both {
     fn new(little: usize) -> Self {
-        Self { worlds: [World::new(), World::new()], little: Memory::for_rows(little) }
+        Self::with(Second::Within(Memory::for_rows(little)))
     }
 
-    fn vaults(&self) -> [PathBuf; 2] {
+    pub(crate) fn with(second: Second) -> Self {
+        Self { worlds: [World::new(), World::new()], second }
+    }
+
+    pub(crate) fn vaults(&self) -> [PathBuf; 2] {
         self.worlds.each_ref().map(|world| world.path("model.efface"))
     }
 
-    fn run<T>(
+    pub(crate) fn run<T>(
         &self,
         work: impl Fn(&World, &Path, &mut Context<'_>) -> Result<T>,
     ) -> [Result<T>; 2] {
-        let stores = [RowStore::Vault, RowStore::Within(self.little)];
+        let second = match &self.second {
+            Second::Within(memory) => RowStore::Within(*memory),
+            Second::Resident(resident) => RowStore::Resident(resident),
+        };
+        let stores = [RowStore::Vault, second];
         let [one, other] = [0, 1].map(|at| {
             let (world, store) = (&self.worlds[at], stores[at]);
             let vault = world.path("model.efface");
@@ -45,7 +60,7 @@ impl Both {
     }
 
     /// The same answer, certificate, weights and kept state.
-    fn agree(
+    pub(crate) fn agree(
         &self,
         work: impl Fn(&World, &Path, &mut Context<'_>) -> Result<Served>,
         what: &str,
@@ -60,7 +75,10 @@ impl Both {
         other
     }
 
-    fn refused(&self, work: impl Fn(&World, &Path, &mut Context<'_>) -> Result<Served>) -> Error {
+    pub(crate) fn refused(
+        &self,
+        work: impl Fn(&World, &Path, &mut Context<'_>) -> Result<Served>,
+    ) -> Error {
         self.run(work)[1].as_ref().map(|_| ()).unwrap_err().clone()
     }
 }
@@ -69,12 +87,12 @@ fn kept(vault: &Path) -> Option<Vec<u8>> {
     Vault::open_read_only(vault).unwrap().caches().unwrap()
 }
 
-fn ids(list: &[usize]) -> Delete {
+pub(crate) fn ids(list: &[usize]) -> Delete {
     let names = list.iter().map(|id| format!("id-{id}")).collect();
     Delete { what: Which::Ids(names), request_id: Some(format!("leave-{}", list[0])) }
 }
 
-fn declared(world: &World, classes: usize) -> Source<'static> {
+pub(crate) fn declared(world: &World, classes: usize) -> Source<'static> {
     let names = match classes {
         0 => None,
         2 => Some(vec!["no".to_owned(), "yes".to_owned()]),
@@ -83,7 +101,7 @@ fn declared(world: &World, classes: usize) -> Source<'static> {
     Source { classes: names, ..world.table("train.csv", 0, ROWS, classes) }
 }
 
-fn settings(more: Settings) -> Settings {
+pub(crate) fn settings(more: Settings) -> Settings {
     Settings {
         preprocess: more.preprocess.clone().or_else(|| Some("declared".to_owned())),
         lambda: Some(0.02),
@@ -93,7 +111,10 @@ fn settings(more: Settings) -> Settings {
 
 /// Trains in memory, as both vaults begin alike, then serves every kind of request.
 fn live(classes: usize, given: Settings, what: &str) {
-    let both = Both::new(LITTLE);
+    live_in(&Both::new(LITTLE), classes, given, what);
+}
+
+pub(crate) fn live_in(both: &Both, classes: usize, given: Settings, what: &str) {
     let [..] = both.worlds.each_ref().map(|world| {
         let (source, vault) = (declared(world, classes), world.path("model.efface"));
         world.run(|s| train(&source, given.clone(), &vault, s)).expect(what);
@@ -166,7 +187,8 @@ fn a_kept_hessian_and_a_new_start_are_the_same() {
     for (world, vault) in both.worlds.iter().zip(both.vaults()) {
         let keys = Some(&world.keyring);
         let key = world.keyring.public_key();
-        let verdict = verify_ledger_within(&vault, Some(both.little), true, Some(&key), None, keys);
+        let memory = Some(Memory::for_rows(LITTLE));
+        let verdict = verify_ledger_within(&vault, memory, true, Some(&key), None, keys);
         let verdict = verdict.unwrap();
         assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
         assert!(verdict.checks.iter().any(|check| check.name == "hessian"));
@@ -212,7 +234,8 @@ fn what_needs_all_rows_is_refused_and_changes_nothing() {
     assert!(error.message().contains("`§memory` is"), "{error:?}");
     assert_eq!(weights(&both.vaults()[1]).unwrap(), before);
     let path = &both.vaults()[1];
-    let verdict = verify_ledger_within(path, Some(both.little), true, None, None, None).unwrap();
+    let verdict =
+        verify_ledger_within(path, Some(Memory::for_rows(LITTLE)), true, None, None, None).unwrap();
     let sums = verdict.checks.iter().find(|check| check.name == "sums").unwrap();
     assert_eq!(sums.outcome, CheckOutcome::Undecided, "{sums:?}");
 }

@@ -1,0 +1,39 @@
+//! What the system says of a file that changes when anything is written to it.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// A file as it was when it was last written to: who finds the same again may take it that nothing was
+/// written in between, as far as the system's clock tells two times apart (some milliseconds) and nobody
+/// set its time back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStamp {
+    length: u64,
+    modified: SystemTime,
+    /// Device, inode, and when the inode was changed, where the system has them: this time cannot be set.
+    inode: Option<[i64; 4]>,
+}
+
+impl FileStamp {
+    /// The stamp of a file now.
+    ///
+    /// # Errors
+    /// A file that is gone, or a system that does not say when it was written to.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let found = fs::metadata(path)?;
+        Ok(Self { length: found.len(), modified: found.modified()?, inode: inode(&found) })
+    }
+}
+
+#[cfg(unix)]
+fn inode(found: &fs::Metadata) -> Option<[i64; 4]> {
+    use std::os::unix::fs::MetadataExt;
+    Some([found.dev() as i64, found.ino() as i64, found.ctime(), found.ctime_nsec()])
+}
+
+#[cfg(not(unix))]
+fn inode(_: &fs::Metadata) -> Option<[i64; 4]> {
+    None
+}
