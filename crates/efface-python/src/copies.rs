@@ -6,6 +6,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 
 use crate::error::json;
+use crate::resident;
 use crate::watch::watched;
 
 /// How long a move or a copy waits for another process that has the vault.
@@ -22,5 +23,8 @@ pub(crate) fn backup(py: Python<'_>, vault: PathBuf, destination: PathBuf) -> Py
 /// Moves a vault to a name that is free, and erases the old file.
 #[pyfunction]
 pub(crate) fn relocate(py: Python<'_>, vault: PathBuf, destination: PathBuf) -> PyResult<()> {
-    watched(py, &None, |watch| efface::relocate(&vault, &destination, WAIT, watch)).map(drop)
+    let before = resident::place(&vault);
+    watched(py, &None, |watch| efface::relocate(&vault, &destination, WAIT, watch))?;
+    before.inspect(|before| resident::moved(before, &destination));
+    Ok(())
 }

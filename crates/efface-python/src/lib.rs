@@ -17,6 +17,7 @@ mod pool;
 mod reading;
 mod remote;
 mod requests;
+mod resident;
 mod settings;
 mod table;
 mod watch;
@@ -51,6 +52,8 @@ mod _engine {
     use super::requests::{
         add, delete, delete_dry_run, export, prepare, refresh, train, train_as_planned, update,
     };
+    #[pymodule_export]
+    use super::resident::ResidentRows;
     #[pymodule_export]
     use super::settings::settings;
     #[pymodule_export]

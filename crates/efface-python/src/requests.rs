@@ -42,7 +42,7 @@ pub(crate) fn train(
     let settings = Settings { start, ..parsed("settings", settings)? };
     let parts = Remote::of(py, parts)?;
     let train = |source: &Source<'_>| {
-        serve(py, &key, &progress, parts.as_ref(), |around| {
+        serve(py, &vault, &key, &progress, parts.as_ref(), |around| {
             efface::train(source, settings, &vault, around)
         })
     };
@@ -72,7 +72,7 @@ pub(crate) fn train_as_planned(
 ) -> PyResult<(String, String)> {
     let chosen = chosen(plan, choice).map_err(|error| raised(&error))?;
     let served = table.lend(py, |source| {
-        serve(py, &key, &progress, None, |around| {
+        serve(py, &vault, &key, &progress, None, |around| {
             efface::train_as_planned(source, &chosen, seed, &vault, around)
         })
     })?;
@@ -98,8 +98,9 @@ pub(crate) fn delete(
     let request = Delete { what: which(ids, subjects)?, request_id };
     let take = if release { efface::delete } else { efface::erase };
     let parts = Remote::of(py, parts)?;
-    let served =
-        serve(py, &key, &progress, parts.as_ref(), |around| take(&vault, &request, around))?;
+    let served = serve(py, &vault, &key, &progress, parts.as_ref(), |around| {
+        take(&vault, &request, around)
+    })?;
     told(&served)
 }
 
@@ -140,7 +141,7 @@ pub(crate) fn add(
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
     let served = table.lend(py, |source| {
-        serve(py, &key, &progress, None, |around| efface::add(&vault, source, id, around))
+        serve(py, &vault, &key, &progress, None, |around| efface::add(&vault, source, id, around))
     })?;
     told(&served)
 }
@@ -158,7 +159,9 @@ pub(crate) fn update(
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
     let served = table.lend(py, |source| {
-        serve(py, &key, &progress, None, |around| efface::update(&vault, source, id, around))
+        serve(py, &vault, &key, &progress, None, |around| {
+            efface::update(&vault, source, id, around)
+        })
     })?;
     told(&served)
 }
@@ -176,8 +179,9 @@ pub(crate) fn refresh(
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
     let parts = Remote::of(py, parts)?;
-    let served =
-        serve(py, &key, &progress, parts.as_ref(), |around| efface::refresh(&vault, id, around))?;
+    let served = serve(py, &vault, &key, &progress, parts.as_ref(), |around| {
+        efface::refresh(&vault, id, around)
+    })?;
     told(&served)
 }
 
@@ -190,7 +194,7 @@ pub(crate) fn prepare(
     key: PathBuf,
     progress: Callback,
 ) -> PyResult<String> {
-    json(&serve(py, &key, &progress, None, |around| efface::prepare(&vault, around))?)
+    json(&serve(py, &vault, &key, &progress, None, |around| efface::prepare(&vault, around))?)
 }
 
 /// The weights in a format (`npz`, `json` or `safetensors`), noted in the ledger.
@@ -206,7 +210,8 @@ pub(crate) fn export<'py>(
         let message = format!("`format` must be one of {names}, got `{format}`");
         raised(&Error::input(Code::Format, message))
     })?;
-    let bytes = serve(py, &key, &None, None, |around| efface::export(&vault, format, around))?;
+    let bytes =
+        serve(py, &vault, &key, &None, None, |around| efface::export(&vault, format, around))?;
     Ok(PyBytes::new(py, &bytes))
 }
 

@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 
 use crate::error::raised;
 use crate::remote::Remote;
+use crate::resident::{self, whole};
 use crate::{key, pool};
 
 /// How often signals are looked for and progress is told.
@@ -26,23 +27,27 @@ const TICK: Duration = Duration::from_millis(50);
 pub(crate) type Callback = Option<Py<PyAny>>;
 
 /// Serves a request of a vault whose key file is `key`, and whose rows are in `parts` if these are
-/// given.
+/// given, or stay in memory where that was asked for.
 pub(crate) fn serve<T: Send>(
     py: Python<'_>,
+    vault: &Path,
     key: &Path,
     progress: &Callback,
     parts: Option<&Remote>,
     work: impl FnOnce(&mut Context<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
     let keyring = key::read(key)?;
+    let resident = resident::of(vault);
     attended(py, progress, parts, |watch| {
+        let held = resident.as_ref().map(|rows| whole(rows));
+        let here = held.as_deref().map_or(RowStore::Vault, RowStore::Resident);
         work(&mut Context {
             clock: &now,
             entropy: &mut |bytes| key::random(bytes),
             keyring: &keyring,
             watch,
             wait: Duration::ZERO,
-            rows: parts.map_or(RowStore::Vault, |parts| RowStore::Parts(parts)),
+            rows: parts.map_or(here, |parts| RowStore::Parts(parts)),
         })
     })
 }

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Shards,
         Solve,
     )
+    from ._resident import Resident, resident
     from ._suggest import Suggestion, suggest
     from ._training import Training
     from .certificate import Certificate, Claim
@@ -106,6 +107,7 @@ _HOMES = {
         "Shards",
         "Solve",
     ),
+    "_resident": ("Resident", "resident"),
     "_suggest": ("Suggestion", "suggest"),
     "_training": ("Training",),
     "certificate": ("Certificate", "Claim"),
@@ -161,6 +163,8 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Ridge",
     "Shards",
     "Solve",
+    "Resident",
+    "resident",
     "Suggestion",
     "suggest",
     "Training",

@@ -19,6 +19,7 @@ __all__ = [
     "VERSION",
     "Part",
     "ReleasedSums",
+    "ResidentRows",
     "Table",
     "account",
     "add",
@@ -70,6 +71,15 @@ class ReleasedSums:
     def draw(self, records: int) -> NDArray[np.uint32]: ...
     def add(self, gradients: NDArray[np.float32]) -> None: ...
     def release(self) -> NDArray[np.float64]: ...
+
+@final
+class ResidentRows:
+    def __new__(cls, vault: _Path) -> ResidentRows: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def readings(self) -> int: ...
+    def close(self) -> None: ...
 
 @final
 class Table:
