@@ -50,7 +50,7 @@ pub(crate) fn open_to_serve(
     vault.unlock(context.keyring)?;
     let current = Current::of(&vault)?;
     current.tally.count_rows(&vault)?;
-    context.rows.begin(&vault, &current);
+    context.rows.begin(path, &current.genesis.vault_id, current.head);
     Ok((vault, current))
 }
 

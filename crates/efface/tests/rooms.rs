@@ -29,7 +29,7 @@ const ROOMS: &[(&str, &str)] = &[
         "efface-vault",
         "difference name range_lock stored wipe lock error keyring checksum column connection \
          raw_file schema block hot_journal sweep vault transaction unlock ledger model place \
-         position record request tally tombstone creation damage identity index copy insert",
+         stamp position record request tally tombstone creation damage identity index copy insert",
     ),
     ("efface-page", "model number html text words certificate figure"),
     (
@@ -48,8 +48,8 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-python",
-        "losses pool remote settings table error accounting key gradients watch copies part planning \
-         reading requests",
+        "losses pool remote settings table error accounting key gradients resident watch copies part \
+         planning reading requests",
     ),
 ];
 

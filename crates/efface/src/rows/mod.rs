@@ -32,13 +32,12 @@ pub(crate) use vault::{Access, InVault, block_rows};
 use std::path::Path;
 
 use efface_learn::{Dataset, Streamed};
-use efface_vault::{IdLookup, Identity, LedgerHead, RecordId, Vault};
+use efface_vault::{IdLookup, Identity, LedgerHead, RecordId};
 
 use crate::encode::damaged;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
-use crate::store::Current;
 
 /// Records between two looks at whether to stop.
 pub(crate) const CHUNK: usize = 512;
@@ -200,10 +199,11 @@ impl<'s> RowStore<'s> {
         }
     }
 
-    /// A request begins in a vault as it is: rows that are held are its rows, or are given up.
-    pub(crate) fn begin(self, vault: &Vault, current: &Current) {
+    /// A request begins in a vault with this head of its ledger: rows that are held are its rows, or are
+    /// given up.
+    pub(crate) fn begin(self, path: &Path, vault: &str, head: LedgerHead) {
         if let Some(resident) = self.held() {
-            resident.begin(vault.path(), current);
+            resident.begin(path, vault, head);
         }
     }
 

@@ -10,7 +10,6 @@ use super::prepared::PART;
 use super::stored::Stored;
 use super::{Batch, Keyed};
 use crate::error::{Result, Stopped};
-use crate::store::Current;
 
 /// Rows of one vault that stay in memory between requests ([`RowStore::Resident`](super::RowStore)), so
 /// that only the first of them reads the vault.
@@ -76,8 +75,8 @@ impl Resident {
     }
 
     /// What is held is that of a vault as a request finds it, or it is given up.
-    pub(super) fn begin(&self, path: &Path, current: &Current) {
-        let at = At::of(path, &current.genesis.vault_id, current.head);
+    pub(super) fn begin(&self, path: &Path, vault: &str, head: LedgerHead) {
+        let at = At::of(path, vault, head);
         let mut held = self.0.borrow_mut();
         if at.is_none() || held.at != at {
             held.wipe();
