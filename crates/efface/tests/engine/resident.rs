@@ -17,7 +17,7 @@ use crate::world::World;
 const LEFT: usize = 5000 - 5 + 30 - 3;
 
 fn both() -> Both {
-    Both::with(Second::Resident(Resident::new()))
+    Both::with(Second::Resident(Box::default()))
 }
 
 impl Both {

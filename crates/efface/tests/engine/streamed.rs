@@ -20,7 +20,7 @@ const LITTLE: usize = 300_000;
 /// How the rows of the second vault are held.
 pub(crate) enum Second {
     Within(Memory),
-    Resident(Resident),
+    Resident(Box<Resident>),
 }
 
 /// Two vaults of the same history: the first is read by each request, the second as it says.
