@@ -235,10 +235,13 @@ impl First<'_> {
             );
             return Err(failed(message));
         }
-        check_names(held, &plan, facts.people)?;
+        let largest = check_names(held, &plan, facts.people)?;
         let mut insert = |creation: &mut Creation| insert_places(creation, held, FIRST);
         let clipped = Clipped { scaled, longer: scaled, rows: shape.records, fitting: None };
-        self.learn(&plan, &facts, &InParts::unlisted(held), &clipped, &mut insert, context)
+        let rows = InParts::unlisted(held);
+        let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
+        served.notices.extend(beyond_deletions(&plan, largest));
+        Ok(served)
     }
 
     fn plan(&self, facts: &Facts) -> Result<Plan> {

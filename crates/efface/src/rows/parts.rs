@@ -195,8 +195,12 @@ fn only_sums() -> Error {
 
 /// Checks the names of all records before anything is learnt: they are distinct, and no subject owns
 /// more than the plan allows, and there are as many as were declared. Part by part, of which a short
-/// digest is kept.
-pub(crate) fn check_names(held: &dyn Partitioned, plan: &Plan, people: Option<u64>) -> Result<()> {
+/// digest is kept. The most records of one subject, where the plan asks.
+pub(crate) fn check_names(
+    held: &dyn Partitioned,
+    plan: &Plan,
+    people: Option<u64>,
+) -> Result<Option<u64>> {
     let mut seen: HashSet<u128> = HashSet::with_capacity(held.records());
     let mut subjects: Vec<Box<str>> = Vec::new();
     let mut count = 0;
@@ -231,7 +235,7 @@ pub(crate) fn check_names(held: &dyn Partitioned, plan: &Plan, people: Option<u6
             return Err(failed(message));
         }
     }
-    plan.check_groups(plan.subjects.then_some(&subjects[..])).map(drop)
+    plan.check_groups(plan.subjects.then_some(&subjects[..]))
 }
 
 fn digest(id: &str) -> u128 {

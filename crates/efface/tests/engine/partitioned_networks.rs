@@ -1,8 +1,8 @@
 //! Networks on rows in parts: the model of one vault, whatever holds the rows and however it answers.
 
 use efface::{
-    CheckOutcome, Code, Error, PartSum, Result, RowStore, Served, Settings, Source, certificate,
-    delete, erase, refresh, status, train, verify, weights,
+    CheckOutcome, Code, Error, NoticeCode, PartSum, Result, RowStore, Served, Settings, Source,
+    certificate, delete, erase, refresh, status, train, verify, weights,
 };
 use serde_json::Value;
 
@@ -132,8 +132,15 @@ fn subjects_in_two_parts_are_refused_unless_records_are_the_units() {
     assert!(error.message().contains("partitions 0 and 1 both have"), "{}", error.message());
     assert!(!error.message().contains("who-"), "{}", error.message());
     assert!(error.what_to_do().unwrap().contains("unit record"), "{error}");
-    let model = Model::trained(Cluster::of(&[40, 50]), seeded("record")).unwrap();
-    assert_eq!(event(&model.vault)["unit"], "record");
+    let (world, cluster) = (World::new(), Cluster::of(&[40, 50]));
+    let vault = world.path("m.efface");
+    let settings = Settings { deletions: Some(2), ..seeded("record") };
+    let trained =
+        world.run_on(RowStore::Parts(&cluster), |s| train(&cluster.source(), settings, &vault, s));
+    assert_eq!(event(&vault)["unit"], "record");
+    // Nobody, of three records each, could be deleted without a training.
+    let told: Vec<NoticeCode> = trained.unwrap().notices.iter().map(|notice| notice.code).collect();
+    assert!(told.contains(&NoticeCode::SubjectsBeyondDeletions), "{told:?}");
 }
 
 #[test]
