@@ -8,12 +8,13 @@ CARGO ?= cargo
 PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
-PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py vectors/*.py benches/*.py crates/*/benches/*.py) mutants/run
+PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py vectors/*.py benches/*.py fuzz/*.py crates/*/benches/*.py) mutants/run
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
 FUZZ_SECONDS ?= 60
 ROUNDS ?= 10
+STATES ?= 400
 # Given, a missing cargo-deny is an error and not a check left out; DENY_FLAGS=--offline uses the advisories of the last time.
 DENY_REQUIRED ?=
 DENY_FLAGS ?=
@@ -22,7 +23,7 @@ BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-ma
 TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
 
 .PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python docs extension wheel test-wheel
-.PHONY: bench count fuzz miri mutants soak
+.PHONY: bench count fuzz miri mutants power soak
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -117,6 +118,10 @@ mutants: ## plant faults one by one; the tests must find each of them (Python 3.
 
 fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for another time)
 	./fuzz/run $(FUZZ_SECONDS)
+
+power: ## cut the power at every step of requests, on disks that keep what was synchronised (needs strace)
+	$(CARGO) build $(CARGO_FLAGS) -p efface-cli
+	$(PYTHON) fuzz/power_loss.py $(TARGET)/debug/efface $(STATES)
 
 miri: ## the kernels' unsafe code under miri, in its AVX2 form (needs a nightly compiler with miri)
 	RUSTFLAGS="-C target-feature=+avx2" MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=8 \
