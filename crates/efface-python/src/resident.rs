@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::canonicalize;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use efface::{Code, Error, Resident};
 use pyo3::prelude::*;
@@ -77,6 +77,16 @@ pub(crate) fn moved(before: &Path, after: &Path) {
 /// What a vault is known by before it is moved.
 pub(crate) fn place(vault: &Path) -> Option<PathBuf> {
     canonicalize(vault).ok()
+}
+
+/// What is behind a lock that nobody holds: another request of this process may, or one of the process that
+/// this one was forked from, and then its rows are not ours to use.
+pub(crate) fn free(lock: &Mutex<Resident>) -> Option<MutexGuard<'_, Resident>> {
+    match lock.try_lock() {
+        Ok(rows) => Some(rows),
+        Err(TryLockError::Poisoned(rows)) => Some(rows.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// What is behind a lock, also where a thread has panicked with it: a request that did not end has left

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 
 use crate::error::raised;
 use crate::remote::Remote;
-use crate::resident::{self, whole};
+use crate::resident::{self, free};
 use crate::{key, pool};
 
 /// How often signals are looked for and progress is told.
@@ -39,7 +39,7 @@ pub(crate) fn serve<T: Send>(
     let keyring = key::read(key)?;
     let resident = resident::of(vault);
     attended(py, progress, parts, |watch| {
-        let held = resident.as_ref().map(|rows| whole(rows));
+        let held = resident.as_ref().and_then(|rows| free(rows));
         let here = held.as_deref().map_or(RowStore::Vault, RowStore::Resident);
         work(&mut Context {
             clock: &now,

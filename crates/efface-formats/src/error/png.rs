@@ -43,6 +43,15 @@ pub enum PngFault {
         /// The size of that.
         expected: String,
     },
+    /// No image lies in a folder that is directly below.
+    #[error(
+        "every image lies in a folder of a folder, such as `{name}`, so that the first folders are no \
+         classes: name the folder in which the classes are, or give a table of file names and labels"
+    )]
+    Classes {
+        /// The first image.
+        name: String,
+    },
     /// An option that folders have no use for.
     #[error("a folder is read as one of PNG images, to which `{option}` does not apply")]
     Option {

@@ -67,6 +67,15 @@ pub(super) fn is_ambiguous(text: &str) -> bool {
         && [a, b, c].into_iter().all(u8::is_ascii_digit)
 }
 
+/// The digits of a number and what is between them: without its sign, currency and percent sign.
+pub(super) fn bare(text: &str) -> &str {
+    let outside =
+        |c: char| c.is_whitespace() || CURRENCIES.contains(&c) || "%+-\u{2212}".contains(c);
+    let text = text.trim_matches(outside);
+    let without = |code: &str| text.strip_prefix(code).or_else(|| text.strip_suffix(code));
+    CODES.iter().find_map(|code| without(code)).map_or(text, |text| text.trim_matches(outside))
+}
+
 /// The notations in which a number may have been spelled that is stored as one.
 pub(super) fn of_number(value: f64) -> u8 {
     if value.fract() == 0.0 { POINT | COMMA } else { POINT }
@@ -135,8 +144,7 @@ fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
             let groups = || rest.split(between);
             // Four groups with points are an address, and no whole number begins with a zero.
             let is_address = between == '.' && part.is_none() && groups().count() == 3;
-            let is_open = separator.is_some() || decimal == ',' && part.is_none();
-            let is_other = is_address || is_open && first.starts_with('0');
+            let is_other = is_address || first.starts_with('0');
             let fits = is_digits(first)
                 && first.len() <= 3
                 && !is_other
@@ -184,6 +192,7 @@ mod tests {
             ("EUR -3", -3.0),
             ("1\u{202f}234\u{202f}567.5 USD", 1_234_567.5),
             ("1\u{a0}234", 1234.0),
+            ("1,023", 1023.0),
             ("True", 1.0),
             ("FALSE", 0.0),
         ];
@@ -253,6 +262,7 @@ mod tests {
         assert_eq!(notations("1,234"), POINT | COMMA);
         assert_eq!((notations("12:30"), notations("1'234")), (CLOCK, POINT | COMMA));
         assert_eq!((notations("1.5"), notations("2,6")), (POINT, COMMA));
+        assert_eq!((notations("0,123"), notations("0.123")), (COMMA, POINT));
         assert_eq!((notations("7.116"), notations("1.234.567")), (POINT | COMMA, COMMA));
         for text in ["7.116", "-12.345", "999.100"] {
             assert!(is_ambiguous(text), "{text}");

@@ -118,8 +118,7 @@ impl Spelling {
         }
         self.percent += u64::from(text.contains('%'));
         self.currencies |= amount::currency(text).map_or(0, |at| 1 << at);
-        let is_sign = |c: char| amount::CURRENCIES.contains(&c) || "%+-\u{2212}".contains(c);
-        let digits = text.trim_matches(|c| is_sign(c) || c == ' ');
+        let digits = amount::bare(text);
         let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
         self.zeros += u64::from(whole && digits.len() >= 4 && digits.starts_with('0'));
         match amount::is_ambiguous(digits) {
@@ -178,7 +177,14 @@ mod tests {
 
     #[test]
     fn what_is_left_open_is_found() {
-        assert!(of(&["242", "7.489", "159 €", "-1.580 €", "kg"]).may_separate_thousands());
+        for open in [
+            &["242", "7.489", "159 €", "-1.580 €", "kg"][..],
+            &["EUR 242", "EUR 7.489"],
+            &["242", "7.489\u{a0}€"],
+            &["242 CHF", "-7.489\u{202f}CHF"],
+        ] {
+            assert!(of(open).may_separate_thousands(), "{open:?}");
+        }
         for clear in [
             &["242", "7.489", "1.5"][..],
             &["242", "7.489", "1234"],

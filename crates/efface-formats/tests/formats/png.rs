@@ -83,6 +83,17 @@ fn classes() -> ReadOptions {
 }
 
 #[test]
+fn folders_of_folders_are_no_classes() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "train/cat/1.png", gray([0, 1, 2, 3]));
+    put(folder.path(), "test/dog/2.png", gray([4, 5, 6, 7]));
+    let error = look(folder.path(), &classes()).unwrap_err();
+    assert!(error.contains("every image lies in a folder of a folder, such as `test/dog/2.png`"));
+    assert!(look(folder.path(), &unlabelled()).is_ok());
+    assert!(look(&folder.path().join("train"), &classes()).is_ok());
+}
+
+#[test]
 fn folders_are_classes_and_paths_are_ids() {
     let folder = tempfile::tempdir().unwrap();
     put(folder.path(), "dog/b.PNG", gray([4, 5, 6, 255]));

@@ -1,8 +1,7 @@
 //! PNG: a folder of images, all of one size, in 8-bit gray or RGB.
 //!
 //! Each image is a record, whose id is its path below the folder, with `/` between; records are in the
-//! order of these. Its class is the name of the folder it lies in directly below, or what a table of
-//! names and labels says. Bytes are divided by 255, as those of IDX files.
+//! order of these. Its class is the first folder of its path, or what a table of names and labels says. Bytes are divided by 255, as those of IDX files.
 
 mod decode;
 
@@ -149,8 +148,12 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing>
     Ok((names, bytes))
 }
 
-/// The first folder of each path.
+/// The first folder of each path, where these are not the folders of a second list: `train/cat/1.png`.
 fn by_folder(names: &[String]) -> Result<Vec<String>, PngFault> {
+    let is_deep = |name: &String| name.matches('/').count() > 1;
+    if let (Some(name), true) = (names.first(), names.iter().all(is_deep)) {
+        return Err(PngFault::Classes { name: name.clone() });
+    }
     let class = |name: &String| match name.split_once('/') {
         Some((class, _)) => Ok(class.to_owned()),
         None => Err(PngFault::NoClass { name: name.clone() }),

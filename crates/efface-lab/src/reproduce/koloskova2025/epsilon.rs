@@ -1,4 +1,4 @@
-//! The epsilon that the released code prints for noisy fine-tuning, and the one that holds.
+//! The epsilon that the released code prints for noisy fine-tuning, and the one that is proved.
 
 use efface::Result;
 use serde::Deserialize;
