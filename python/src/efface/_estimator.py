@@ -87,10 +87,11 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         self
             The estimator.
         """
-        mechanism = parameters.get("mechanism", self.mechanism)
-        own = any(name.startswith("mechanism__") for name in parameters)
-        if own and isinstance(mechanism, str) and mechanism in MECHANISMS:
-            parameters["mechanism"] = MECHANISMS[mechanism]()
+        for holder in {"mechanism", "head"} & type(self).parameters.keys():
+            mechanism = parameters.get(holder, getattr(self, holder))
+            own = any(name.startswith(f"{holder}__") for name in parameters)
+            if own and isinstance(mechanism, str) and mechanism in MECHANISMS:
+                parameters[holder] = MECHANISMS[mechanism]()
         return super().set_params(**parameters)  # type: ignore[no-any-return]
 
     def _validate_params(self) -> None:
@@ -101,8 +102,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
                 f"`preprocess` must be one of {', '.join(names)}, got {self.preprocess!r}",
                 code="settings",
             )
-        if isinstance(self.mechanism, Mechanism):
-            self.mechanism._validate_params()
+        if isinstance(self._mechanism, Mechanism):
+            self._mechanism._validate_params()
 
     def fit(
         self, X: Any, y: Any, ids: Any = None, subjects: Any = None, sample_weight: Any = None
@@ -194,7 +195,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     def _may_divide_by_mean(self, settings: dict[str, Any]) -> bool:
         """Whether sums may be divided by the current number of rows, which then has no limit."""
         usual = ("notion", "normalizer", "capacity", "public_n", "interactions", "state")
-        optimum = mechanism_name(self.mechanism) in ("solve", "retrain")
+        optimum = mechanism_name(self._mechanism) in ("solve", "retrain")
         return optimum and not any(name in settings for name in usual)
 
     def _weights(self, sample_weight: Any, x: Any) -> NDArray[np.float64] | None:
@@ -572,9 +573,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = (
-            self.random_state is None and mechanism_name(self.mechanism) != "ridge"
+            self.random_state is None and mechanism_name(self._mechanism) != "ridge"
         )
-        tags.input_tags.sparse = self.features is None
+        tags.input_tags.sparse = self.features is None and getattr(self, "trunk", None) is None
         fitted = self._refits()
         tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = fitted
         return tags

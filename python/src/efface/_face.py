@@ -24,6 +24,8 @@ _LEFT_OUT = ("client",)
 def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
     """Return what is to be kept, as JSON."""
     parameters = _parameters(estimator, _LEFT_OUT)
+    if getattr(estimator, "trunk", None) is not None:
+        parameters["trunk"] = estimator._features.removeprefix("network:")
     classes = getattr(estimator, "classes_", None)
     targets = estimator.__dict__.get("_target_names")
     face: dict[str, Any] = {

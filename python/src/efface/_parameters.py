@@ -44,6 +44,29 @@ _OWN = {
         ),
         "str | Mechanism",
     ),
+    "trunk": Known(
+        None,
+        [object],
+        documented(
+            "trunk : fitted network, Vault or path, optional",
+            "A network whose hidden features the model learns from: a `NetworkClassifier` or "
+            "`UnlearningClassifier` with `DPSGD`, fitted; its `Vault`; or the vault's path. The "
+            "same as `features` with ``network:`` and that path. The network is copied at "
+            "`fit`; clones of the estimator refer to the same network.",
+        ),
+        "Any",
+    ),
+    "head": Known(
+        None,
+        [str, None],
+        documented(
+            "head : str or Mechanism, optional",
+            'The last layer on `trunk`, in the place of `mechanism`: ``"ridge"``; ``"softmax"``, '
+            'which is ``"solve"`` with the loss ``"logistic"`` for two classes and ``"softmax"`` '
+            "for more; or what `mechanism` takes.",
+        ),
+        "str | Mechanism | None",
+    ),
     "fit_intercept": Known(
         True,
         ["boolean"],
@@ -109,7 +132,7 @@ _OWN = {
 # What is looked for most stands first.
 _FIRST = ("mechanism", "loss", "lambda_", "epsilon", "delta", "notion", "state", "noise")
 _FIRST += ("excess_risk", "row_norm", "row_map", "fit_intercept", "intercept", "classes")
-_FIRST += ("target_range",)
+_FIRST += ("target_range", "trunk", "head")
 _LAST = ("not_covered", "pickle_rows", "random_state", "verbose")
 
 
@@ -226,6 +249,8 @@ class Parameters:
             cls.parameters = _of_estimator(regression=of == "UnlearningRegressor")
             _equip(cls, of, cls.parameters)
             cls._parameter_constraints["mechanism"] = [str, Mechanism]
+            if "head" in cls.parameters:
+                cls._parameter_constraints["head"] = [str, Mechanism, None]
         elif cls.__doc__ and "{parameters}" in cls.__doc__:
             entries = [known.entry for known in cls.parameters.values()]
             cls.__doc__ = cls.__doc__.replace("{parameters}", "\n    ".join(entries))
@@ -236,7 +261,7 @@ def _of_estimator(*, regression: bool) -> dict[str, Known]:
     kept = {loss.name for loss in losses() if (loss.task == "regression") == regression}
     left_out = {"seed", "mechanism", "loss"} if len(kept) == 1 else {"seed", "mechanism"}
     rows = [row for row in of_models(kept) if row.name not in left_out]
-    of_classes = {"classes", "class_weight"} if regression else set()
+    of_classes = {"classes", "class_weight", "trunk", "head"} if regression else set()
     return _known(rows, tuple(name for name in _OWN if name not in of_classes))
 
 

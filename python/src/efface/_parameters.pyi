@@ -159,6 +159,8 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     fit_intercept: bool
     intercept: float | None
     classes: Any
+    trunk: Any
+    head: str | Mechanism | None
     preprocess: str | None
     features: str | None
     min_frequency: int | None
@@ -198,6 +200,8 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         fit_intercept: bool = True,
         intercept: float | None = None,
         classes: Any = None,
+        trunk: Any = None,
+        head: str | Mechanism | None = None,
         preprocess: str | None = None,
         features: str | None = None,
         min_frequency: int | None = None,

@@ -58,6 +58,9 @@ class Reading:
     _published: Published
     _records: int
 
+    mechanism: Any
+    features: str | None
+
     # The public model whose outputs the rows are, where they say so.
     _extractor: str | None = None
 
@@ -120,6 +123,16 @@ class Reading:
         check_consistent_length(x, labels, subjects)
         return Read(x, y, labels, subjects, self._weights(part.values["sample_weight"], x))
 
+    @property
+    def _mechanism(self) -> Any:
+        """The mechanism that is meant, or its name."""
+        return self.mechanism
+
+    @property
+    def _features(self) -> str | None:
+        """The features that are meant."""
+        return self.features
+
     def _settings(self) -> dict[str, Any]:
         """The engine's settings, with what the rows say of themselves."""
         told = {} if self._training is None else {"extractor_training": self._training}
@@ -128,8 +141,7 @@ class Reading:
     def _refits(self) -> bool:
         """Whether `fit` would fit preprocessing to the records."""
         declared = getattr(self, "target_range", None) is not None
-        mechanism = self.__dict__.get("mechanism")
-        started = getattr(mechanism, "start", None) is not None
+        started = getattr(self._mechanism, "start", None) is not None
         raw = not (declared or started)
         return bool(_engine.fits_preprocessing(to_json(self._settings()), raw))
 
@@ -138,7 +150,7 @@ class Reading:
         if getattr(self, "preprocess", None) is not None:
             return None
         for name in ("target_range", "start"):
-            holder = self if name == "target_range" else self.__dict__.get("mechanism")
+            holder = self if name == "target_range" else self._mechanism
             if getattr(holder, name, None) is not None:
                 return f"`{name}`"
         return _engine.asks_for_declared(to_json(self._settings()))

@@ -29,7 +29,9 @@ def settings_of(estimator: Any) -> dict[str, Any]:
     known = type(estimator)._parameter_constraints
     shared = [row for row in settings().values() if row.parameter in known]
     chosen = _chosen(estimator, [row for row in shared if row.name not in _OTHERWISE])
-    mechanism = estimator.mechanism
+    if estimator._features is not None:
+        chosen["features"] = estimator._features
+    mechanism = estimator._mechanism
     if mechanism_name(mechanism) != settings()["mechanism"].default:
         chosen["mechanism"] = mechanism_name(mechanism)
     if isinstance(mechanism, Mechanism):
@@ -48,7 +50,7 @@ def settings_of(estimator: Any) -> dict[str, Any]:
 
 def start_of(estimator: Any) -> bytes | None:
     """Return the weights to start from, as a file's bytes."""
-    start = getattr(estimator.mechanism, "start", None)
+    start = getattr(estimator._mechanism, "start", None)
     if start is None or isinstance(start, bytes):
         return start
     return Path(start).read_bytes()

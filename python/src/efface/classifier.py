@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from . import _face
 from ._errors import InputError
-from ._estimator import Unlearner
 from ._frames import is_missing
 from ._losses import has_probabilities, is_task, losses
 from ._parameters import ClassifierParameters, mechanism_name
@@ -21,6 +20,7 @@ from ._published import Published
 from ._setting import settings
 from ._settings import chosen_in
 from ._table import NUMBER, class_name, label_named, name_of_label
+from ._trunk import OnTrunk
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -31,7 +31,7 @@ _OWN_LOSSES = {"ridge": "squared-classes", "dp-sgd": "softmax", "shards": "softm
 
 def _loss(estimator: Any) -> Any:
     """The loss that is learnt: some mechanisms have their own by default."""
-    own = _OWN_LOSSES.get(mechanism_name(estimator.mechanism))
+    own = _OWN_LOSSES.get(mechanism_name(estimator._mechanism))
     default = estimator.loss == settings()["loss"].default
     return own if own is not None and default else estimator.loss
 
@@ -40,7 +40,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return has_probabilities(_loss(estimator))
 
 
-class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  # type: ignore[misc]
+class UnlearningClassifier(ClassifierMixin, ClassifierParameters, OnTrunk):  # type: ignore[misc]
     """A linear classifier that forgets records on request, and certifies it.
 
     It learns and predicts like scikit-learn's ``LogisticRegression`` or ``LinearSVC``, with one
@@ -312,12 +312,12 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, Unlearner):  #
                 hint='use `loss="softmax"`',
             )
         names = None if declared is None else [name_of_label(label) for label in declared]
-        return self._targets(y), names, {}
+        return self._targets(y), names, self._softmax(len(self.classes_))
 
     def _takes_more_classes(self, *, refits: bool) -> bool:
         """Whether there may be more than two classes: fitted preprocessing then chooses softmax."""
         chosen = refits and self.loss == settings()["loss"].default
-        return chosen or not is_task(_loss(self), "binary")
+        return chosen or self._has_softmax() or not is_task(_loss(self), "binary")
 
     def _targets(self, y: Any) -> Any:
         """Targets as the engine takes them; all must be known, unless classes come and go."""

@@ -211,7 +211,7 @@ class _OnWorkers(Unlearner, ABC):
 
     def _people(self, client: Any, collections: Collections) -> int | None:
         """How many subjects there are, where the plan of the mechanism follows that."""
-        if mechanism_name(self.mechanism) != "dp-sgd":
+        if mechanism_name(self._mechanism) != "dp-sgd":
             return None
         found = _computed(client, people, [(block.subjects,) for block in collections.blocks])
         return len(set().union(*found))
@@ -309,9 +309,9 @@ class _OnWorkers(Unlearner, ABC):
 
     def __sklearn_clone__(self) -> Self:
         parameters = self.get_params(deep=False)
-        client = parameters.pop("client")
+        kept = {name: parameters.pop(name) for name in ("client", "trunk") if name in parameters}
         copies = {name: clone(value, safe=False) for name, value in parameters.items()}
-        return type(self)(client=client, **copies)
+        return type(self)(**kept, **copies)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
