@@ -12,6 +12,8 @@ PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py vectors/*.py benches/*.p
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
+# No wheel may have more bytes than this: they are downloaded on every installation.
+WHEEL_BYTES := 8000000
 FUZZ_SECONDS ?= 60
 ROUNDS ?= 10
 STATES ?= 400
@@ -90,6 +92,10 @@ extension: ## build the Python package in place, in python/src
 
 wheel: $(VENV)/ready ## build the Python package as a wheel, in dist/
 	cd python && ../$(VENV)/bin/maturin build --release $(CARGO_FLAGS) --out ../dist
+	@wheel="$$(ls -t dist/efface-*.whl | sed -n 1p)"; bytes=$$(wc -c < "$$wheel"); \
+	if (( bytes > $(WHEEL_BYTES) )); then \
+		echo "wheel: $$wheel has $$bytes bytes, at most $(WHEEL_BYTES) are allowed: find what made it grow (debug symbols, a dependency)" >&2; exit 1; \
+	fi
 
 test-wheel: wheel ## install the wheel into a fresh environment and test it there
 	rm -rf dist/venv
