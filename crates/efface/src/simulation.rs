@@ -1,7 +1,6 @@
 //! The engine in memory: what it would release, without a vault.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use efface_learn::Dataset;
 use efface_learn::mechanism::{Change, Released};
@@ -11,6 +10,7 @@ use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
 use crate::audit_sample::AuditSample;
+use crate::context::Watch;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Request, Start, claims, of, run, stated, touched};
 use crate::naming::row_id;
@@ -146,14 +146,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Learns on the records of a world.
+    /// Learns on the records of a world, until `watch` breaks.
     ///
     /// # Errors
     /// As training.
-    pub fn learn(&self, world: World, rng: &mut ChaCha20Rng) -> Result<Released> {
+    pub fn learn(
+        &self,
+        world: World,
+        rng: &mut ChaCha20Rng,
+        watch: &mut Watch<'_>,
+    ) -> Result<Released> {
         let (rows, plan) = (self.rows(world), self.plan_of(world));
-        let released =
-            run(plan, rows, &Start::Nothing, 1, rng, &mut |_| ControlFlow::Continue(()))?;
+        let released = run(plan, rows, &Start::Nothing, 1, rng, watch)?;
         let event = stated(plan, released.event, None, 0)?;
         Ok(Released { event, ..released })
     }
@@ -162,11 +166,17 @@ impl<'a> Simulation<'a> {
     ///
     /// # Errors
     /// As a deletion.
-    pub fn delete(&self, learnt: &Released, rng: &mut ChaCha20Rng) -> Result<Released> {
+    pub fn delete(
+        &self,
+        learnt: &Released,
+        rng: &mut ChaCha20Rng,
+        watch: &mut Watch<'_>,
+    ) -> Result<Released> {
         let since = vec![0; self.removed.data.rows()];
         let change = Change { deleted_since: &since, added: 0 };
         let weights = self.carried(&learnt.weights)?;
-        self.serve((learnt, &weights), change, &self.removed, self.steps(learnt)?, rng)
+        let steps = self.steps(learnt)?;
+        self.serve((learnt, &weights), change, (&self.removed, steps), rng, watch)
     }
 
     /// K of the deletion, for `noisy-gd`; 0 for others.
@@ -184,9 +194,9 @@ impl<'a> Simulation<'a> {
         &self,
         (learnt, weights): (&Released, &[f64]),
         change: Change<'_>,
-        removed: &Keyed,
-        steps: u64,
+        (removed, steps): (&Keyed, u64),
         rng: &mut ChaCha20Rng,
+        watch: &mut Watch<'_>,
     ) -> Result<Released> {
         let start = Start::Request(Request {
             weights,
@@ -199,7 +209,6 @@ impl<'a> Simulation<'a> {
             touched: &self.touched,
             steps,
         });
-        let watch = &mut |_: &_| ControlFlow::Continue(());
         let released = run(self.then, &self.after, &start, 2, rng, watch)?;
         let deleted = change.deleted_since.len() as u64;
         let event = stated(self.then, released.event, Some(&learnt.event), deleted)?;
@@ -218,8 +227,13 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// As training; under `mean` a `descent-to-delete` request larger than `max-group`, whose steps
     /// cannot be repeated without it.
-    pub fn reference(&self, deletion: &Event, rng: &mut ChaCha20Rng) -> Result<Released> {
-        let learnt = self.learn(World::After, rng)?;
+    pub fn reference(
+        &self,
+        deletion: &Event,
+        rng: &mut ChaCha20Rng,
+        watch: &mut Watch<'_>,
+    ) -> Result<Released> {
+        let learnt = self.learn(World::After, rng, watch)?;
         if self.compares_with() == Reference::Retrained {
             return Ok(learnt);
         }
@@ -240,7 +254,7 @@ impl<'a> Simulation<'a> {
         // Nothing changes; the change only makes `descent-to-delete` count as many updates.
         let since = vec![0; if mean { 0 } else { count }];
         let change = Change { deleted_since: &since, added: 0 };
-        self.serve((&learnt, &learnt.weights), change, &self.none, steps, rng)
+        self.serve((&learnt, &learnt.weights), change, (&self.none, steps), rng, watch)
     }
 
     /// The claims that a certificate of the simulated deletion would make, those first that the plan

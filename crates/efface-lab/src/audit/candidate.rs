@@ -1,16 +1,19 @@
 //! The record whose deletion is easiest to see: searched for, not picked.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use efface::{Code, Error, Result};
 use efface_learn::loss::slope as link_slope;
 use efface_learn::objective::LARGEST_HESSIAN;
-use efface_learn::solver::{Solver, Start, Stopping, least_distance, solve};
+use efface_learn::solver::{Progress, SolveError, Solver, Start, Stopping, least_distance, solve};
 use efface_learn::{Constants, Dataset, Objective, Summation};
 use efface_matrix::{Matrix, margins};
 use efface_page::number::near;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
+
+use super::worlds::Ended;
 
 /// How many single records of each kind are tried.
 const TRIED: usize = 3;
@@ -32,14 +35,19 @@ pub struct Candidate {
 /// size, or where a record's gradient has several parts (softmax), by the gradient alone.
 ///
 /// # Errors
-/// Fewer than `count` + 1 records; sums that cannot be made.
-pub fn search(constants: &Constants, data: &Dataset, count: usize) -> Result<Candidate> {
+/// Fewer than `count` + 1 records; sums that cannot be made; an interruption where `ended` says so.
+pub fn search(
+    constants: &Constants,
+    data: &Dataset,
+    count: usize,
+    ended: &Ended<'_>,
+) -> Result<Candidate> {
     if count == 0 || count >= data.rows() {
         let message =
             format!("deleting {count} of {} records leaves none to learn from", data.rows());
         return Err(Error::refused(Code::Records, message));
     }
-    let Some(at) = optimum(constants, data, None)? else {
+    let Some(at) = optimum(constants, data, None, ended)? else {
         let zeros = vec![0.0; constants.parameters()];
         let positions = largest(&gradients(constants, data, &zeros)?, 0, count);
         return Ok(Candidate { positions, found: "largest gradient at weights 0".into() });
@@ -59,7 +67,7 @@ pub fn search(constants: &Constants, data: &Dataset, count: usize) -> Result<Can
                 continue;
             }
             let rest = without(data, &positions)?;
-            let Some(without) = optimum(constants, &rest, Some(&at))? else { continue };
+            let Some(without) = optimum(constants, &rest, Some(&at), ended)? else { continue };
             let moved = distance(&at, &without);
             if best.as_ref().is_none_or(|(most, _)| moved > *most) {
                 let found = format!(
@@ -79,11 +87,12 @@ pub fn search(constants: &Constants, data: &Dataset, count: usize) -> Result<Can
 /// certifies none.
 ///
 /// # Errors
-/// Data that break the constants.
+/// Data that break the constants; an interruption where `ended` says so.
 pub fn optimum(
     constants: &Constants,
     data: &Dataset,
     from: Option<&[f64]>,
+    ended: &Ended<'_>,
 ) -> Result<Option<Vec<f64>>> {
     let objective = Objective::new(constants, data).map_err(failed)?;
     let distance = 4.0 * least_distance(constants, Summation::AnyOrder, data.rows());
@@ -93,9 +102,14 @@ pub fn optimum(
     let zeros = vec![0.0; constants.parameters()];
     let start = Start { weights: from.unwrap_or(&zeros), factor: None };
     let stopping = Stopping { distance };
-    let watch = &mut efface_learn::solver::unwatched;
-    let found = solve(&objective, Solver::Automatic, stopping, start, watch);
-    Ok(Some(found.map_err(failed)?.weights))
+    let watch = &mut |_: &Progress| match ended() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    match solve(&objective, Solver::Automatic, stopping, start, watch) {
+        Err(SolveError::Cancelled { .. }) => Err(Error::interrupted()),
+        found => Ok(Some(found.map_err(failed)?.weights)),
+    }
 }
 
 /// Norm of every record's loss gradient; for softmax the sum of its row's length and the error of the

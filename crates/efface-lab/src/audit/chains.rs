@@ -11,8 +11,8 @@ use efface_privacy::event;
 use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
-use super::examine::Direction;
-use super::worlds::{BatchWorlds, Chains, Design, Noise, Phase, Seeds, Side, Steps};
+use super::examine::{Direction, watch};
+use super::worlds::{BatchWorlds, Chains, Design, Ended, Noise, Phase, Seeds, Side, Steps};
 
 enum Mechanism {
     Noisy(CheckedNoisyGd),
@@ -36,6 +36,7 @@ pub(super) fn batch(
     data: &Dataset,
     deleted: &Released,
     rng: &mut ChaCha20Rng,
+    ended: &Ended<'_>,
 ) -> Result<Option<Batch>> {
     let plan = simulation.plan();
     if slope(constants.loss(), 0.0, 0.0).is_none() {
@@ -43,7 +44,8 @@ pub(super) fn batch(
     }
     let steps = |phases: &[event::Phase]| phases.iter().map(|phase| phase.steps).collect();
     let (mechanism, steps, reference) = match (&plan.schedule, deleted.event.core()) {
-        (Schedule::Steps { plan, .. }, Event::NoisyGd(event)) => {
+        // Chains side by side take every record in every step.
+        (Schedule::Steps { plan, .. }, Event::NoisyGd(event)) if plan.batches.is_none() => {
             let removal = event.phases.last().map_or(1, |phase| phase.steps);
             let learning = plan.learning_steps;
             let plan = NoisyGdPlan { removal_steps: removal, ..plan.clone() };
@@ -54,7 +56,7 @@ pub(super) fn batch(
         }
         (Schedule::Descent(plan), Event::Descent(event)) => {
             // One run of the engine says how often the reference publishes.
-            let repeated = simulation.reference(&deleted.event, rng)?;
+            let repeated = simulation.reference(&deleted.event, rng, &mut watch(ended))?;
             let Event::Descent(repeated) = repeated.event.core() else { return Ok(None) };
             let checked = plan
                 .clone()
@@ -92,9 +94,10 @@ impl Batch {
 }
 
 /// From where the reference would end without noise to where a deletion would.
-pub(super) fn path_of_means(worlds: &BatchWorlds<'_>) -> Result<Direction> {
-    let end =
-        |chains: &Chains<'_>, side| chains.with(Noise::Omitted).run(&worlds.seeds, side, 0..1);
+pub(super) fn path_of_means(worlds: &BatchWorlds<'_>, ended: &Ended<'_>) -> Result<Direction> {
+    let end = |chains: &Chains<'_>, side| {
+        chains.with(Noise::Omitted).run(&worlds.seeds, side, 0..1, ended)
+    };
     let deleted = end(&worlds.deleted, Side::Deleted)?;
     let reference = end(&worlds.reference, Side::Reference)?;
     let vector = deleted.iter().zip(&reference).map(|(a, b)| a - b).collect();

@@ -4,6 +4,7 @@ use efface::{Settings, Simulation, Source, World};
 use efface_privacy::event::Event;
 
 use super::chains;
+use super::examine::watch;
 use super::worlds::{Seeds, Side, Worlds};
 use crate::trial::{Sandbox, draws::generator};
 
@@ -49,9 +50,11 @@ fn the_reference_side_by_side_is_the_engine_s() {
         let simulation = Simulation::new(plan, data, &[5]).unwrap();
         let seeds = || Seeds::new([8; 32]);
         let rng = &mut seeds().generator(Side::Deleted, 1_000_000);
-        let learnt = simulation.learn(World::Before, rng).unwrap();
-        let deleted = simulation.delete(&learnt, rng).unwrap();
-        let batch = chains::batch(&simulation, &constants, data, &deleted, rng).unwrap().unwrap();
+        let learnt = simulation.learn(World::Before, rng, &mut watch(&|| false)).unwrap();
+        let deleted = simulation.delete(&learnt, rng, &mut watch(&|| false)).unwrap();
+        let batch = chains::batch(&simulation, &constants, data, &deleted, rng, &|| false)
+            .unwrap()
+            .unwrap();
         let worlds = batch.worlds(&constants, &[5], seeds());
         let (spacing, eta) = match deleted.event.core() {
             Event::NoisyGd(event) => (event.grid.0, event.step.0),
@@ -60,15 +63,18 @@ fn the_reference_side_by_side_is_the_engine_s() {
         };
         let most = spacing * (2.0 + 1.0 / (1.0 - constants.contraction(eta)));
         for side in [Side::Deleted, Side::Reference] {
-            let many = worlds.releases(side, 0..20).unwrap();
+            let many = worlds.releases(side, 0..20, &|| false).unwrap();
             for (run, chain) in many.chunks_exact(worlds.parameters()).enumerate() {
                 let rng = &mut seeds().generator(side, run as u64);
                 let expected = match side {
                     Side::Deleted => {
-                        let learnt = simulation.learn(World::Before, rng).unwrap();
-                        simulation.delete(&learnt, rng).unwrap()
+                        let learnt =
+                            simulation.learn(World::Before, rng, &mut watch(&|| false)).unwrap();
+                        simulation.delete(&learnt, rng, &mut watch(&|| false)).unwrap()
                     }
-                    Side::Reference => simulation.reference(&deleted.event, rng).unwrap(),
+                    Side::Reference => {
+                        simulation.reference(&deleted.event, rng, &mut watch(&|| false)).unwrap()
+                    }
                 };
                 for (a, b) in chain.iter().zip(&expected.weights) {
                     assert!((a - b).abs() <= most, "{name}, {side:?} {run}: {a} and {b}");

@@ -6,11 +6,7 @@
 //! published. Then a model is trained from nothing on the records that are left, put in in another order and
 //! with another number of threads; exact removal promises that both have the same bits.
 
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
 
 use efface::{Claim, Code, Error, ExactCopy, ExactSample, Notion, Plan, Result, Schedule};
 use efface_learn::Dataset;
@@ -19,17 +15,19 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 use rayon::ThreadPoolBuilder;
 
-use super::examine::Budget;
+use super::examine::{Budget, watch};
 use super::result::{
     AuditResult, Certified, Compared, Deleted, Head, Records, SCHEMA, Split, Verdict,
 };
 use super::vault::{Options, unchanged};
-use super::worlds::{Seeds, Side};
+use super::worlds::{Ended, Seeds, Side};
 
 /// Records of each request, as far as as many are left.
 const REQUESTS: [usize; 3] = [1, 2, 4];
 /// Threads of the trainings anew, in turn.
 const THREADS: [usize; 2] = [1, 3];
+/// What is noted where time ends an audit.
+const TIME: &str = "the limit of time ended the requests";
 /// The name of the method.
 pub(super) const METHOD: &str = "bit by bit";
 
@@ -50,7 +48,7 @@ pub(super) fn audit(
     let kept = super::vault::spread(&read.sample, options.rows)?;
     let mut notes = Vec::new();
     if (kept.len() as u64) < in_vault {
-        stoppable(budget, |watch| read.keep(&kept, watch))?;
+        budget.prepared(|ended| read.keep(&kept, &mut watch(ended)))?;
         notes.push(format!(
             "the model is a fresh one of {} of the vault's {in_vault} records, evenly spread, under the \
              same constants",
@@ -141,10 +139,11 @@ fn compare(
     };
     let enough = usize::try_from(budget.runs).unwrap_or(usize::MAX);
     for (number, size) in std::iter::once(0).chain(sizes.into_iter().take(enough)).enumerate() {
-        if budget.limit.is_some_and(|limit| (budget.elapsed)() >= limit) {
-            notes.push("the limit of time ended the requests".into());
+        if budget.over(1.0)? {
+            notes.push(TIME.into());
             break;
         }
+        let mut gone = Vec::new();
         if size > 0 {
             // Half of the records stay, so that there is something to learn.
             let chosen = match named.as_slice() {
@@ -155,19 +154,28 @@ fn compare(
                 notes.push("too few records are left for a further request".into());
                 break;
             }
-            match stoppable(budget, |watch| copy.delete(&chosen, watch)) {
-                Ok(claims) => found.claims = claims,
+            match budget.within(|ended| copy.delete(&chosen, &mut watch(ended))) {
+                Ok(Some(claims)) => found.claims = claims,
+                Ok(None) => {
+                    notes.push(TIME.into());
+                    break;
+                }
                 Err(error) if error.code() == Code::BudgetExhausted && number > 1 => {
                     notes.push(format!("a further request is refused: {}", error.message()));
                     break;
                 }
                 Err(error) => return Err(error),
             }
-            let gone: Vec<usize> = chosen.iter().map(|&row| left[row]).collect();
+            gone.extend(chosen.iter().map(|&row| left[row]));
             left.retain(|row| !gone.contains(row));
-            found.positions.extend(gone);
         }
-        found.compared.push(compared(&copy, size > 0, number, budget, rng)?);
+        let made = budget.within(|ended| compared(&copy, size > 0, number, rng, ended))?;
+        let Some(made) = made else {
+            notes.push(TIME.into());
+            break;
+        };
+        found.compared.push(made);
+        found.positions.extend(gone);
     }
     found.positions.sort_unstable();
     Ok(found)
@@ -178,42 +186,15 @@ fn compared(
     copy: &ExactCopy<'_>,
     requested: bool,
     number: usize,
-    budget: &Budget<'_>,
     rng: &mut ChaCha20Rng,
+    ended: &Ended<'_>,
 ) -> Result<Compared> {
     let threads = THREADS[number % THREADS.len()];
     let mut order: Vec<usize> = (0..copy.records().rows()).collect();
     shuffle(&mut order, rng);
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
-    let anew = stoppable(budget, |watch| {
-        let stop = AtomicBool::new(false);
-        // A pool takes no watch that only this thread may ask.
-        std::thread::scope(|scope| {
-            let (done, waiting) = mpsc::channel();
-            let (stop, pool, order) = (&stop, &pool, &order);
-            scope.spawn(move || {
-                let watch = &mut |_: &_| match stop.load(Ordering::Relaxed) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                };
-                drop(done.send(pool.install(|| copy.anew(order, watch))));
-            });
-            loop {
-                match waiting.recv_timeout(Duration::from_millis(50)) {
-                    Ok(weights) => return weights,
-                    Err(mpsc::RecvTimeoutError::Timeout) => {
-                        if watch(&efface::Progress::Waiting).is_break() {
-                            stop.store(true, Ordering::Relaxed);
-                        }
-                    }
-                    Err(mpsc::RecvTimeoutError::Disconnected) => {
-                        return Err(Error::refused(Code::Audit, "a training ended without a word"));
-                    }
-                }
-            }
-        })
-    })?;
+    let anew = pool.install(|| copy.anew(&order, &mut watch(ended)))?;
     Ok(Compared {
         request: requested.then_some(number as u64),
         records: order.len() as u64,
@@ -229,14 +210,6 @@ pub(super) fn differing(one: &[f64], other: &[f64]) -> u64 {
         return one.len().max(other.len()) as u64;
     }
     one.iter().zip(other).filter(|(a, b)| a.to_bits() != b.to_bits()).count() as u64
-}
-
-/// Does work that ends when the user asks to stop.
-fn stoppable<T>(
-    budget: &Budget<'_>,
-    work: impl FnOnce(&mut efface::Watch<'_>) -> Result<T>,
-) -> Result<T> {
-    work(&mut |_| if (budget.stop)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
 }
 
 /// The positions, ascending, of the `count` records whose labels the published weights give best: of shards

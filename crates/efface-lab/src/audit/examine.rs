@@ -1,10 +1,12 @@
 //! Running both worlds and testing what tells them apart.
 
-use efface::{Code, Error, Result};
+use std::ops::{ControlFlow, Range};
+
+use efface::{Code, Error, Progress, Result};
 
 use super::result::{Split, Test};
 use super::statistics::{ERROR, Errors, Goal, Shown, choose};
-use super::worlds::{Side, Worlds};
+use super::worlds::{Ended, Side, Worlds};
 
 /// A direction in weight space, towards the releases after a deletion.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,12 +21,12 @@ pub struct Direction {
 pub struct Budget<'a> {
     /// Runs of each world.
     pub runs: u64,
-    /// Seconds after which no further round begins.
+    /// Seconds after which work ends, also within a run: a round that is not done by then is not counted.
     pub limit: Option<f64>,
     /// Seconds since the audit began.
-    pub elapsed: &'a dyn Fn() -> f64,
+    pub elapsed: &'a (dyn Fn() -> f64 + Sync),
     /// Whether the user asked to stop.
-    pub stop: &'a dyn Fn() -> bool,
+    pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// What the tests found.
@@ -78,8 +80,10 @@ pub fn examine(
         let mut sums = vec![0.0; parameters];
         while begun < goal && !budget.over(1.0 / DIRECTION_PART as f64)? {
             let round = begun..(begun + worlds.round()).min(goal);
-            for (side, sign) in [(Side::Deleted, 1.0), (Side::Reference, -1.0)] {
-                for release in worlds.releases(side, round.clone())?.chunks_exact(parameters) {
+            let both = |ended: &Ended<'_>| both(worlds, round.clone(), ended);
+            let Some(releases) = budget.within(both)? else { break };
+            for (releases, sign) in releases.iter().zip([1.0, -1.0]) {
+                for release in releases.chunks_exact(parameters) {
                     sums.iter_mut().zip(release).for_each(|(sum, w)| *sum += sign * w);
                 }
             }
@@ -92,8 +96,9 @@ pub fn examine(
     let (first, mut next) = (begun, begun);
     while next < budget.runs && !budget.over(1.0)? {
         let round = next..(next + worlds.round()).min(budget.runs);
-        for side in [Side::Deleted, Side::Reference] {
-            let releases = worlds.releases(side, round.clone())?;
+        let both = |ended: &Ended<'_>| both(worlds, round.clone(), ended);
+        let Some(releases) = budget.within(both)? else { break };
+        for (side, releases) in SIDES.into_iter().zip(&releases) {
             for (run, release) in round.clone().zip(releases.chunks_exact(parameters)) {
                 let counted = (run - first) % CYCLE >= CHOOSING;
                 for (direction, scores) in directions.iter().zip(&mut scores) {
@@ -137,6 +142,14 @@ pub fn examine(
     Ok(Examined { tests, split, reach })
 }
 
+const SIDES: [Side; 2] = [Side::Deleted, Side::Reference];
+
+/// The releases of a round in both worlds.
+fn both(worlds: &dyn Worlds, round: Range<u64>, ended: &Ended<'_>) -> Result<[Vec<f64>; 2]> {
+    let [deleted, reference] = SIDES.map(|side| worlds.releases(side, round.clone(), ended));
+    Ok([deleted?, reference?])
+}
+
 /// Scores along one direction: of deletions, of reference runs.
 #[derive(Debug, Clone, Default)]
 struct Scores {
@@ -153,12 +166,44 @@ impl Scores {
 
 impl Budget<'_> {
     /// Whether this part of the time is spent.
-    fn over(&self, part: f64) -> Result<bool> {
+    pub(super) fn over(&self, part: f64) -> Result<bool> {
         if (self.stop)() {
             return Err(Error::interrupted());
         }
-        Ok(self.limit.is_some_and(|limit| (self.elapsed)() >= part * limit))
+        Ok(self.spent(part))
     }
+
+    fn spent(&self, part: f64) -> bool {
+        self.limit.is_some_and(|limit| (self.elapsed)() >= part * limit)
+    }
+
+    /// Does work that asks at every step whether to end; none where the limit of time ended it.
+    pub(super) fn within<T>(
+        &self,
+        work: impl FnOnce(&Ended<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match work(&|| (self.stop)() || self.spent(1.0)) {
+            Err(error) if error.code() == Code::Interrupted && !(self.stop)() => Ok(None),
+            done => done.map(Some),
+        }
+    }
+
+    /// Does work without which an audit has nothing to say.
+    pub(super) fn prepared<T>(&self, work: impl FnOnce(&Ended<'_>) -> Result<T>) -> Result<T> {
+        self.within(work)?.ok_or_else(|| {
+            let message = format!(
+                "the limit of {} seconds passed before the first runs of the audit began",
+                self.limit.unwrap_or_default()
+            );
+            Error::input(Code::Audit, message)
+                .hint("give the audit more time, or fewer records to learn from")
+        })
+    }
+}
+
+/// A watcher of the engine's work that ends it when asked to.
+pub(super) fn watch(ended: &Ended<'_>) -> impl FnMut(&Progress) -> ControlFlow<()> {
+    move |_| if ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -17,6 +17,8 @@ mod candidate;
 mod chains;
 #[cfg(test)]
 mod chains_tests;
+#[cfg(test)]
+mod ended_tests;
 mod exact;
 mod examine;
 mod fault;
@@ -40,5 +42,5 @@ pub use result::{
 };
 pub use vault::{Options, audit};
 pub use worlds::{
-    BatchWorlds, Chains, Design, EngineWorlds, Noise, Phase, Seeds, Side, Steps, Worlds,
+    BatchWorlds, Chains, Design, Ended, EngineWorlds, Noise, Phase, Seeds, Side, Steps, Worlds,
 };

@@ -114,8 +114,8 @@ fn chains_side_by_side_follow_the_engine() {
                 Phase { without: deleted.to_vec(), steps: 7 },
             ];
             let chains = Chains::new(&design, &constants, Steps::Noisy(&plan), phases);
-            let many = chains.run(&seeds, Side::Deleted, 0..150).unwrap();
-            let one = chains.run(&seeds, Side::Deleted, 149..150).unwrap();
+            let many = chains.run(&seeds, Side::Deleted, 0..150, &|| false).unwrap();
+            let one = chains.run(&seeds, Side::Deleted, 149..150, &|| false).unwrap();
             let most = plan.plan().grid / (1.0 - constants.contraction(step(&constants)));
             let mut equal = 0;
             for (run, chain) in many.chunks_exact(5).enumerate() {
@@ -148,7 +148,7 @@ fn blocks_and_batches_do_not_matter() {
     ];
     let chains = Chains::new(&design, &constants, Steps::Noisy(&plan), phases);
     let seeds = Seeds::new([4; 32]);
-    let got = chains.run(&seeds, Side::Deleted, 5..8).unwrap();
+    let got = chains.run(&seeds, Side::Deleted, 5..8, &|| false).unwrap();
     let most = plan.plan().grid / (1.0 - constants.contraction(step(&constants)));
     for (run, chain) in (5..8).zip(got.chunks_exact(5)) {
         let expected = engine(&constants, &plan, (&before, &after), (&seeds, run));
@@ -192,7 +192,7 @@ fn descent_side_by_side_follows_the_engine() {
             Phase { without: deleted.to_vec(), steps: 7 },
         ];
         let chains = Chains::new(&design, &constants, Steps::Descent(&plan), phases);
-        let got = chains.run(&seeds, Side::Deleted, 0..150).unwrap();
+        let got = chains.run(&seeds, Side::Deleted, 0..150, &|| false).unwrap();
         let mut equal = 0;
         for (run, chain) in got.chunks_exact(5).enumerate() {
             let rng = &mut seeds.generator(Side::Deleted, run as u64);
@@ -210,7 +210,8 @@ fn descent_side_by_side_follows_the_engine() {
             equal += usize::from(chain == expected.weights);
         }
         assert!(equal >= 130, "{variant:?}: {equal} of 150 equal");
-        let quiet = chains.with(Noise::Omitted).run(&seeds, Side::Deleted, 0..2).unwrap();
+        let quiet =
+            chains.with(Noise::Omitted).run(&seeds, Side::Deleted, 0..2, &|| false).unwrap();
         assert_eq!(quiet[..5], quiet[5..], "nothing is drawn");
     }
 }

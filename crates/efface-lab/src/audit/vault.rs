@@ -10,10 +10,10 @@ use efface_learn::Constants;
 use efface_learn::mechanism::Released;
 use efface_privacy::claim::Notion;
 
-use super::examine::{Budget, Direction, Examined, Means, examine};
+use super::examine::{Budget, Direction, Examined, Means, examine, watch};
 use super::result::{AuditResult, Certified, Deleted, Head, Records, SCHEMA, judge, largest};
 use super::statistics::ERROR;
-use super::worlds::{EngineWorlds, Seeds, Side};
+use super::worlds::{Ended, EngineWorlds, Seeds, Side};
 use super::{canary, candidate, chains, exact, sampled};
 
 /// What to audit.
@@ -103,7 +103,8 @@ pub fn audit(
         sample.records = records;
         (rows, "planted along the feature the data use least".to_owned())
     } else if options.records.is_empty() {
-        let found = candidate::search(&constants, &sample.records, group)?;
+        let found = budget
+            .prepared(|ended| candidate::search(&constants, &sample.records, group, ended))?;
         (found.positions, found.found)
     } else {
         (sample.named.clone(), "named".to_owned())
@@ -114,21 +115,25 @@ pub fn audit(
     let seeds = Seeds::new(seed);
     // Runs are numbered from 0; this one is not among them.
     let rng = &mut seeds.generator(Side::Deleted, u64::MAX / 2 - 1);
-    let learnt = simulation.learn(World::Before, rng)?;
-    let deleted = simulation.delete(&learnt, rng)?;
+    let deleted = budget.prepared(|ended| {
+        let watch = &mut watch(ended);
+        let learnt = simulation.learn(World::Before, rng, watch)?;
+        simulation.delete(&learnt, rng, watch)
+    })?;
     let claims = claims(&simulation, &deleted)?;
     let certified: Vec<Certified> = claims.iter().map(Certified::of).collect();
     let delta = claims.first().and_then(|claim| claim.delta).map_or(0.0, |delta| delta.0);
     if claims.first().is_some_and(|claim| claim.releases > 1) {
         notes.push("the claim covers several releases together; one of them was tested".into());
     }
-    let mut directions = optima(&constants, &simulation)?;
-    let batch = chains::batch(&simulation, &constants, data, &deleted, rng)?;
+    let mut directions = budget.prepared(|ended| optima(&constants, &simulation, ended))?;
+    let batch = budget
+        .prepared(|ended| chains::batch(&simulation, &constants, data, &deleted, rng, ended))?;
     let steps = batch.as_ref().map(|batch| batch.steps);
     let (examined, method) = match &batch {
         Some(batch) => {
             let worlds = batch.worlds(&constants, &positions, seeds);
-            directions.push(chains::path_of_means(&worlds)?);
+            directions.push(budget.prepared(|ended| chains::path_of_means(&worlds, ended))?);
             (examine(&worlds, directions, Means::Tried, delta, budget)?, "batched")
         }
         None => {
@@ -256,11 +261,16 @@ fn claims(simulation: &Simulation<'_>, deleted: &Released) -> Result<Vec<Claim>>
 }
 
 /// From the optimum without the records to the one with them, where there are optima.
-fn optima(constants: &Constants, simulation: &Simulation<'_>) -> Result<Vec<Direction>> {
-    let with = candidate::optimum(constants, simulation.records(World::Before), None)?;
+fn optima(
+    constants: &Constants,
+    simulation: &Simulation<'_>,
+    ended: &Ended<'_>,
+) -> Result<Vec<Direction>> {
+    let with = candidate::optimum(constants, simulation.records(World::Before), None, ended)?;
     let with = with.map(|with| simulation.carried(&with)).transpose()?;
     let then = &simulation.plan_of(World::After).constants()?;
-    let without = candidate::optimum(then, simulation.records(World::After), with.as_deref())?;
+    let after = simulation.records(World::After);
+    let without = candidate::optimum(then, after, with.as_deref(), ended)?;
     let (Some(with), Some(without)) = (with, without) else { return Ok(Vec::new()) };
     let vector = with.iter().zip(&without).map(|(a, b)| a - b).collect();
     Ok(vec![Direction { name: "difference of the two optima".into(), vector }])

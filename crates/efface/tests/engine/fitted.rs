@@ -11,7 +11,7 @@ use efface::{
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::world::{World, bytes};
+use crate::world::{World, bytes, unwatched};
 
 /// Records of a table as people have it: words, dates, missing cells, numbers of all sizes.
 #[derive(Clone)]
@@ -392,9 +392,9 @@ fn a_simulated_deletion_is_fitted_to_what_remains() {
     let then = sample.without(&sample.named).unwrap();
     let simulation = Simulation::of_sample(&sample, &then, &sample.named).unwrap();
     let rng = &mut ChaCha20Rng::from_seed([3; 32]);
-    let learnt = simulation.learn(Side::Before, rng).unwrap();
-    let deleted = simulation.delete(&learnt, rng).unwrap();
-    let reference = simulation.reference(&deleted.event, rng).unwrap();
+    let learnt = simulation.learn(Side::Before, rng, &mut unwatched).unwrap();
+    let deleted = simulation.delete(&learnt, rng, &mut unwatched).unwrap();
+    let reference = simulation.reference(&deleted.event, rng, &mut unwatched).unwrap();
     assert!(deleted.weights.len() < learnt.weights.len());
     assert_eq!(deleted.weights.len(), reference.weights.len());
 

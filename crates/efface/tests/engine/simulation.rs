@@ -7,7 +7,7 @@ use efface::{
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::world::World;
+use crate::world::{World, unwatched};
 
 fn named(mechanism: &str) -> Settings {
     Settings { mechanism: Some(mechanism.into()), lambda: Some(0.1), ..Settings::default() }
@@ -45,9 +45,9 @@ fn rehearsed_claims_are_those_of_the_certificate() {
         let simulation = Simulation::new(&found.plan, &found.records, &found.named).unwrap();
         assert_eq!(simulation.records(Side::After).rows(), 118);
         let rng = &mut ChaCha20Rng::seed_from_u64(1);
-        let learnt = simulation.learn(Side::Before, rng).unwrap();
-        let deleted = simulation.delete(&learnt, rng).unwrap();
-        let reference = simulation.reference(&deleted.event, rng).unwrap();
+        let learnt = simulation.learn(Side::Before, rng, &mut unwatched).unwrap();
+        let deleted = simulation.delete(&learnt, rng, &mut unwatched).unwrap();
+        let reference = simulation.reference(&deleted.event, rng, &mut unwatched).unwrap();
         assert_eq!(reference.weights.len(), deleted.weights.len());
 
         let request = Delete { what: Which::Ids(ids), request_id: None };
@@ -73,9 +73,9 @@ fn exact_removal_is_rehearsed_exactly() {
     let found = audit_sample(&vault, &["id-3".to_owned()]).unwrap();
     let simulation = Simulation::new(&found.plan, &found.records, &found.named).unwrap();
     let rng = &mut ChaCha20Rng::seed_from_u64(2);
-    let learnt = simulation.learn(Side::Before, rng).unwrap();
-    let deleted = simulation.delete(&learnt, rng).unwrap();
-    let reference = simulation.reference(&deleted.event, rng).unwrap();
+    let learnt = simulation.learn(Side::Before, rng, &mut unwatched).unwrap();
+    let deleted = simulation.delete(&learnt, rng, &mut unwatched).unwrap();
+    let reference = simulation.reference(&deleted.event, rng, &mut unwatched).unwrap();
     assert_eq!(deleted.weights, reference.weights);
     assert_ne!(deleted.weights, learnt.weights);
 }

@@ -71,7 +71,7 @@ pub(crate) struct Audit {
     #[arg(long, conflicts_with = "record")]
     canary: bool,
 
-    /// Start no further runs after this many seconds
+    /// End the runs after this many seconds; unfinished ones do not count
     #[arg(long, value_name = "SECONDS", value_parser = at_least_one, allow_negative_numbers = true)]
     time_limit: Option<u64>,
 

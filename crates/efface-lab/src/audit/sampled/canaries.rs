@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use efface::Result;
+use efface::{Error, Result};
 use efface_net::{CheckedDpSgd, Data, DpSgdPlan, Network, Optimiser, Shape, dp_sgd};
 use efface_privacy::accountant::pld::Segment;
 use rand_chacha::ChaCha20Rng;
 
 use super::failed;
+use crate::audit::worlds::Ended;
 
 /// Canaries that are there or not, and whether they are one unit.
 #[derive(Debug, Clone, Copy)]
@@ -63,8 +64,11 @@ impl Step {
     /// What a step releases along the canaries' direction.
     ///
     /// # Errors
-    /// As the engine.
-    pub(super) fn released(&self, rng: &mut ChaCha20Rng) -> Result<f64> {
+    /// As the engine; an interruption where `ended` says so.
+    pub(super) fn released(&self, rng: &mut ChaCha20Rng, ended: &Ended<'_>) -> Result<f64> {
+        if ended() {
+            return Err(Error::interrupted());
+        }
         let data = Data { rows: &self.rows, labels: &self.labels, units: self.units.as_deref() };
         let start = vec![0.0; self.network.parameters()];
         let watch = &mut |_| ControlFlow::Continue(());

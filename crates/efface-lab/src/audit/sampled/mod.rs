@@ -23,7 +23,7 @@ use super::result::{
 };
 use super::statistics::ERROR;
 use super::vault::Options;
-use super::worlds::{Seeds, Side, Worlds};
+use super::worlds::{Ended, Seeds, Side, Worlds};
 use canaries::{Canaries, Ratio, Step};
 use weighed::Weighed;
 
@@ -179,14 +179,14 @@ impl Worlds for LossWorlds {
         ROUND
     }
 
-    fn releases(&self, side: Side, runs: Range<u64>) -> Result<Vec<f64>> {
+    fn releases(&self, side: Side, runs: Range<u64>, ended: &Ended<'_>) -> Result<Vec<f64>> {
         let step = match side {
             Side::Deleted => &self.with,
             Side::Reference => &self.without,
         };
         let run = |run| {
             let rng = &mut self.seeds.generator(side, run);
-            (0..self.steps).map(|_| Ok(self.ratio.at(step.released(rng)?))).sum()
+            (0..self.steps).map(|_| Ok(self.ratio.at(step.released(rng, ended)?))).sum()
         };
         runs.into_par_iter().map(run).collect()
     }

@@ -22,7 +22,8 @@ fn won(segment: Segment, canaries: Canaries, epsilon: f64) -> [(f64, f64); 2] {
         let step = Step::new(segment, CLIP, there).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(11);
         let run = |_| {
-            let ratios = (0..segment.steps).map(|_| ratio.at(step.released(&mut rng).unwrap()));
+            let ratios =
+                (0..segment.steps).map(|_| ratio.at(step.released(&mut rng, &|| false).unwrap()));
             (sign * ratios.sum::<f64>(), 0.0)
         };
         let losses: Vec<(f64, f64)> = (0..RUNS).map(run).collect();

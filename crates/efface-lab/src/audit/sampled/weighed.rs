@@ -1,6 +1,6 @@
 //! Runs in which large losses are common, weighed by how likely they are.
 
-use efface::{Error, Result};
+use efface::Result;
 use efface_privacy::accountant::pld::Segment;
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use super::ROUND;
 use super::canaries::{Canaries, Ratio, Step, tilted};
 use crate::audit::examine::Budget;
 use crate::audit::result::CanaryTest;
-use crate::audit::worlds::{Seeds, Side};
+use crate::audit::worlds::{Ended, Seeds, Side};
 
 /// Standard errors between the mean and a bound.
 const ERRORS: f64 = 6.0;
@@ -41,27 +41,22 @@ impl Weighed {
         let (stated, as_drawn) = (Ratio::new(self.segment), Ratio::new(drawn));
         let mut losses: Vec<Loss> = Vec::new();
         while (losses.len() as u64) < budget.runs {
-            if (budget.stop)() {
-                return Err(Error::interrupted());
-            }
-            if budget.limit.is_some_and(|limit| (budget.elapsed)() >= limit) {
-                break;
-            }
             let next = losses.len() as u64;
-            let round: Result<Vec<Loss>> = (next..(next + ROUND).min(budget.runs))
-                .into_par_iter()
-                .map(|run| {
+            let round = |ended: &Ended<'_>| -> Result<Vec<Loss>> {
+                let run = |run| {
                     let rng = &mut seeds.generator(Side::Deleted, run);
                     let (mut loss, mut other) = (0.0, 0.0);
                     for _ in 0..drawn.steps {
-                        let z = step.released(rng)?;
+                        let z = step.released(rng, ended)?;
                         loss += stated.at(z);
                         other += as_drawn.at(z);
                     }
                     Ok((loss, loss - other))
-                })
-                .collect();
-            losses.extend(round?);
+                };
+                (next..(next + ROUND).min(budget.runs)).into_par_iter().map(run).collect()
+            };
+            let Some(round) = budget.within(round)? else { break };
+            losses.extend(round);
         }
         Ok(CanaryTest {
             units: self.segment.group,

@@ -24,7 +24,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use super::{Design, Seeds, Side, Worlds};
+use super::{Design, Ended, Seeds, Side, Worlds};
 
 /// Chains of one product.
 const WIDTH: usize = 128;
@@ -133,9 +133,16 @@ impl<'a> Chains<'a> {
     /// The last iterates of these runs, P weights each, by batches in parallel.
     ///
     /// # Errors
-    /// A loss without a scalar link; weights beyond the grid.
-    pub fn run(&self, seeds: &Seeds, side: Side, runs: Range<u64>) -> Result<Vec<f64>> {
-        let common = self.common()?;
+    /// A loss without a scalar link; weights beyond the grid; an interruption where `ended` says so at any
+    /// step.
+    pub fn run(
+        &self,
+        seeds: &Seeds,
+        side: Side,
+        runs: Range<u64>,
+        ended: &Ended<'_>,
+    ) -> Result<Vec<f64>> {
+        let common = self.common(ended)?;
         // Batches of equal size for all threads.
         let count = runs.end.saturating_sub(runs.start) as usize;
         let threads = rayon::current_num_threads().max(1);
@@ -145,7 +152,7 @@ impl<'a> Chains<'a> {
             .into_par_iter()
             .map(|start| {
                 let runs = start..(start + width).min(runs.end);
-                self.batch(common, runs.map(|run| seeds.generator(side, run)).collect())
+                self.batch(common, runs.map(|run| seeds.generator(side, run)).collect(), ended)
             })
             .collect();
         Ok(batches?.concat())
@@ -160,7 +167,7 @@ impl<'a> Chains<'a> {
     }
 
     /// Where they are after those.
-    fn common(&self) -> Result<&[f64]> {
+    fn common(&self, ended: &Ended<'_>) -> Result<&[f64]> {
         if let Some(common) = self.common.get() {
             return Ok(common);
         }
@@ -168,12 +175,17 @@ impl<'a> Chains<'a> {
         let mut weights = vec![0.0; parameters];
         let mut work = Work::new(self.design, parameters, 1);
         for _ in 0..self.steps_in_common() {
-            self.descend(&self.phases[0], &mut weights, &mut work)?;
+            self.descend(&self.phases[0], &mut weights, &mut work, ended)?;
         }
         Ok(self.common.get_or_init(|| weights))
     }
 
-    fn batch(&self, common: &[f64], mut rngs: Vec<ChaCha20Rng>) -> Result<Vec<f64>> {
+    fn batch(
+        &self,
+        common: &[f64],
+        mut rngs: Vec<ChaCha20Rng>,
+        ended: &Ended<'_>,
+    ) -> Result<Vec<f64>> {
         let parameters = self.constants.parameters();
         let mut weights = common.repeat(rngs.len());
         let mut work = Work::new(self.design, parameters, rngs.len());
@@ -181,7 +193,7 @@ impl<'a> Chains<'a> {
         for (index, phase) in self.phases.iter().enumerate() {
             let made = if index == 0 { self.steps_in_common() } else { 0 };
             for step in made + 1..=phase.steps {
-                self.descend(phase, &mut weights, &mut work)?;
+                self.descend(phase, &mut weights, &mut work, ended)?;
                 let ends_phase = step == phase.steps;
                 let ends_all = ends_phase && index == last;
                 let omitted = match self.noise {
@@ -207,7 +219,16 @@ impl<'a> Chains<'a> {
     }
 
     /// w - eta grad F(w) for every chain, projected where the mechanism projects that.
-    fn descend(&self, phase: &Phase, weights: &mut [f64], work: &mut Work) -> Result<()> {
+    fn descend(
+        &self,
+        phase: &Phase,
+        weights: &mut [f64],
+        work: &mut Work,
+        ended: &Ended<'_>,
+    ) -> Result<()> {
+        if ended() {
+            return Err(Error::interrupted());
+        }
         let records = self.design.targets.len().saturating_sub(phase.without.len());
         let (design, loss) = (self.design, self.constants.loss());
         let parameters = self.constants.parameters();
@@ -317,10 +338,10 @@ impl Worlds for BatchWorlds<'_> {
         (WIDTH * rayon::current_num_threads().max(1)) as u64
     }
 
-    fn releases(&self, side: Side, runs: Range<u64>) -> Result<Vec<f64>> {
+    fn releases(&self, side: Side, runs: Range<u64>, ended: &Ended<'_>) -> Result<Vec<f64>> {
         match side {
-            Side::Deleted => self.deleted.run(&self.seeds, side, runs),
-            Side::Reference => self.reference.run(&self.seeds, side, runs),
+            Side::Deleted => self.deleted.run(&self.seeds, side, runs, ended),
+            Side::Reference => self.reference.run(&self.seeds, side, runs, ended),
         }
     }
 }

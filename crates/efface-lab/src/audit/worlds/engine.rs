@@ -7,7 +7,8 @@ use efface_learn::mechanism::Released;
 use efface_privacy::event::Event;
 use rayon::prelude::*;
 
-use super::{Seeds, Side, Worlds};
+use super::{Ended, Seeds, Side, Worlds};
+use crate::audit::examine::watch;
 
 /// Runs of the engine in memory, many at a time.
 pub struct EngineWorlds<'a> {
@@ -25,14 +26,15 @@ impl<'a> EngineWorlds<'a> {
         Self { simulation, seeds, parameters, deletion }
     }
 
-    fn release(&self, side: Side, run: u64) -> Result<Vec<f64>> {
+    fn release(&self, side: Side, run: u64, ended: &Ended<'_>) -> Result<Vec<f64>> {
         let rng = &mut self.seeds.generator(side, run);
+        let watch = &mut watch(ended);
         let released = match side {
             Side::Deleted => {
-                let learnt = self.simulation.learn(World::Before, rng)?;
-                self.simulation.delete(&learnt, rng)?
+                let learnt = self.simulation.learn(World::Before, rng, watch)?;
+                self.simulation.delete(&learnt, rng, watch)?
             }
-            Side::Reference => self.simulation.reference(&self.deletion, rng)?,
+            Side::Reference => self.simulation.reference(&self.deletion, rng, watch)?,
         };
         Ok(released.weights)
     }
@@ -47,9 +49,9 @@ impl Worlds for EngineWorlds<'_> {
         2 * rayon::current_num_threads().max(1) as u64
     }
 
-    fn releases(&self, side: Side, runs: Range<u64>) -> Result<Vec<f64>> {
+    fn releases(&self, side: Side, runs: Range<u64>, ended: &Ended<'_>) -> Result<Vec<f64>> {
         let list: Result<Vec<Vec<f64>>> =
-            runs.into_par_iter().map(|run| self.release(side, run)).collect();
+            runs.into_par_iter().map(|run| self.release(side, run, ended)).collect();
         Ok(list?.concat())
     }
 }

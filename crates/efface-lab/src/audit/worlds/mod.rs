@@ -35,9 +35,12 @@ pub trait Worlds: Sync {
     /// randomness: the same run of the same world is the same release, different ones share nothing.
     ///
     /// # Errors
-    /// As the engine's operations.
-    fn releases(&self, side: Side, runs: Range<u64>) -> Result<Vec<f64>>;
+    /// As the engine's operations; an interruption where `ended` says so at any step of a run.
+    fn releases(&self, side: Side, runs: Range<u64>, ended: &Ended<'_>) -> Result<Vec<f64>>;
 }
+
+/// Whether work is to end now; asked at every step of a run, by several threads.
+pub type Ended<'a> = dyn Fn() -> bool + Sync + 'a;
 
 /// Seeds of all runs of an audit.
 #[derive(Debug, Clone)]
