@@ -163,17 +163,46 @@ impl Stream {
 
 #[test]
 fn killed_at_any_moment_with_numbers() {
-    killed_at_any_moment(Form::Numbers);
+    killed_at_any_moment(Form::Numbers, |_, _| "--capacity 2000".to_owned());
 }
 
 /// Words, days, missing cells, and a class and categories that one record has.
 #[test]
 fn killed_at_any_moment_with_raw_rows() {
-    killed_at_any_moment(Form::Raw);
+    killed_at_any_moment(Form::Raw, |_, _| String::new());
 }
 
-fn killed_at_any_moment(form: Form) {
-    let kills: usize = std::env::var("EFFACE_KILLS").map_or(15, |text| text.parse().unwrap());
+/// A last layer on the features of a network, which other records taught in another vault.
+#[test]
+fn killed_at_any_moment_on_a_network() {
+    killed_at_any_moment(Form::Numbers, |w, draws| {
+        let taught: Vec<Planted> =
+            (0..60).map(|_| Planted::of(Form::Numbers, "someone", draws)).collect();
+        let table = w.outside("taught.csv");
+        fs::write(&table, planted_table(&taught)).unwrap();
+        // A request takes out at most 4 records, or those of one subject.
+        let deletions = 8 * (kills() + 1);
+        w.efface(&format!(
+            "train {} --label y --id id --subject user --mechanism dp-sgd --network dense:4 --unit record \
+             --classes 0,1 --public-n 60 --rate 0.2 --steps 3 --epsilon 1 --delta 1e-4 \
+             --deletions {deletions} -o trunk.efface",
+            table.display()
+        ))
+        .done();
+        "--features network:trunk.efface --mechanism ridge --lambda 0.01 --epsilon 3 --delta 1e-3 \
+         --capacity 2000"
+            .to_owned()
+    });
+}
+
+/// How many kills there are.
+fn kills() -> usize {
+    std::env::var("EFFACE_KILLS").map_or(15, |text| text.parse().unwrap())
+}
+
+/// `settings` are those of the model, once made what it needs.
+fn killed_at_any_moment(form: Form, settings: impl FnOnce(&Workshop, &mut Draws) -> String) {
+    let kills = kills();
     let mut draws = Draws::new(2024);
     let mut live = Vec::new();
     for _ in 0..150 + kills / 4 {
@@ -181,8 +210,8 @@ fn killed_at_any_moment(form: Form) {
         live.extend((0..2).map(|_| Planted::of(form, &subject, &mut draws)));
     }
     let w = Workshop::new();
-    let settings = if form == Form::Numbers { "--capacity 2000" } else { "" };
-    train(&w, &live, settings);
+    let settings = settings(&w, &mut draws);
+    train(&w, &live, &settings);
     let key = w.public_key();
     let whole = Duration::from_millis(1);
     let (gone, first, fell) = (Vec::new(), None, [0; 3]);
