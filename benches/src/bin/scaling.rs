@@ -20,6 +20,9 @@ use efface_page::figure::{Axis, Figure, Panel, Series};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
+/// In this order they have their colours.
+const OPERATIONS: [&str; 5] = ["fit", "forget", "predict", "verify", "status"];
+
 /// How often each point is measured; the median counts.
 const REPEATS: usize = 3;
 
@@ -199,7 +202,8 @@ fn shown(sweep: &Sweep, curves: &Curves, csv: &mut String) -> Result<(), Failure
 
 fn panel(sweep: &Sweep, curves: Curves) -> Panel {
     let panel = Panel::new(sweep.title, Axis::log(sweep.axis), Axis::log("seconds"));
-    panel.with_all(curves.into_iter().enumerate().map(|(number, (name, curve))| {
+    panel.with_all(curves.into_iter().map(|(name, curve)| {
+        let number = OPERATIONS.iter().position(|one| *one == name).unwrap_or(OPERATIONS.len());
         let points = curve.iter().map(|point| (point.0, point.1)).collect();
         let spread = curve.iter().map(|point| (point.0, point.2, point.3)).collect();
         Series::new(name, number, points).spread(spread)
