@@ -61,10 +61,10 @@ def resident(model: Any) -> Resident:
     request takes out are overwritten in memory as well. Where another process has served the vault
     or written to its file in between, all rows are read anew.
 
-    The rows take the memory that a request takes anyway, for as long as this stands. What is deleted
-    meanwhile by another process, or here under another name of the file, leaves the vault, but
-    stays in this memory until the next request or until :meth:`Resident.close`. A process that is
-    forked has a copy of the rows, which only its own end overwrites.
+    The rows take the memory that a request takes anyway, for as long as this stands. What is
+    deleted meanwhile by another process, or here under another name of the file, leaves the vault,
+    but stays in this memory until the next request or until :meth:`Resident.close`. A process that
+    is forked has a copy of the rows, which only its own end overwrites.
 
     Parameters
     ----------
