@@ -52,6 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "efface-vault",
             "efface-learn",
             "efface-net",
+            "efface-page",
             "efface-formats",
             "efface-privacy",
             "efface-matrix",
