@@ -202,6 +202,7 @@ _OWN = {
     "error": "Anything else.",
     "no-model": "There is no fitted efface model in the object.",
     "partly-forgotten": "Some models inside an object served the request, and others failed.",
+    "trunk": "What is given as a trunk is no fitted network.",
     "unlike-names": "The models inside an object name their records differently.",
 }
 
