@@ -249,8 +249,8 @@ certificate: schema=text id=text vault=text issued_at=time not_for_release=flag 
 request: id=text kind=train|delete|add|update|refresh records=records subject?=marks
     received_at=time
 model: digest_before?=hex64 digest_after=hex64 version=count
-claim: notion=notion epsilon=number delta?=number mu?=number order?=number group=text
-    adjacency?=remove|replace normalizer=text reference=text requests=requests
+claim: notion=notion epsilon=number rdp_epsilon?=number delta?=number mu?=number order?=number
+    group=text adjacency?=remove|replace normalizer=text reference=text requests=requests
     state=perfect|secret releases=count accountant=text theorem=text advantage=number words=text
 requests: p-adaptive=count
 event/output-noise: kind=text setting=setting procedure=retrain|solve distance=number noise=number
@@ -1025,6 +1025,8 @@ CLOSE = Decimal("1e-6")  # what may be missing from a stated number, relatively:
 MOST_TERMS = 8_000_000  # beyond these, this program does not decide
 FAR = 9.5  # standard deviations of the noise that are summed over
 MOST_UNITS, MOST_SEGMENTS, MOST_NUMBERS, MOST_STEPS = 1024, 4096, 64, 10**9
+MOST_ORDER = 64  # of the divergences that bound an epsilon of losses once more
+OF_GRID = Decimal("0.01")  # what a grid of losses may add to epsilon, relatively
 MOST_BESIDE = 100  # mu of what is Gaussian beside steps that draw units at random
 MOST_WORK = 4096  # of a declared training: units times (1 + 1/noise), over phases that draw
 Kinds = list[tuple[int, int]]  # numbers of steps, and the units that may be drawn in them
@@ -1296,6 +1298,87 @@ def twice(epsilon: float, hops: int) -> tuple[float, float]:
     return max(epsilon, 0.0) + math.log1p(rest), (1 if epsilon > 0 else rest) / (1 + rest)
 
 
+def moments(kind: int, noise: float, rate: float, most: int) -> list[float]:
+    """ln of E (dP/dQ)^a of one step under Q for a = 2 to `most`: a convolution for each order.
+
+    With c = 1/(2 sigma^2) and w_j = p_j exp(-c j^2) it is the sum of (w * ... * w)_s exp(c s^2),
+    and 1 is the same sum of the law of all draws, whose terms for s = 0 and 1 are equal to its.
+    """
+    curve = 1 / (2 * noise * noise)
+    weights = [x - j * j * curve for j, x in enumerate(binomial(kind, rate))]
+    power, found = weights, []
+    for order in range(2, most + 1):
+        ends = [(max(0, s - len(power) + 1), min(s, kind)) for s in range(len(power) + kind)]
+        power = [
+            ln_sum([weights[j] + power[s - j] for j in range(first, last + 1)])
+            for s, (first, last) in enumerate(ends)
+        ]
+        terms = [x + s * s * curve for s, x in enumerate(power)]
+        if max(terms) < 300:
+            law = binomial(kind * order, rate)
+            pairs = zip(terms[2:], law[2:], strict=True)
+            found.append(math.log1p(math.fsum(math.exp(x) - math.exp(y) for x, y in pairs)))
+        else:
+            found.append(ln_sum(terms))
+    return found
+
+
+def binomial(count: int, rate: float) -> list[float]:
+    """ln of the probabilities that 0 to all of so many are drawn."""
+    if rate == 1:
+        return [-math.inf] * count + [0.0]
+    lg, out, whole = math.lgamma, math.log1p(-rate), math.lgamma(count + 1)
+    return [
+        whole - lg(j + 1) - lg(count - j + 1) + j * math.log(rate) + (count - j) * out
+        for j in range(count + 1)
+    ]
+
+
+def ln_sum(terms: list[float]) -> float:
+    """ln of a sum of exponentials."""
+    top = max(terms)
+    return top + math.log(math.fsum(math.exp(x - top) for x in terms)) if top > -math.inf else top
+
+
+def of_orders(phases: Phases, mu: float, delta: float, hops: int) -> tuple[float, float]:
+    """Epsilon by the Rényi divergences of whole orders alone, with the units against without.
+
+    Each order a gives D + ln((a - 1)/a) - (ln delta + ln a)/(a - 1) (Canonne, Kamath, Steinke). For
+    two hops it is the least 2 e where an order gives e at delta/(1 + exp(e)). The exact number, and
+    the most that may be stated for it: each step's moments may be a little above.
+    """
+    if not phases and mu == 0:
+        return 0.0, 0.0
+    most = max(2, min(MOST_ORDER, 4096 // max([units for _, units, _, _ in phases] or [1])))
+    decidable(sum((most * units) ** 2 for _, units, _, _ in phases) <= 10 * MOST_TERMS)
+    found = [(steps, moments(units, s, q, most)) for steps, units, s, q in phases]
+    least = [math.inf, math.inf]
+    for order in range(2, most + 1):
+        above = order - 1
+        total = above * order * mu * mu / 2 + sum(n * logs[order - 2] for n, logs in found)
+        rounded = 1e-12 * sum(n * (order + (order * k / s) ** 2) * (1 + k) for n, k, s, _ in phases)
+        rest = math.log(above / order) - (math.log(delta) + math.log(order)) / above
+        for which, whole in enumerate((total, total + rounded)):
+            one = whole / above + rest
+            found_here = max(one, 0.0) if hops == 1 else 2 * twice_of_order(one, above)
+            least[which] = min(least[which], found_here)
+    return least[0], least[1]
+
+
+def twice_of_order(one: float, above: int) -> float:
+    """The least e that is not below `one` + ln(1 + exp(e))/`above`; infinite beyond 1e9."""
+    low, high = 0.0, 1.0
+    while high - (high + math.log1p(math.exp(-high))) / above < one:
+        low, high = high, 2 * high
+        if high > 1e9:
+            return math.inf
+    for _ in range(100):
+        e = (low + high) / 2
+        enough = e - (e + math.log1p(math.exp(-e))) / above >= one
+        low, high = (low, e) if enough else (e, high)
+    return high
+
+
 def of_losses(
     kinds: Kinds, noise: float, rate: float, delta: float, near: float, hops: int = 1, mu: float = 0
 ) -> tuple[float, float]:
@@ -1370,6 +1453,7 @@ def network_bound(event: Fields, claim: Fields) -> Fields:
         "mu": None,
         "epsilon": found[0],
         "advantage": found[1],
+        "orders": found[2],
         "group": f"{units}{word}",
         "reference": reference,
         "requests": requests,
@@ -1380,10 +1464,11 @@ def network_bound(event: Fields, claim: Fields) -> Fields:
 
 def network_numbers(
     event: Fields, counted: Counter[int], head: Decimal, claim: Fields, hops: int
-) -> tuple[Decimal, Decimal]:
+) -> tuple[Decimal, Decimal, tuple[Decimal, Decimal]]:
     """The least epsilon and advantage that may be stated, for steps by the units drawn in them.
 
-    And for two normal distributions that are `head` apart, which is what was built on them.
+    And for two normal distributions that are `head` apart, which is what was built on them; with
+    the range in which the epsilon by divergences is.
     """
     steps = {k: n for k, n in counted.items() if k > 0}
     kinds = sorted((n, k) for k, n in steps.items())
@@ -1394,7 +1479,7 @@ def network_numbers(
 
 def numbers_of_phases(
     phases: list[tuple[int, int, Decimal, Decimal]], head: Decimal, claim: Fields, hops: int
-) -> tuple[Decimal, Decimal]:
+) -> tuple[Decimal, Decimal, tuple[Decimal, Decimal]]:
     """The same for steps of different noise and rate: their number, the units, sigma and q."""
     delta = claim["delta"]
     # Every unit in every step: two normal distributions.
@@ -1403,8 +1488,11 @@ def numbers_of_phases(
     mu = (whole + head**2).sqrt()
     far = "phases of rate 1 and what was made from the training are too far beside those that draw"
     require(not drawn or mu <= MOST_BESIDE, far)
+    kinds = [(n, k, float(s), float(q)) for n, k, s, q in phases]
+    low, high = of_orders(kinds, float(head), float(delta), hops)
+    orders = (Decimal(low), Decimal(high))
     if not drawn and mu == 0:
-        return ZERO, ZERO
+        return ZERO, ZERO, orders
     if not drawn:
         apart, one = pair_advantage(mu), gdp_epsilon(mu, delta)
         if hops == 2:
@@ -1421,7 +1509,21 @@ def numbers_of_phases(
         one, apart = map(Decimal, found)
     epsilon = hops * one * (1 - CLOSE)
     apart = min(hops * apart * (1 - CLOSE), stated_advantage(epsilon, delta), ONE)
-    return epsilon, apart
+    return epsilon, apart, orders
+
+
+def check_orders(claim: Fields, orders: tuple[Decimal, Decimal] | None) -> None:
+    """What divergences of whole orders say is stated where epsilon is of losses, and agrees."""
+    stated, epsilon = claim["rdp_epsilon"], claim["epsilon"]
+    if orders is None:
+        require(stated is None, "`rdp_epsilon` is stated, but no losses are behind epsilon")
+        return
+    low, high = orders
+    shown = "infinite" if stated == INFINITY else f"{stated:.12g}"
+    text = f"`rdp_epsilon` is {shown}, but the event's is {high:.12g}"
+    require(low * (1 - CLOSE) <= stated <= high * (1 + CLOSE), text)
+    above = f"`epsilon` is {epsilon:.12g}, above what Rényi divergences give, {high:.12g}"
+    require(epsilon in (ZERO, INFINITY) or epsilon <= high * (1 + OF_GRID), above)
 
 
 # --- The claims an event supports
@@ -1987,6 +2089,7 @@ def trunk_bound(
         "mu": None,
         "epsilon": found[0],
         "advantage": found[1],
+        "orders": found[2],
         "group": str(units),
         "reference": reference,
         "theorem": theorem,
@@ -2561,7 +2664,11 @@ def check_claim(document: Fields, claim: Fields) -> str:
     if (delta := claim["delta"]) is not None:
         same = stands_for(listed(document, "delta"), delta)
         require(same, "its `delta` is not the constant listed")
-    bound = supported(document["event"], claim)
+    event = document["event"]
+    losses = event["kind"] == "dp-sgd" or behind(event) is not None
+    require(not losses or claim["rdp_epsilon"] is not None, "`rdp_epsilon` is missing")
+    bound = supported(event, claim)
+    check_orders(claim, bound.pop("orders", None))
     for name, value in bound.items():
         if isinstance(value, Decimal):
             require(claim[name] is not None, f"`{name}` is missing")

@@ -185,7 +185,10 @@ def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]
     for name in ("order", "delta"):
         asked[name] = None if form[name] is None else verify.number(form[name])
     found = verify.supported(verify.fit(event, "event", "event"), asked)
+    orders = found.pop("orders", None)
     claim = {**form, **found}
+    if orders is not None:
+        claim["rdp_epsilon"] = verify.spelled(float(orders[0] * (1 + Decimal("2e-9"))))
     asked["requests"] = found["requests"]
     for name in ("mu", "epsilon", "advantage"):
         if found[name] is not None:

@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import efface_verify as verify
-from sample_certificates import DELTA, SOLVED, TRAINED, CertificateCase, judge, network, put, seal
+from sample_certificates import (
+    DELTA,
+    SOLVED,
+    TRAINED,
+    CertificateCase,
+    judge,
+    network,
+    put,
+    samples,
+    seal,
+)
 
 VECTORS = Path(__file__).parent.parent / "vectors"
 
@@ -172,6 +182,51 @@ class Networks(CertificateCase):
                 stated = float(base["claims"][number][name])
                 change = put({name: verify.spelled(stated * (1 - 1e-4))}, "claims", number)
                 self.has(base, {base["claims"][number]["notion"]}, change)
+
+    def test_the_epsilon_of_divergences_is_stated_and_agrees(self) -> None:
+        base = network()
+        for number in (0, 1):
+            claim = base["claims"][number]
+            second = float(claim["rdp_epsilon"])
+            self.assertLess(float(claim["epsilon"]) * 1.02, second)
+            higher = {"epsilon": verify.spelled(second * 1.02)}
+            higher["words"] = claim["words"].replace(
+                f"({claim['epsilon'][:3]}", f"({higher['epsilon'][:3]}"
+            )
+            for change in (
+                put({"rdp_epsilon": None}, "claims", number),
+                put({"rdp_epsilon": verify.spelled(second * 1.001)}, "claims", number),
+                put({"rdp_epsilon": verify.spelled(second * 0.999)}, "claims", number),
+                put({"rdp_epsilon": claim["epsilon"]}, "claims", number),
+                put(higher, "claims", number),
+            ):
+                self.has(base, {claim["notion"]}, change)
+        linear = copy.deepcopy(samples()["solved"])
+        linear["claims"][0]["rdp_epsilon"] = linear["claims"][0]["epsilon"]
+        self.assertIn("fails", judge(seal(linear)).values())
+
+    def test_divergences_of_whole_orders(self) -> None:
+        for kind, noise, rate, delta, want in (
+            ((1000, 1), 1.0, 0.01, 1e-5, 2.1077530754),
+            ((175, 8), 26.74, 4096 / 60000, 1 / 60000, 1.0747684800),
+            ((1000, 1), 1000.0, 1e-6, 1e-5, 0.1009824745),
+        ):
+            found = verify.of_orders([(*kind, noise, rate)], 0.0, delta, 1)
+            self.assertLess(abs(found[0] / want - 1), 1e-8)
+            self.assertLess(found[1] / found[0] - 1, 1e-6)
+        # Every unit in every step: Gaussian, whose divergence of order a is a mu^2/2.
+        mu, delta = 3 * math.sqrt(10) / 2, 1e-5
+        want = min(
+            a * mu * mu / 2 + math.log((a - 1) / a) - (math.log(delta) + math.log(a)) / (a - 1)
+            for a in range(2, 65)
+        )
+        found = verify.of_orders([(10, 3, 2.0, 1.0)], 0.0, delta, 1)
+        self.assertLess(abs(found[0] / want - 1), 1e-9)
+        self.assertEqual(verify.of_orders([], 0.0, delta, 2), (0.0, 0.0))
+        both = verify.of_orders([(175, 8, 26.74, 0.068)], 0.2, delta, 2)[0]
+        share = delta / (1 + math.exp(both / 2))
+        one = verify.of_orders([(175, 8, 26.74, 0.068)], 0.2, share, 1)[0]
+        self.assertLess(abs(2 * one / both - 1), 1e-9)
 
     def test_unknown_fields_and_other_accountants_are_refused(self) -> None:
         document = copy.deepcopy(network())

@@ -26,11 +26,18 @@ pub fn whole_claim(of: &Claim) -> Item {
         None => "",
     };
     let (requests, state) = (requests(of.requests), state(of.state));
-    claim(of).more([
-        format!("compared with {}", of.reference),
-        format!("valid for {requests}; {}; state: {state}{worlds}", group(&of.group)),
-        format!("by {} (accountant `{}`)", of.theorem, of.accountant.name()),
-    ])
+    claim(of)
+        .more([
+            format!("compared with {}", of.reference),
+            format!("valid for {requests}; {}; state: {state}{worlds}", group(&of.group)),
+            format!("by {} (accountant `{}`)", of.theorem, of.accountant.name()),
+        ])
+        .more(of.rdp_epsilon.map(|second| {
+            format!(
+                "epsilon is at most {} by Rényi divergences of whole orders alone",
+                bound(second.0)
+            )
+        }))
 }
 
 /// How many records or people a claim is about.

@@ -46,6 +46,11 @@ class Claim:
         The largest advantage, in [0, 1], of any attacker who must tell the two worlds apart.
     words : str
         The claim in one sentence.
+    rdp_epsilon : float or None
+        A second bound on the same epsilon, by Rényi divergences of whole orders in closed form,
+        where ``epsilon`` is computed from distributions of privacy losses on a grid (networks
+        trained with noise, and models on their features); None elsewhere. A certificate is refused
+        whose ``epsilon`` contradicts it.
     """
 
     notion: str
@@ -64,12 +69,13 @@ class Claim:
     theorem: str
     advantage: float
     words: str
+    rdp_epsilon: float | None = None
 
     @classmethod
     def _of(cls, document: Mapping[str, Any]) -> Claim:
         number = {
-            name: None if document[name] is None else float(document[name])
-            for name in ("epsilon", "delta", "mu", "order", "advantage")
+            name: None if document.get(name) is None else float(document[name])
+            for name in ("epsilon", "rdp_epsilon", "delta", "mu", "order", "advantage")
         }
         requests = document["requests"]
         if not isinstance(requests, str):

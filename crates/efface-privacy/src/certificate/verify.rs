@@ -10,6 +10,7 @@ use super::{
     Certificate, Constant, Origin, RequestKind, Signature, document_hash, key_id, read_off,
     signature_holds,
 };
+use crate::accountant::pld;
 use crate::claim::{Claim, Notion, PUBLIC_MODEL, Requests, WEIGHTS, evaluate, in_words, scope};
 use crate::event::{Adjacency, DpSgd, Event, Normalizer, What};
 use crate::quantity::Decimal;
@@ -456,11 +457,13 @@ fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
     if claim.mu.is_some() != fresh.mu.is_some() {
         return Err("`mu` must be stated if and only if the accountant has one".into());
     }
+    second_bound(claim, fresh.rdp_epsilon)?;
     if claim.words != in_words(claim) {
         return Err("the sentence does not match the numbers".into());
     }
     let same = Claim {
         epsilon: claim.epsilon,
+        rdp_epsilon: claim.rdp_epsilon,
         mu: claim.mu,
         advantage: claim.advantage,
         words: claim.words.clone(),
@@ -473,6 +476,33 @@ fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
         return Ok("epsilon is infinite: no guarantee".into());
     }
     Ok(format!("epsilon {} recomputed from the event", fresh.epsilon))
+}
+
+/// What Rényi divergences say must be stated where epsilon is of distributions of losses, as it is, and
+/// must not contradict it.
+fn second_bound(claim: &Claim, fresh: Option<Decimal>) -> Result<(), String> {
+    let (stated, exact) = match (claim.rdp_epsilon, fresh) {
+        (None, None) => return Ok(()),
+        (Some(_), None) => {
+            return Err(
+                "`rdp_epsilon` is stated, but no distribution of losses is behind epsilon".into()
+            );
+        }
+        (None, Some(_)) => {
+            return Err(
+                "`rdp_epsilon` is missing beside an epsilon of distributions of losses".into()
+            );
+        }
+        (Some(stated), Some(exact)) => (stated, exact),
+    };
+    let same = stated == exact || (stated.0 / exact.0 - 1.0).abs() <= 1e-9;
+    if !same {
+        return Err(format!("`rdp_epsilon` is {stated}, but the event's is {exact}"));
+    }
+    if claim.epsilon.0 < f64::INFINITY && !pld::event::agrees(claim.epsilon.0, stated.0) {
+        return Err(format!("`epsilon` is {}, above `rdp_epsilon`, {stated}", claim.epsilon));
+    }
+    Ok(())
 }
 
 fn covered(certificate: &Certificate) -> Result<String, String> {

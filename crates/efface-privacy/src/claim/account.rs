@@ -60,6 +60,8 @@ impl Event {
 /// What an accountant proves: everything about a claim that the question does not say.
 pub(crate) struct Bound {
     pub(crate) epsilon: Epsilon,
+    /// What Rényi divergences of whole orders say, where epsilon is of distributions of losses.
+    pub(crate) rdp_epsilon: Option<Epsilon>,
     /// The mu of Gaussian DP behind it, where there is one.
     pub(crate) mu: Option<Mu>,
     pub(crate) advantage: f64,
@@ -92,6 +94,7 @@ pub(crate) fn gaussian_bound(
     let facts = event.facts();
     let draft = |epsilon, mu, requests, releases| Bound {
         epsilon,
+        rdp_epsilon: None,
         mu: Some(mu),
         advantage: advantage::from_mu(mu),
         requests,
@@ -174,6 +177,7 @@ pub(crate) fn exactly(
         Question::Exact => {
             return Ok(Bound {
                 epsilon: Epsilon::new(0.0)?,
+                rdp_epsilon: None,
                 mu: None,
                 advantage: 0.0,
                 requests: Requests::Any,

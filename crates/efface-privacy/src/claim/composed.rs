@@ -99,7 +99,17 @@ impl Account for Composed {
             ),
         };
         let releases = whole.releases;
-        Ok(Bound { epsilon, mu, advantage, requests, releases, group, reference, theorem: THEOREM })
+        Ok(Bound {
+            epsilon,
+            rdp_epsilon: None,
+            mu,
+            advantage,
+            requests,
+            releases,
+            group,
+            reference,
+            theorem: THEOREM,
+        })
     }
 
     fn states_counts(&self) -> Result<bool, String> {

@@ -132,6 +132,7 @@ impl Descent {
         };
         Ok(Bound {
             epsilon,
+            rdp_epsilon: None,
             mu: None,
             advantage: advantage::from_epsilon_delta(epsilon, delta),
             requests,

@@ -53,9 +53,11 @@ impl DpSgd {
     /// All units deleted so far, as one group.
     fn retrained(&self, delta: Delta) -> Result<Bound, ClaimError> {
         let segments = pld::event::with_deleted(self)?;
-        let epsilon = pld::event::agreed_epsilon(&segments, nothing(), delta)?;
+        let found = pld::event::agreed_epsilon(&segments, nothing(), delta)?;
+        let epsilon = found.epsilon;
         Ok(Bound {
             epsilon,
+            rdp_epsilon: Some(found.divergences),
             mu: None,
             advantage: pld::event::advantage(&segments, nothing(), 1.0, (epsilon, delta)),
             requests: Requests::NonAdaptive,
@@ -70,12 +72,14 @@ impl DpSgd {
     /// from the data without it.
     fn private(&self, delta: Delta, adjacency: Adjacency) -> Result<Bound, ClaimError> {
         let segments = pld::event::with_group(self)?;
-        let (epsilon, hops) = match adjacency {
+        let (found, hops) = match adjacency {
             Adjacency::Remove => (pld::event::agreed_epsilon(&segments, nothing(), delta)?, 1.0),
             Adjacency::Replace => (pld::event::replaced_epsilon(&segments, nothing(), delta)?, 2.0),
         };
+        let epsilon = found.epsilon;
         Ok(Bound {
             epsilon,
+            rdp_epsilon: Some(found.divergences),
             mu: None,
             advantage: pld::event::advantage(&segments, nothing(), hops, (epsilon, delta)),
             requests: Requests::Any,
@@ -179,6 +183,22 @@ mod tests {
         let little =
             DpSgd { noise: Decimal(2.0), rate: Decimal(1024.0 / 60_000.0), ..event(&[(878, 5)]) };
         near(&ask(little, Question::Indistinguishable { delta: N }).unwrap(), 6.287_808_835_58);
+    }
+
+    /// Beside every epsilon, composed histories and replaced units included.
+    #[test]
+    fn divergences_of_whole_orders_are_stated_and_agree() {
+        let stated = |claim: &Claim| claim.rdp_epsilon.map(|bound| bound.0).unwrap();
+        let claim = retrained(&[(175, 8)]);
+        assert!((stated(&claim) / 1.074_768_480_04 - 1.0).abs() < 1e-7, "{claim:?}");
+        assert_eq!(stated(&retrained(&[(175, 0)])), 0.0);
+        let late = retrained(&[(100, 2), (75, 8)]);
+        assert!(stated(&late) < 0.9 * stated(&claim) && stated(&late) >= late.epsilon.0);
+        for adjacency in [Adjacency::Remove, Adjacency::Replace] {
+            let question = Question::Differential { delta: N, adjacency };
+            let claim = ask(DpSgd { group: 8, ..event(&[(175, 0)]) }, question).unwrap();
+            assert!((1.02..1.2).contains(&(stated(&claim) / claim.epsilon.0)), "{claim:?}");
+        }
     }
 
     #[test]

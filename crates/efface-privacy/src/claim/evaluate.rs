@@ -56,6 +56,7 @@ pub fn evaluate(
     let mut claim = Claim {
         notion: Notion::of(question),
         epsilon: Decimal(bound.epsilon.get()),
+        rdp_epsilon: bound.rdp_epsilon.map(|epsilon| Decimal(epsilon.get())),
         delta: delta.map(Decimal),
         mu: bound.mu.map(|mu| Decimal(mu.get())),
         order: order.map(Decimal),

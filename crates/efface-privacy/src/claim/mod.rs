@@ -148,6 +148,10 @@ pub struct Claim {
     pub notion: Notion,
     /// The bound, in nats; `inf` says that nothing is promised.
     pub epsilon: Decimal,
+    /// A second bound on the same epsilon, where that is computed from distributions of privacy losses
+    /// on a grid: of the Rényi divergences of whole orders at the same delta, in closed form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rdp_epsilon: Option<Decimal>,
     /// The delta it holds at, for (epsilon, delta) notions.
     pub delta: Option<Decimal>,
     /// The mu of Gaussian DP behind it, where there is one.

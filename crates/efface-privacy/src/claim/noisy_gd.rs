@@ -167,6 +167,7 @@ impl NoisyGd {
         let (group, reference) = self.compared(question);
         Bound {
             epsilon: outward::epsilon(epsilon),
+            rdp_epsilon: None,
             mu: None,
             advantage,
             requests: Requests::NonAdaptive,

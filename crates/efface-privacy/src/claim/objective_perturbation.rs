@@ -34,6 +34,7 @@ impl Account for ObjectivePerturbation {
         let epsilon = self.epsilon(delta)?;
         Ok(Bound {
             epsilon,
+            rdp_epsilon: None,
             mu: None,
             advantage: advantage::from_epsilon_delta(epsilon, delta.get()),
             requests: Requests::NonAdaptive,

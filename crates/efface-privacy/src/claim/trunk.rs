@@ -121,9 +121,11 @@ pub(super) fn bound(
                 (gaussian(question, whole.mu)?, whole.releases)
             };
             let delta = Delta::new(delta)?;
-            let epsilon = pld::event::agreed_epsilon(&segments, mu, delta)?;
+            let found = pld::event::agreed_epsilon(&segments, mu, delta)?;
+            let epsilon = found.epsilon;
             Ok(Bound {
                 epsilon,
+                rdp_epsilon: Some(found.divergences),
                 mu: None,
                 advantage: pld::event::advantage(&segments, mu, 1.0, (epsilon, delta)),
                 requests: Requests::NonAdaptive,
@@ -139,13 +141,15 @@ pub(super) fn bound(
             let mu = gaussian(question, whole.mu)?;
             let segments = pld::declared::group_of(&event.given, group)?.ok_or_else(untrained)?;
             let delta = Delta::new(delta)?;
-            let (epsilon, hops) = match adjacency {
+            let (found, hops) = match adjacency {
                 Adjacency::Remove => (pld::event::agreed_epsilon(&segments, mu, delta)?, 1.0),
                 // All of what was built on it with the first of the two.
                 Adjacency::Replace => (pld::event::replaced_epsilon(&segments, mu, delta)?, 2.0),
             };
+            let epsilon = found.epsilon;
             Ok(Bound {
                 epsilon,
+                rdp_epsilon: Some(found.divergences),
                 mu: None,
                 advantage: pld::event::advantage(&segments, mu, hops, (epsilon, delta)),
                 requests: whole.requests,

@@ -9,7 +9,7 @@ use efface_privacy::calibrate::least_count;
 use efface_privacy::certificate::Origin;
 use efface_privacy::claim::evaluate;
 use efface_privacy::event::{Composed, Event, Given, Setting};
-use efface_privacy::quantity::{Delta, Epsilon, Mu};
+use efface_privacy::quantity::{Delta, Mu};
 use efface_privacy::sampler::{Grid, grid_for};
 
 use crate::error::{Code, Error, Result};
@@ -95,7 +95,7 @@ impl Public<'_> {
         let delta = Delta::new(self.target.delta.0).map_err(|error| unaccounted(&error))?;
         let mu = Mu::new(mu).map_err(|error| unaccounted(&error))?;
         let epsilon = pld::event::agreed_epsilon(segments, mu, delta);
-        epsilon.map(Epsilon::get).map_err(|error| unaccounted(&error))
+        epsilon.map(|agreed| agreed.epsilon.get()).map_err(|error| unaccounted(&error))
     }
 
     fn beyond(&self, given: &Given, alone: f64, deleted: u64) -> Error {

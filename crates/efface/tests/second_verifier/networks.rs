@@ -4,7 +4,7 @@ use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{
     Certificate, Constant, DECLARED, NETWORK, Origin, RequestKind, SHARDS,
 };
-use efface_privacy::claim::{Claim, Question, evaluate};
+use efface_privacy::claim::{Claim, Question, evaluate, in_words};
 use efface_privacy::event::{Adjacency, DpSgd, Event, Segment, Unit};
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
@@ -155,6 +155,14 @@ const NETWORK_BREAKS: &[(&str, Break)] = &[
         let records = event(c).is_some_and(|e| e.unit == Unit::Record);
         change(c, |e| e.rows_per_unit = 2) && records
     }),
+    // What Rényi divergences say: missing, another number, below epsilon.
+    ("claim 1", |c| c.claims[0].rdp_epsilon.take().is_some_and(|bound| bound.0 > 0.0)),
+    ("claim 2", |c| c.claims[1].rdp_epsilon.take().is_some()),
+    ("claim 1", |c| second_bound(c, 0, |bound, _| bound * 1.001)),
+    ("claim 2", |c| second_bound(c, 1, |bound, _| bound * 0.999)),
+    ("claim 1", |c| second_bound(c, 0, |_, epsilon| epsilon * 0.98)),
+    ("claim 1", |c| above_second_bound(c, 0)),
+    ("claim 2", |c| above_second_bound(c, 1)),
     // A number that no other accountant may be named for.
     ("claim 1", |c| {
         c.claims[0].accountant = Accountant::Gdp;
@@ -219,6 +227,25 @@ const NETWORK_BREAKS: &[(&str, Break)] = &[
         c.scope.does_not_cover.len() < before
     }),
 ];
+
+/// Another second bound of a claim that promises something.
+fn second_bound(c: &mut Certificate, claim: usize, change: fn(f64, f64) -> f64) -> bool {
+    let claim = &mut c.claims[claim];
+    let (Some(Decimal(bound)), epsilon) = (claim.rdp_epsilon, claim.epsilon.0) else {
+        return false;
+    };
+    claim.rdp_epsilon = Some(Decimal(change(bound, epsilon)));
+    epsilon > 0.0 && epsilon.is_finite() && bound.is_finite()
+}
+
+/// An epsilon that is stated higher than it is, and higher than any computation finds it.
+fn above_second_bound(c: &mut Certificate, claim: usize) -> bool {
+    let claim = &mut c.claims[claim];
+    let Some(Decimal(bound)) = claim.rdp_epsilon else { return false };
+    claim.epsilon = Decimal(bound * 1.02);
+    claim.words = in_words(claim);
+    bound > 0.0 && bound.is_finite()
+}
 
 pub(super) fn from_data(certificate: &mut Certificate, name: &str) -> bool {
     let found: Option<&mut Constant> = listed(certificate, name);

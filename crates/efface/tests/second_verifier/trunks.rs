@@ -124,6 +124,8 @@ const TRUNK_BREAKS: &[(&str, Break)] = &[
         c.claims[0] = least;
         far
     }),
+    // Without what Rényi divergences say.
+    ("claim 1", |c| c.claims[0].rdp_epsilon.take().is_some()),
     // What was built on it alone.
     ("claim 1", |c| {
         if exact(c) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PldError, Segment, rdp_epsilon};
+use super::{Hops, PldError, Segment, whole_orders_epsilon};
 use crate::accountant::gdp::AccountantError;
 use crate::event::{DpSgd, Unit};
 use crate::quantity::{Decimal, Delta, Epsilon, Mu};
@@ -129,28 +129,59 @@ fn segment(event: &DpSgd, steps: u64, group: u64) -> Segment {
     Segment { steps, noise: event.noise.0, rate: event.rate.0, group }
 }
 
+/// An epsilon by distributions of losses, and what another computation says of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Agreed {
+    /// The least that is known to hold in both directions, rounded up.
+    pub epsilon: Epsilon,
+    /// The bound of the divergences of whole orders at the same delta: certificates state it beside
+    /// the other.
+    pub divergences: Epsilon,
+}
+
+impl Agreed {
+    fn new(epsilon: Epsilon, divergences: Epsilon) -> Result<Self, PldError> {
+        if agrees(epsilon.get(), divergences.get()) {
+            return Ok(Self { epsilon, divergences });
+        }
+        Err(PldError::Contradiction { losses: epsilon.get(), divergences: divergences.get() })
+    }
+}
+
+/// Whether an epsilon by distributions of losses is not above what divergences of whole orders give,
+/// by more than the relative 1e-2 that the grid of losses may add.
+#[must_use]
+pub fn agrees(losses: f64, divergences: f64) -> bool {
+    losses <= divergences * (1.0 + GRID)
+}
+
 /// The least epsilon at `delta` that is known to hold in both directions, rounded up, where the
 /// divergences of whole orders agree: they bound the same epsilon in another way, and from above.
 /// The segments together with something `head`-GDP from every outcome of them.
 ///
 /// # Errors
 /// As [`super::epsilon`], and where the two contradict each other.
-pub fn agreed_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, PldError> {
+pub fn agreed_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Agreed, PldError> {
+    let divergences = of_whole_orders(segments, head, delta, Hops::One)?;
+    if segments.is_empty() && head.get() == 0.0 {
+        return Agreed::new(crate::outward::epsilon(0.0), divergences);
+    }
+    Agreed::new(super::epsilon(segments, least_head(head), delta)?, divergences)
+}
+
+/// What divergences of whole orders say: up to 64, or 4096 by the largest group.
+fn of_whole_orders(
+    segments: &[Segment],
+    head: Mu,
+    delta: Delta,
+    hops: Hops,
+) -> Result<Epsilon, PldError> {
     if segments.is_empty() && head.get() == 0.0 {
         return Ok(crate::outward::epsilon(0.0));
     }
-    let head = least_head(head);
-    let losses = super::epsilon(segments, head, delta)?;
-    if segments.is_empty() {
-        return Ok(losses);
-    }
     let group = segments.iter().map(|segment| segment.group).max().unwrap_or(1);
     let most = (TERMS / group.max(1)).clamp(2, ORDERS);
-    let divergences = rdp_epsilon(segments, head, delta, most)?;
-    if losses.get() <= divergences.get() * (1.0 + GRID) {
-        return Ok(losses);
-    }
-    Err(PldError::Contradiction { losses: losses.get(), divergences: divergences.get() })
+    whole_orders_epsilon(segments, least_head(head), delta, (hops, most))
 }
 
 /// The least epsilon found at `delta` between two runs that each differ from a third by the
@@ -159,16 +190,19 @@ pub fn agreed_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Ep
 ///
 /// # Errors
 /// As [`agreed_epsilon`].
-pub fn replaced_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, PldError> {
-    let nothing = crate::outward::epsilon(f64::INFINITY);
+pub fn replaced_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Agreed, PldError> {
+    let divergences = of_whole_orders(segments, head, delta, Hops::Two)?;
+    let infinite = crate::outward::epsilon(f64::INFINITY);
+    // Nothing is promised, which nothing can contradict.
+    let nothing = Agreed { epsilon: infinite, divergences };
     let share = |one: f64| delta.get() / (1.0 + libm::exp(one)) * (1.0 - 1e-12);
     let mut one = 0.0;
     for round in 0..ROUNDS {
         // From below, as delta falls with epsilon; a little more is enough in the end.
         let Ok(part) = Delta::new(share(one)) else { return Ok(nothing) };
-        let next = agreed_epsilon(segments, head, part)?.get();
+        let next = agreed_epsilon(segments, head, part)?.epsilon.get();
         if round == 0 && next == 0.0 {
-            return Ok(crate::outward::epsilon(0.0));
+            return Agreed::new(crate::outward::epsilon(0.0), divergences);
         }
         let enough = next * (1.0 + 2e-4);
         if enough > FARTHEST {
@@ -179,7 +213,8 @@ pub fn replaced_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<
             && super::delta(segments, least_head(head), crate::outward::epsilon(enough))?
                 <= share(enough)
         {
-            return Ok(crate::outward::epsilon(crate::outward::up(2.0 * enough)));
+            let both = crate::outward::epsilon(crate::outward::up(2.0 * enough));
+            return Agreed::new(both, divergences);
         }
         one = next.max(one);
     }

@@ -13,7 +13,7 @@ mod rdp;
 mod segment;
 
 pub use noise::noise;
-pub use rdp::{rdp, rdp_epsilon};
+pub use rdp::{Hops, rdp, rdp_epsilon, whole_orders_epsilon};
 pub use segment::{PldError, Segment};
 
 use crate::gaussian;

@@ -8,6 +8,8 @@ use crate::rdp::{self, Conversion};
 
 /// The most (order times group): convolutions of that many numbers.
 const MOST_TERMS: u64 = 4096;
+/// Of an interval, until nothing of it is left.
+const HALVINGS: u32 = 100;
 
 /// Bound on the Rényi divergence of `order` of a segment with the group from one without, in nats,
 /// rounded up.
@@ -53,6 +55,81 @@ pub fn rdp_epsilon(
     delta: Delta,
     most: u64,
 ) -> Result<Epsilon, PldError> {
+    let total = totals(segments, head, most)?;
+    // total[i] is alpha * divergence at order alpha + 1 = i + 1.
+    let curve = |order: f64| {
+        let above = order - 1.0;
+        if above > (total.len() - 1) as f64 {
+            return f64::INFINITY;
+        }
+        let low = (above as usize).min(total.len() - 2);
+        let part = above - low as f64;
+        (total[low] * (1.0 - part) + total[low + 1] * part) / above
+    };
+    Ok(rdp::epsilon(curve, delta, Conversion::CanonneKamathSteinke))
+}
+
+/// The least epsilon at `delta` by the divergences of whole orders from 2 up to `most` alone, each
+/// in closed form: no grid, no transform and no search over orders. For runs with the group against
+/// runs without, together with something `head`-GDP; rounded up.
+///
+/// With [`Hops::Two`] it is between two runs that are both so far from a third: the least 2 e for
+/// which an order gives e at delta/(1 + e^e).
+///
+/// # Errors
+/// As [`rdp()`].
+pub fn whole_orders_epsilon(
+    segments: &[Segment],
+    head: Mu,
+    delta: Delta,
+    (hops, most): (Hops, u64),
+) -> Result<Epsilon, PldError> {
+    let total = totals(segments, head, most)?;
+    let ln_delta = libm::log(delta.get());
+    let mut least = f64::INFINITY;
+    for (above, ln_moment) in total.iter().enumerate().skip(1) {
+        let (above, order) = (above as f64, (above + 1) as f64);
+        let constant = libm::log(above / order) - (ln_delta + libm::log(order)) / above;
+        let one = ln_moment / above + constant;
+        least = least.min(match hops {
+            Hops::One => one.max(0.0),
+            Hops::Two => 2.0 * twice(one, above),
+        });
+    }
+    Ok(outward::epsilon(outward::up(least)))
+}
+
+/// How many groups two runs differ by: one that is there in one of them alone, or two, each there in
+/// one of them alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hops {
+    /// A group present or absent.
+    One,
+    /// A group in the place of another.
+    Two,
+}
+
+/// The least e >= 0 that is not below `one` + ln(1 + e^e)/`above`, from above; infinite where there is
+/// none below 1e9. What is added grows more slowly than e does, where `above` is 2 or more.
+fn twice(one: f64, above: f64) -> f64 {
+    let enough = |e: f64| e >= one + (e + libm::log1p(libm::exp(-e))) / above;
+    let (mut low, mut high) = (0.0, 1.0);
+    while !enough(high) {
+        (low, high) = (high, 2.0 * high);
+        if high > 1e9 {
+            return f64::INFINITY;
+        }
+    }
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if enough(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
+/// alpha times the divergence of order alpha + 1 of the segments with `head`, at place alpha, for
+/// all whole orders up to `most`.
+fn totals(segments: &[Segment], head: Mu, most: u64) -> Result<Vec<f64>, PldError> {
     if most > MOST_TERMS {
         let rule = "at most 4096 divided by `group`";
         return Err(PldError::Range { name: "most", rule, got: most as f64 });
@@ -74,17 +151,7 @@ pub fn rdp_epsilon(
         // (order - 1) order mu^2 / 2
         *sum += outward::up(0.5 * (above * (above + 1)) as f64 * square);
     }
-    // total[i] is alpha * divergence at order alpha + 1 = i + 1.
-    let curve = |order: f64| {
-        let above = order - 1.0;
-        if above > (total.len() - 1) as f64 {
-            return f64::INFINITY;
-        }
-        let low = (above as usize).min(total.len() - 2);
-        let part = above - low as f64;
-        (total[low] * (1.0 - part) + total[low + 1] * part) / above
-    };
-    Ok(rdp::epsilon(curve, delta, Conversion::CanonneKamathSteinke))
+    Ok(total)
 }
 
 /// ln E_Q (dP/dQ)^order of one step, for one order after another.

@@ -54,6 +54,35 @@ fn known_settings() {
     }
 }
 
+/// By whole orders alone: a little more than by all orders, and never less than what it checks.
+#[test]
+fn whole_orders_bound_the_same() {
+    let of = |segments: &[Segment], head: f64, delta, hops| {
+        let (head, delta) = (crate::outward::mu(head), Delta::new(delta).unwrap());
+        whole_orders_epsilon(segments, head, delta, (hops, 64)).unwrap().get()
+    };
+    // Sums over all draws of each order by another program.
+    for (noise, rate, steps, group, delta, want) in [
+        (1.0, 0.01, 1000, 1, 1e-5, 2.107_753_075_45),
+        (26.74, 4096.0 / 60_000.0, 175, 8, N, 1.074_768_480_04),
+        (1000.0, 1e-6, 1000, 1, 1e-5, 0.100_982_474_486),
+        (2.0, 1.0, 10, 3, 1e-5, 32.626_631_103_85),
+    ] {
+        let segment = segment(noise, rate, steps, group);
+        let (found, all) = (of(&[segment], 0.0, delta, Hops::One), Delta::new(delta).unwrap());
+        let all = rdp_epsilon(&[segment], crate::outward::mu(0.0), all, 64).unwrap().get();
+        assert!((found / want - 1.0).abs() < 1e-7, "{segment:?}: {found}");
+        assert!(found >= all * (1.0 - 1e-8) && found >= self::of(&[segment], 0.0, delta));
+        // Twice what holds at the delta that is left for each of both ways.
+        let both = of(&[segment], 0.1, delta, Hops::Two);
+        let share = delta / (1.0 + (both / 2.0).exp());
+        let one = of(&[segment], 0.1, share.max(1e-300), Hops::One);
+        assert!((2.0 * one / both - 1.0).abs() < 1e-6, "{segment:?}: {both} {one}");
+    }
+    let parts = [segment(1.0, 0.01, 400, 1), segment(1.0, 0.01, 600, 1)];
+    assert!((of(&parts, 0.0, 1e-5, Hops::One) / 2.107_753_075_45 - 1.0).abs() < 1e-7);
+}
+
 /// A trunk with a head on top: sharper than adding what each has.
 #[test]
 fn a_head_is_composed_with_a_trunk() {
