@@ -1489,8 +1489,8 @@ def numbers_of_phases(
     far = "phases of rate 1 and what was made from the training are too far beside those that draw"
     require(not drawn or mu <= MOST_BESIDE, far)
     kinds = [(n, k, float(s), float(q)) for n, k, s, q in phases]
-    low, high = of_orders(kinds, float(head), float(delta), hops)
-    orders = (Decimal(low), Decimal(high))
+    least, most = of_orders(kinds, float(head), float(delta), hops)
+    orders = (Decimal(least), Decimal(most))
     if not drawn and mu == 0:
         return ZERO, ZERO, orders
     if not drawn:
