@@ -1845,7 +1845,7 @@ CHOICES = (
     *("radius", "start", "max-group", "loss", "row-norm", "intercept", "clip", "hinge-width"),
     *("given", "trunk", "class-weight", "features", "extractor", "network", "unit"),
     *("rows-per-unit", "batches", "shards", "arithmetic", "epochs", "momentum"),
-    *("network-start", "network-input"),
+    *("network-start", "network-input", "optimizer", "beta1", "beta2", "adam-epsilon"),
 )
 # What claims about a network rest on: each unit's gradient depends on weights, its own rows and its
 # own randomness, is clipped and summed in whole numbers; batches are drawn afresh, in secret and

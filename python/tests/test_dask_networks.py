@@ -103,6 +103,9 @@ def test_workers_give_the_network_of_one_table(
     workers: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = efface.UnlearningClassifier(**settings()).fit(numbers(), labels())
+    adam = {"optimizer": "adam", "average": 0.5}
+    other = efface.UnlearningClassifier(**settings(**adam)).fit(numbers(), labels())
+    assert np.array_equal(fitted(workers, **adam).coef_, other.coef_)
     asked = steps(monkeypatch)
     for client in (workers, InProcess()):
         model = fitted(client)

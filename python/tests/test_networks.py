@@ -69,6 +69,19 @@ def test_classes_keep_their_outputs(labels: list[Any], tmp_path: Path) -> None:
     assert (copied.predict_proba(X) == model.predict_proba(X)).all()
 
 
+def test_adam_learns_and_is_stated() -> None:
+    model = network(steps=150, optimizer="adam", eta=0.02, average=0.9).fit(X, SAME)
+    assert model.score(X, SAME) > 0.85
+    constants = {c["name"]: c["value"] for c in model.certificate_.constants}
+    assert constants["optimizer"] == "adam"
+    assert (constants["beta1"], constants["average"]) == ("0.9", "0.9")
+    assert "momentum" not in constants
+    again = network(steps=150, optimizer="adam", eta=0.02, average=0.9).fit(X, SAME)
+    assert (again.coef_ == model.coef_).all()
+    with pytest.raises(efface.Refused, match="momentum"):
+        network(optimizer="adam", momentum=0.5).fit(X, SAME)
+
+
 def test_rows_may_be_sparse_at_prediction() -> None:
     model = network().fit(X, SAME)
     assert np.allclose(model.predict_proba(csr_matrix(X)), model.predict_proba(X))

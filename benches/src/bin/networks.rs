@@ -8,7 +8,7 @@ use efface_bench::bench::{run, say, timed};
 use efface_bench::rows::Rows;
 use efface_bench::table::{Table, ms};
 use efface_bench::{Failure, data, machine};
-use efface_net::{Data, DpSgdPlan, Network, Optimiser, SgdPlan, Shape, dp_sgd, sgd};
+use efface_net::{Data, DpSgdPlan, Network, Optimizer, SgdPlan, Shape, dp_sgd, sgd};
 use efface_privacy::accountant::pld::{Segment, epsilon};
 use efface_privacy::quantity::{Delta, Mu};
 use rand_chacha::ChaCha20Rng;
@@ -62,7 +62,7 @@ fn private(network: &Network, data: &Data<'_>, test: &(Vec<f32>, Vec<u32>)) -> R
         clip: CLIP,
         learning_rate: LEARNING_RATE,
         expected: BATCH,
-        optimiser: Optimiser::Sgd { momentum: 0.9 },
+        optimizer: Optimizer::Sgd { momentum: 0.9 },
         average: Some(AVERAGE),
     }
     .check(network)?;
@@ -101,7 +101,7 @@ fn exact(network: &Network, data: &Data<'_>, test: &(Vec<f32>, Vec<u32>)) -> Res
             epochs,
             batch: 64,
             learning_rate: 0.05,
-            optimiser: Optimiser::Sgd { momentum: 0.9 },
+            optimizer: Optimizer::Sgd { momentum: 0.9 },
             average: None,
             seed: 1,
         }

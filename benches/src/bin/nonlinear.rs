@@ -12,7 +12,7 @@ use efface_bench::rows::Rows;
 use efface_bench::shop::{Run, Shop};
 use efface_bench::table::Table;
 use efface_bench::{Failure, data, machine};
-use efface_net::{Data, Network, Optimiser, SgdPlan, Shape, sgd};
+use efface_net::{Data, Network, Optimizer, SgdPlan, Shape, sgd};
 
 /// Layers for digits, and for tables of numbers.
 const DIGITS: &str = "conv:16x8/2+2,pool,conv:32x4/2,pool,dense:32";
@@ -308,7 +308,7 @@ fn plain(network: &Network, epochs: &[u64], split: &Split) -> Result<Vec<[String
             epochs,
             batch: 64,
             learning_rate: 0.05,
-            optimiser: Optimiser::Sgd { momentum: 0.9 },
+            optimizer: Optimizer::Sgd { momentum: 0.9 },
             average: None,
             seed: 1,
         }

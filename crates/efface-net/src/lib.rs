@@ -9,7 +9,7 @@
 //! ```
 //! use std::ops::ControlFlow;
 //!
-//! use efface_net::{Data, DpSgdPlan, Network, Optimiser, Shape, dp_sgd};
+//! use efface_net::{Data, DpSgdPlan, Network, Optimizer, Shape, dp_sgd};
 //! use rand_core::SeedableRng;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +26,7 @@
 //!     clip: 0.5,
 //!     learning_rate: 0.5,
 //!     expected: 25.0,
-//!     optimiser: Optimiser::Sgd { momentum: 0.9 },
+//!     optimizer: Optimizer::Sgd { momentum: 0.9 },
 //!     average: None,
 //! }
 //! .check(&network)?;
@@ -62,7 +62,7 @@ mod error;
 mod integer;
 mod kernel;
 mod network;
-mod optimiser;
+mod optimizer;
 mod pass;
 mod predict;
 mod sgd;
@@ -75,6 +75,6 @@ pub use dp_sgd::{
 };
 pub use error::NetError;
 pub use network::{MOST_NUMBERS, Network, NetworkError, Shape};
-pub use optimiser::Optimiser;
+pub use optimizer::Optimizer;
 pub use sgd::{ARITHMETIC, CheckedSgd, SgdPlan, sgd};
 pub use workers::Progress;

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use efface_net::{Data, DpSgdPlan, NetError, Network, Optimiser, Shape, dp_sgd};
+use efface_net::{Data, DpSgdPlan, NetError, Network, Optimizer, Shape, dp_sgd};
 use proptest::prelude::*;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -20,7 +20,7 @@ fn plan() -> DpSgdPlan {
         clip: 1.0,
         learning_rate: 0.1,
         expected: 1.0,
-        optimiser: Optimiser::Sgd { momentum: 0.0 },
+        optimizer: Optimizer::Sgd { momentum: 0.0 },
         average: None,
     }
 }
@@ -57,12 +57,12 @@ fn numbers_out_of_range_are_refused() {
             refused(DpSgdPlan { learning_rate, ..plan() }).starts_with("`learning-rate` must be")
         );
     }
-    let optimiser = Optimiser::Sgd { momentum: 1.0 };
-    assert_eq!(refused(DpSgdPlan { optimiser, ..plan() }), "`momentum` must be in [0, 1), got 1");
-    let optimiser = Optimiser::Adam { beta1: 0.9, beta2: nan, epsilon: 1e-8 };
-    assert_eq!(refused(DpSgdPlan { optimiser, ..plan() }), "`beta2` must be in [0, 1), got NaN");
-    let optimiser = Optimiser::Adam { beta1: 0.9, beta2: 0.9, epsilon: 0.0 };
-    assert_eq!(refused(DpSgdPlan { optimiser, ..plan() }), "`epsilon` must be in (0, 1], got 0");
+    let optimizer = Optimizer::Sgd { momentum: 1.0 };
+    assert_eq!(refused(DpSgdPlan { optimizer, ..plan() }), "`momentum` must be in [0, 1), got 1");
+    let optimizer = Optimizer::Adam { beta1: 0.9, beta2: nan, epsilon: 1e-8 };
+    assert_eq!(refused(DpSgdPlan { optimizer, ..plan() }), "`beta2` must be in [0, 1), got NaN");
+    let optimizer = Optimizer::Adam { beta1: 0.9, beta2: 0.9, epsilon: 0.0 };
+    assert_eq!(refused(DpSgdPlan { optimizer, ..plan() }), "`epsilon` must be in (0, 1], got 0");
     assert_eq!(
         refused(DpSgdPlan { average: Some(1.0), ..plan() }),
         "`average` must be in [0, 1), got 1"

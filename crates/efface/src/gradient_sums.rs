@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use efface_net::{DpSgdPlan, NetError, Optimiser, ReleasedSums};
+use efface_net::{DpSgdPlan, NetError, Optimizer, ReleasedSums};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -56,7 +56,7 @@ impl GradientSums {
             clip: steps.clip,
             learning_rate: 1.0,
             expected: steps.expected,
-            optimiser: Optimiser::Sgd { momentum: 0.0 },
+            optimizer: Optimizer::Sgd { momentum: 0.0 },
             average: None,
         };
         let plan = plan.check_for(steps.parameters).map_err(refused)?;

@@ -94,8 +94,8 @@ pub use outcome::{
     Residual, Served, Status, TargetErrors, Work,
 };
 pub use plan::{
-    ClassWeight, Defaults, Fitting, Ids, MechanismName, Plan, Published, Roles, SampleWeights,
-    SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task, Trunk,
+    ClassWeight, Defaults, Fitting, Following, Ids, MechanismName, Plan, Published, Roles,
+    SampleWeights, SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task, Trunk,
 };
 pub use predict::{evaluate, evaluate_known, predict};
 pub use prepare::prepare;

@@ -24,7 +24,7 @@ const ROOMS: &[(&str, &str)] = &[
         "outward twice dataset loss constants model example objective risk solver newton \
          mechanism",
     ),
-    ("efface-net", "kernel network error data integer pass optimiser workers predict dp_sgd sgd"),
+    ("efface-net", "kernel network error data integer pass optimizer workers predict dp_sgd sgd"),
     (
         "efface-vault",
         "difference name range_lock stored wipe lock error keyring checksum column connection \

@@ -106,7 +106,9 @@ class DPSGD(Mechanism, name="dp-sgd"):
     steps: int | None
     rate: float | None
     gradient_clip: float
+    optimizer: str
     momentum: float
+    average: float | None
     unit: str | None
     deletions: int
     def __init__(
@@ -117,7 +119,9 @@ class DPSGD(Mechanism, name="dp-sgd"):
         steps: int | None = None,
         rate: float | None = None,
         gradient_clip: float = 0.1,
+        optimizer: str = "sgd",
         momentum: float = 0.9,
+        average: float | None = None,
         unit: str | None = None,
         deletions: int = 1,
     ) -> None: ...

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # The parameters that each mechanism has of its own.
 _OWN: dict[str, tuple[type[Mechanism], tuple[str, ...]]] = {
-    "dp-sgd": (DPSGD, ("deletions", "steps", "rate", "gradient_clip")),
+    "dp-sgd": (DPSGD, ("deletions", "steps", "rate", "gradient_clip", "optimizer", "average")),
     "shards": (Shards, ("shards", "epochs", "batch_size")),
 }
 _BOTH = ("network", "eta", "momentum")
@@ -49,10 +49,15 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     steps, rate, gradient_clip : optional
         Steps of a training, the probability with which a record is in one, the bound on its
         gradient; of ``"dp-sgd"``.
+    optimizer : {"sgd", "adam"}, optional
+        How weights follow the noisy sums; of ``"dp-sgd"``. By default ``"sgd"``.
+    average : float, optional
+        Share of the average of the weights that each step keeps; of ``"dp-sgd"``. With 0 the
+        weights of the last step are the model.
     shards, epochs, batch_size : int, optional
         Shards, passes over each, and records of a step; of ``"shards"``. By default 10, 8 and 64.
     eta, momentum : float, optional
-        Size of a step, and the share of the last one that it repeats.
+        Size of a step, and the share of the last one that it repeats (not with ``"adam"``).
     row_norm : float, optional
         Longer rows are shortened to it; 100 unless given. Numbers of images are best in [0, 1].
     classes : array-like, optional
@@ -100,6 +105,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         steps: int | None = None,
         rate: float | None = None,
         gradient_clip: float | None = None,
+        optimizer: str | None = None,
+        average: float | None = None,
         shards: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
@@ -117,6 +124,8 @@ class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.steps = steps
         self.rate = rate
         self.gradient_clip = gradient_clip
+        self.optimizer = optimizer
+        self.average = average
         self.shards = shards
         self.epochs = epochs
         self.batch_size = batch_size

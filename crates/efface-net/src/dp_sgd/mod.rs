@@ -15,7 +15,7 @@ use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::range;
-use crate::optimiser::Descent;
+use crate::optimizer::Descent;
 use crate::{Data, MOST_ROWS, NetError, Network, Progress};
 
 pub use parts::{PartSum, StepSums};
@@ -51,7 +51,7 @@ pub trait UnitSums {
 ///
 /// In each step every unit is drawn by itself with the plan's rate, afresh; the gradient of a unit is
 /// the mean of the softmax cross-entropy's over its rows, in the order of the data, clipped and rounded
-/// toward zero to integers by itself; their sum, with exact noise, is released to the optimiser. What
+/// toward zero to integers by itself; their sum, with exact noise, is released to the optimizer. What
 /// was drawn is told nobody and overwritten. All weights on the way may be published.
 ///
 /// `watch` is called before each step and at the end; nothing that it is told depends on the data.
@@ -91,7 +91,7 @@ pub fn dp_sgd_on(
     let written = plan.plan();
     let (steps, learning_rate) = (written.steps, written.learning_rate);
     let per_step = plan.grid() / written.expected;
-    let mut descent = Descent::new(written.optimiser, learning_rate, written.average, start);
+    let mut descent = Descent::new(written.optimizer, learning_rate, written.average, start);
     let mut summed = Zeroizing::new(vec![0_i64; network.parameters()]);
     let mut drawn = Vec::new();
     for done in 0..steps {

@@ -5,8 +5,8 @@ use efface_privacy::sampler::RoundedNormal;
 use super::sample::Sampling;
 use crate::error::{length, range};
 use crate::integer::MOST_LIMIT;
-use crate::optimiser::check_rates;
-use crate::{NetError, Network, Optimiser};
+use crate::optimizer::check_rates;
+use crate::{NetError, Network, Optimizer};
 
 /// Most steps.
 const MOST_STEPS: u64 = 1 << 32;
@@ -29,7 +29,7 @@ pub struct DpSgdPlan {
     /// that of the drawn ones; 1e-3 to 2^32.
     pub expected: f64,
     /// How weights follow the sums.
-    pub optimiser: Optimiser,
+    pub optimizer: Optimizer,
     /// The decay of a mean of the weights over steps, which is returned instead of the last ones.
     pub average: Option<f64>,
 }
@@ -71,7 +71,7 @@ impl DpSgdPlan {
         range("clip", "between 1e-30 and 1e30", self.clip, ordinary)?;
         let ordinary = (1e-3..=4_294_967_296.0).contains(&self.expected);
         range("expected", "between 1e-3 and 2^32", self.expected, ordinary)?;
-        self.optimiser.check()?;
+        self.optimizer.check()?;
         check_rates(self.learning_rate, self.average)?;
         // The float with all fraction bits cleared is the power of two below.
         let smaller = self.noise.min(1.0) * self.clip;

@@ -149,7 +149,7 @@ mod tests {
     use rand_core::{Rng, SeedableRng};
 
     use super::*;
-    use crate::{DpSgdPlan, Optimiser};
+    use crate::{DpSgdPlan, Optimizer};
 
     const WIDTH: usize = 37;
 
@@ -161,7 +161,7 @@ mod tests {
             clip: 0.75,
             learning_rate: 1.0,
             expected: 2.0,
-            optimiser: Optimiser::Sgd { momentum: 0.0 },
+            optimizer: Optimizer::Sgd { momentum: 0.0 },
             average: None,
         }
         .check_for(WIDTH)

@@ -8,7 +8,7 @@ use super::sums::{Summer, Worker};
 use super::*;
 use crate::data::Checked;
 use crate::pass::Loaded;
-use crate::{Optimiser, Shape};
+use crate::{Optimizer, Shape};
 
 const SHAPE: Shape = Shape { channels: 2, height: 6, width: 5 };
 
@@ -20,7 +20,7 @@ fn plan() -> DpSgdPlan {
         clip: 0.25,
         learning_rate: 0.5,
         expected: 7.0,
-        optimiser: Optimiser::Sgd { momentum: 0.5 },
+        optimizer: Optimizer::Sgd { momentum: 0.5 },
         average: None,
     }
 }
@@ -236,9 +236,9 @@ fn weights_are_the_same_for_any_number_of_threads() {
     let network = Network::parse("conv:4x3,groupnorm:2,pool,dense:60", SHAPE, 3).unwrap();
     let (rows, labels, own) = example(&network);
     let data = Data { rows: &rows, labels: &labels, units: Some(&own) };
-    let adam = Optimiser::Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8 };
+    let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.99, epsilon: 1e-8 };
     let checked =
-        DpSgdPlan { optimiser: adam, average: Some(0.9), ..plan() }.check(&network).unwrap();
+        DpSgdPlan { optimizer: adam, average: Some(0.9), ..plan() }.check(&network).unwrap();
     let train = |threads| {
         in_pool(threads, || {
             let mut rng = ChaCha20Rng::seed_from_u64(6);

@@ -12,7 +12,7 @@ use zeroize::Zeroize;
 
 use crate::data::Checked;
 use crate::dp_sgd::check_start;
-use crate::optimiser::Descent;
+use crate::optimizer::Descent;
 use crate::pass::{Loaded, Pass};
 use crate::{Data, NetError, Network, Progress};
 
@@ -57,7 +57,7 @@ pub fn sgd(
     // Both factors are at most 2^32.
     let steps = plan.epochs.saturating_mul(batches);
     let mut done = 0;
-    let mut descent = Descent::new(plan.optimiser, plan.learning_rate, plan.average, start);
+    let mut descent = Descent::new(plan.optimizer, plan.learning_rate, plan.average, start);
     let mut loaded = Loaded::new(network);
     let mut parts = Parts::new(network, plan.batch);
     for epoch in 0..plan.epochs {

@@ -1,8 +1,8 @@
 //! The plan of training without noise.
 
 use crate::error::range;
-use crate::optimiser::check_rates;
-use crate::{NetError, Network, Optimiser};
+use crate::optimizer::check_rates;
+use crate::{NetError, Network, Optimizer};
 
 /// Mini-batch training as written: public constants, none of them computed from the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,7 +14,7 @@ pub struct SgdPlan {
     /// What a step is multiplied by, above 0 and at most 1e6.
     pub learning_rate: f64,
     /// How weights follow the means of gradients.
-    pub optimiser: Optimiser,
+    pub optimizer: Optimizer,
     /// The decay of a mean of the weights over steps, which is returned instead of the last ones.
     pub average: Option<f64>,
     /// What the order of rows in each epoch follows from, beside their keys.
@@ -38,7 +38,7 @@ impl SgdPlan {
         range("epochs", "between 1 and 2^20", self.epochs as f64, whole)?;
         let whole = (1..=most).contains(&self.batch);
         range("batch", "between 1 and 2^20", self.batch as f64, whole)?;
-        self.optimiser.check()?;
+        self.optimizer.check()?;
         check_rates(self.learning_rate, self.average)?;
         Ok(CheckedSgd { plan: self })
     }

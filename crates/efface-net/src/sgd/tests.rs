@@ -1,7 +1,7 @@
 //! Training without noise: a function of the set of rows.
 
 use super::*;
-use crate::{Optimiser, Shape};
+use crate::{Optimizer, Shape};
 
 const SHAPE: Shape = Shape { channels: 1, height: 6, width: 6 };
 
@@ -10,7 +10,7 @@ fn plan() -> SgdPlan {
         epochs: 3,
         batch: 20,
         learning_rate: 0.1,
-        optimiser: Optimiser::Sgd { momentum: 0.9 },
+        optimizer: Optimizer::Sgd { momentum: 0.9 },
         average: None,
         seed: 5,
     }

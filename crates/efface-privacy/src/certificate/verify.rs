@@ -301,7 +301,7 @@ pub(super) const FEATURES: &str = "features";
 pub(super) const EXTRACTOR: &str = "extractor";
 
 /// Constants that no honest plan computes from the records or their number.
-const PUBLIC: [&str; 23] = [
+const PUBLIC: [&str; 27] = [
     CLASS_WEIGHT,
     FEATURES,
     EXTRACTOR,
@@ -323,6 +323,10 @@ const PUBLIC: [&str; 23] = [
     "arithmetic",
     "epochs",
     "momentum",
+    "optimizer",
+    "beta1",
+    "beta2",
+    "adam-epsilon",
     "network-start",
     "network-input",
 ];

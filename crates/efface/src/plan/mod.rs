@@ -23,7 +23,7 @@ pub use facts::SampleWeights;
 pub(crate) use facts::{Facts, looks_numeric, private_notion};
 pub use fitting::{Fitting, Roles};
 pub(crate) use groups::sizes;
-pub use sampled::SampledPlan;
+pub use sampled::{Following, SampledPlan};
 pub(crate) use sampled::{Layers, described, layers};
 pub use schedule::{Published, Schedule};
 pub use sharded::ShardedPlan;

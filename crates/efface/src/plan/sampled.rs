@@ -1,6 +1,6 @@
 //! The public constants of a network that is trained on sampled batches.
 
-use efface_net::{CheckedDpSgd, DpSgdPlan, NetError, Network, NetworkError, Optimiser, Shape};
+use efface_net::{CheckedDpSgd, DpSgdPlan, NetError, Network, NetworkError, Optimizer, Shape};
 use efface_privacy::event::Unit;
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
@@ -35,14 +35,70 @@ pub struct SampledPlan {
     pub batch: Decimal,
     /// Size of a step.
     pub eta: Decimal,
-    /// Share of the last step that a step repeats, in [0, 1).
-    pub momentum: Decimal,
+    /// How weights follow the noisy sums.
+    pub optimizer: Following,
     /// Share of the average weights that a step keeps, in [0, 1): their average is released.
     pub average: Decimal,
     /// Units that may be deleted before the model is trained anew.
     pub deletions: u64,
     /// S: units that differential privacy protects together.
     pub group: u64,
+}
+
+/// How weights follow noisy sums of gradients, which see nothing else of the records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Following {
+    /// Steps along the sum and a share of the last step.
+    Sgd {
+        /// Share of the last step that a step repeats, in [0, 1).
+        momentum: Decimal,
+    },
+    /// Kingma and Ba (2015), Algorithm 1.
+    Adam {
+        /// Decay of the mean of sums, in [0, 1).
+        beta1: Decimal,
+        /// Decay of the mean of their squares, in [0, 1).
+        beta2: Decimal,
+        /// Added to the root of that, in (0, 1].
+        epsilon: Decimal,
+    },
+}
+
+impl Following {
+    /// Adam with the constants that its paper proposes.
+    pub(crate) fn adam() -> Self {
+        Self::Adam { beta1: Decimal(0.9), beta2: Decimal(0.999), epsilon: Decimal(1e-8) }
+    }
+
+    /// The name users type.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sgd { .. } => "sgd",
+            Self::Adam { .. } => "adam",
+        }
+    }
+
+    /// Its constants by the names certificates list them under.
+    #[must_use]
+    pub fn constants(&self) -> Vec<(&'static str, Decimal)> {
+        match *self {
+            Self::Sgd { momentum } => vec![("momentum", momentum)],
+            Self::Adam { beta1, beta2, epsilon } => {
+                vec![("beta1", beta1), ("beta2", beta2), ("adam-epsilon", epsilon)]
+            }
+        }
+    }
+
+    fn learner(&self) -> Optimizer {
+        match *self {
+            Self::Sgd { momentum } => Optimizer::Sgd { momentum: momentum.0 },
+            Self::Adam { beta1, beta2, epsilon } => {
+                Optimizer::Adam { beta1: beta1.0, beta2: beta2.0, epsilon: epsilon.0 }
+            }
+        }
+    }
 }
 
 impl SampledPlan {
@@ -88,7 +144,7 @@ impl SampledPlan {
             clip: self.clip.0,
             learning_rate: self.eta.0,
             expected: self.batch.0,
-            optimiser: Optimiser::Sgd { momentum: self.momentum.0 },
+            optimizer: self.optimizer.learner(),
             average: (self.average.0 > 0.0).then_some(self.average.0),
         };
         plan.check(network).map_err(|error| match error {

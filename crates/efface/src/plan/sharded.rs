@@ -1,6 +1,6 @@
 //! The public constants of networks that are each trained on one shard.
 
-use efface_net::{ARITHMETIC, CheckedSgd, MOST_NUMBERS, NetError, Network, Optimiser, SgdPlan};
+use efface_net::{ARITHMETIC, CheckedSgd, MOST_NUMBERS, NetError, Network, Optimizer, SgdPlan};
 use efface_privacy::event::Shards;
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ impl ShardedPlan {
             epochs: self.epochs,
             batch: usize::try_from(self.batch).unwrap_or(usize::MAX),
             learning_rate: self.eta.0,
-            optimiser: Optimiser::Sgd { momentum: self.momentum.0 },
+            optimizer: Optimizer::Sgd { momentum: self.momentum.0 },
             average: None,
             seed: self.seed(shard),
         };

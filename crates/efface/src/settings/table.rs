@@ -28,6 +28,9 @@ const MOST_NORM: f64 = 1e38;
 /// How rows are made to obey their bound.
 pub(crate) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
 
+/// What becomes of the noisy sums of a network's gradients.
+pub(crate) const OPTIMISERS: [&str; 2] = ["sgd", "adam"];
+
 /// How columns become numbers.
 pub(crate) const PREPROCESSING: [&str; 2] = ["fitted", "declared"];
 
@@ -49,6 +52,7 @@ pub(crate) mod default {
 const COUNT: Form = Form::Count(1, MOST_COUNT);
 const STEPS: Form = Form::Count(1, MOST_STEPS);
 const POSITIVE: Form = Form::Number(Interval::POSITIVE);
+const SHARE: Interval = Interval { low: 0.0, with_low: true, high: 1.0, with_high: false };
 const PASSES: &str = "passes over the data";
 
 /// A setting that belongs to some mechanisms only.
@@ -388,7 +392,7 @@ settings! {
     eta: Option<f64> {
         group: Group::Mechanism,
         form: POSITIVE,
-        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.4 over its clip, less where the noise of a step is longer than 0.35 clips; `shards`: 0.05"),
+        default: Fallback::Follows("2/(L+m), or what the accountant allows; 1/L if m = 0; `dp-sgd`: 0.4 over its clip, less where the noise of a step is longer than 0.35 clips, and 0.002 with the optimizer `adam`; `shards`: 0.05"),
         only: of(&["noisy-gd", "descent-to-delete", "dp-sgd", "shards"]),
     }
 
@@ -438,12 +442,36 @@ settings! {
         only: of(&["dp-sgd"]),
     }
 
-    /// Share of the last step that each step repeats
+    /// How weights follow the noisy sums of gradients
+    ///
+    /// `sgd` takes steps of `§eta` times the sum, with `§momentum`; `adam` divides them by the root of
+    /// the mean of their squares (Kingma and Ba, 2015; decays 0.9 and 0.999). Either sees noisy sums
+    /// alone, so that noise and promises are the same.
+    optimizer: Option<String> {
+        group: Group::Mechanism,
+        form: Form::Name(|| OPTIMISERS.to_vec()),
+        code: Code::Settings,
+        default: Fallback::Name("sgd"),
+        only: of(&["dp-sgd"]),
+    }
+
+    /// Share of the last step that each step repeats; not with `§optimizer adam`
     momentum: Option<f64> {
         group: Group::Mechanism,
-        form: Form::Number(Interval { low: 0.0, with_low: true, high: 1.0, with_high: false }),
+        form: Form::Number(SHARE),
         default: Fallback::Number(0.9),
         only: of(&["dp-sgd", "shards"]),
+    }
+
+    /// Share of the average of the weights that each step keeps; their average over steps is the model
+    ///
+    /// An exponential moving average of what may be published at every step. With 0 the weights of the
+    /// last step are the model.
+    average: Option<f64> {
+        group: Group::Mechanism,
+        form: Form::Number(SHARE),
+        default: Fallback::Follows("1 - 10/T for T steps: about the last tenth of them"),
+        only: of(&["dp-sgd"]),
     }
 
     /// Shards that have a network each; a record's shard is a hash of its subject, or of its id

@@ -194,8 +194,47 @@ fn what_a_network_has_no_use_for_is_refused() {
     refused(Settings { preprocess: Some("fitted".into()), ..network() }, "fitted");
     refused(Settings { rate: Some(1.5), ..network() }, "rate");
     refused(Settings { momentum: Some(1.0), ..network() }, "momentum");
+    refused(Settings { average: Some(1.0), ..network() }, "average");
+    let adam = Settings { optimizer: Some("adam".into()), ..network() };
+    refused(Settings { momentum: Some(0.5), ..adam }, "no meaning with `optimizer adam`");
+    refused(Settings { optimizer: Some("rmsprop".into()), ..network() }, "optimizer");
+    let adam = Settings { optimizer: Some("adam".into()), ..Settings::default() };
+    refused(adam, "`dp-sgd` only");
     refused(Settings { eta: Some(1e9), ..network() }, "`eta` must be");
     refused(Settings { rate: Some(0.2), mechanism: None, ..Settings::default() }, "`dp-sgd` only");
+}
+
+/// What follows noisy sums is public, states its constants, and changes neither noise nor claims.
+#[test]
+fn an_optimizer_may_be_chosen() {
+    let adam = || Settings { optimizer: Some("adam".into()), ..network() };
+    let seeded = |settings| Settings { seed: Some(5), ..settings };
+    let coef = |(_world, vault): &(World, PathBuf)| weights(vault).unwrap().coef;
+    let (sgd, first, again) =
+        (trained(seeded(network())), trained(seeded(adam())), trained(seeded(adam())));
+    assert_eq!(coef(&first), coef(&again));
+    assert_ne!(coef(&first), coef(&sgd));
+    assert_eq!(event(&first.1), event(&sgd.1));
+    let constant = |vault: &Path, name: &str| {
+        let text = certificate(vault, "latest").unwrap();
+        let list =
+            serde_json::from_str::<Value>(&text).unwrap()["constants"].as_array().unwrap().clone();
+        let found = list.iter().find(|constant| constant["name"] == name).cloned();
+        found.map(|found| (found["value"].clone(), found["origin"].clone()))
+    };
+    let of_adam = |name| constant(&first.1, name).map(|(value, _)| value);
+    assert_eq!(constant(&first.1, "optimizer"), Some(("adam".into(), "user".into())));
+    assert_eq!(of_adam("beta1"), Some("0.9".into()));
+    assert_eq!(of_adam("beta2"), Some("0.999".into()));
+    assert_eq!(of_adam("adam-epsilon"), Some("1e-8".into()));
+    assert_eq!((of_adam("momentum"), of_adam("eta")), (None, Some("0.002".into())));
+    assert_eq!(constant(&sgd.1, "optimizer"), Some(("sgd".into(), "default".into())));
+    assert_eq!(constant(&sgd.1, "beta1"), None);
+    // The weights of the last step, and an average of them.
+    let [last, averaged] = [0.0, 0.5].map(|share| Settings { average: Some(share), ..adam() });
+    let (last, averaged) = (trained(seeded(last)), trained(seeded(averaged)));
+    assert_ne!(coef(&last), coef(&averaged));
+    assert_eq!(constant(&last.1, "average"), Some(("0".into(), "user".into())));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use efface::{Error, Result};
-use efface_net::{CheckedDpSgd, Data, DpSgdPlan, Network, Optimiser, Shape, dp_sgd};
+use efface_net::{CheckedDpSgd, Data, DpSgdPlan, Network, Optimizer, Shape, dp_sgd};
 use efface_privacy::accountant::pld::Segment;
 use rand_chacha::ChaCha20Rng;
 
@@ -46,7 +46,7 @@ impl Step {
             clip,
             learning_rate: LEARNING_RATE / clip,
             expected: 1.0,
-            optimiser: Optimiser::Sgd { momentum: 0.0 },
+            optimizer: Optimizer::Sgd { momentum: 0.0 },
             average: None,
         };
         let plan = plan.check(&network).map_err(failed)?;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use efface::{Notion, Result, Served, Settings};
 use efface_matrix::{Matrix, Row};
-use efface_net::{Network, Optimiser, SgdPlan, Shape, sgd};
+use efface_net::{Network, Optimizer, SgdPlan, Shape, sgd};
 use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 
@@ -162,7 +162,7 @@ impl Grid {
             epochs: self.epochs,
             batch: 64,
             learning_rate: 0.05,
-            optimiser: Optimiser::Sgd { momentum: 0.9 },
+            optimizer: Optimizer::Sgd { momentum: 0.9 },
             average: None,
             seed: 1,
         };

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use efface::Result;
-use efface_net::{Network, Optimiser, SgdPlan, Shape, sgd};
+use efface_net::{Network, Optimizer, SgdPlan, Shape, sgd};
 use efface_page::figure::{Axis, Figure, Panel, Series};
 use rand_chacha::ChaCha20Rng;
 use serde::Deserialize;
@@ -92,9 +92,9 @@ impl Learner {
         batch: usize,
         seed: u64,
     ) -> Result<Vec<f32>> {
-        let optimiser = Optimiser::Sgd { momentum: 0.0 };
+        let optimizer = Optimizer::Sgd { momentum: 0.0 };
         let plan =
-            SgdPlan { epochs: 1, batch, learning_rate: rate, optimiser, average: None, seed };
+            SgdPlan { epochs: 1, batch, learning_rate: rate, optimizer, average: None, seed };
         let plan = plan.check(&self.network).map_err(failed)?;
         let keys: Vec<u64> = (0..images.len() as u64).collect();
         let stop = self.stop;

@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 
 use super::*;
 use crate::{
-    Data, DpSgdPlan, Network, Optimiser, Shape, UnitSums, clipped_sums, dp_sgd, dp_sgd_on,
+    Data, DpSgdPlan, Network, Optimizer, Shape, UnitSums, clipped_sums, dp_sgd, dp_sgd_on,
 };
 
 const SHAPE: Shape = Shape { channels: 2, height: 3, width: 2 };
@@ -21,7 +21,7 @@ fn plan(network: &Network) -> CheckedDpSgd {
         clip: 0.25,
         learning_rate: 0.5,
         expected: 7.0,
-        optimiser: Optimiser::Sgd { momentum: 0.5 },
+        optimizer: Optimizer::Sgd { momentum: 0.5 },
         average: Some(0.5),
     }
     .check(network)
@@ -165,7 +165,7 @@ fn three() -> CheckedDpSgd {
         clip: 1.0,
         learning_rate: 0.5,
         expected: 7.0,
-        optimiser: Optimiser::Sgd { momentum: 0.0 },
+        optimizer: Optimizer::Sgd { momentum: 0.0 },
         average: None,
     };
     plan.check_for(3).unwrap()

@@ -7,7 +7,7 @@ use efface_privacy::quantity::{Decimal, Delta, Epsilon};
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::search::Public;
-use crate::plan::{Choices, Layers, List, SampledPlan, layers, origin};
+use crate::plan::{Choices, Following, Layers, List, SampledPlan, layers, origin};
 
 /// Passes over the records that a training is worth, where no number of steps is given.
 const EPOCHS: f64 = 20.0;
@@ -51,7 +51,11 @@ pub(super) fn schedule(
     let parameters = network.parameters() as u64;
     // Long steps are lost where the noise of a step is as long as what is learnt in it.
     let noise_length = noise * (parameters as f64).sqrt() / batch;
-    let eta = ETA / clip * (QUIET / noise_length).min(1.0);
+    let following = following(choices)?;
+    let eta = match following {
+        Following::Sgd { .. } => ETA / clip * (QUIET / noise_length).min(1.0),
+        Following::Adam { .. } => ADAM_ETA,
+    };
     let plan = SampledPlan {
         network: network.text(),
         input,
@@ -65,9 +69,9 @@ pub(super) fn schedule(
         clip: Decimal(clip),
         batch: Decimal(batch),
         eta: Decimal(s.eta.unwrap_or(eta)),
-        momentum: Decimal(s.momentum.unwrap_or(MOMENTUM)),
+        optimizer: following,
         // The average is of about the last tenth of the steps.
-        average: Decimal((1.0 - AVERAGED / steps as f64).max(0.0)),
+        average: Decimal(s.average.unwrap_or((1.0 - AVERAGED / steps as f64).max(0.0))),
         deletions,
         group: public.setting.group,
     };
@@ -86,12 +90,35 @@ pub(super) fn schedule(
     list.add("clip", plan.clip, given(s.gradient_clip.is_some()));
     list.add("noise", plan.noise, noise_origin);
     list.add("batch", plan.batch, origin(false, &[rate_origin, size]));
-    let eta_origin = origin(s.eta.is_some(), &[noise_origin, rate_origin, size]);
+    // Steps of `adam` have their length from the sums themselves.
+    let follows = match plan.optimizer {
+        Following::Sgd { .. } => &[noise_origin, rate_origin, size][..],
+        Following::Adam { .. } => &[],
+    };
+    let eta_origin = origin(s.eta.is_some(), follows);
     list.add("eta", plan.eta, eta_origin);
-    list.add("momentum", plan.momentum, given(s.momentum.is_some()));
-    list.add("average", plan.average, origin(false, &[steps_origin]));
+    list.add("optimizer", plan.optimizer.name(), given(s.optimizer.is_some()));
+    for (name, number) in plan.optimizer.constants() {
+        list.add(name, number, given(name == "momentum" && s.momentum.is_some()));
+    }
+    list.add("average", plan.average, origin(s.average.is_some(), &[steps_origin]));
     list.add("deletions", deletions, given(s.deletions.is_some()));
     Ok(plan)
+}
+
+/// The optimizer, refused where a setting of the other one stands beside it.
+fn following(choices: &Choices) -> Result<Following> {
+    let s = &choices.settings;
+    if s.optimizer.as_deref() != Some("adam") {
+        return Ok(Following::Sgd { momentum: Decimal(s.momentum.unwrap_or(MOMENTUM)) });
+    }
+    if s.momentum.is_some() {
+        let message = "`§momentum` has no meaning with `§optimizer adam`, whose mean of sums has a \
+            decay of its own";
+        return Err(Error::refused(Code::Settings, message)
+            .hint("leave out `§momentum`, or use `§optimizer sgd`"));
+    }
+    Ok(Following::adam())
 }
 
 /// Subjects where there are some, unless records are asked for.
@@ -117,6 +144,8 @@ const CLIP: f64 = 0.1;
 const ETA: f64 = 0.4;
 /// The length of a step's noise, in clips, up to which steps have that size.
 const QUIET: f64 = 0.35;
+/// Size of a step of `adam`.
+const ADAM_ETA: f64 = 0.002;
 const MOMENTUM: f64 = 0.9;
 const AVERAGED: f64 = 10.0;
 

@@ -119,7 +119,7 @@ impl Mechanism for Optimum {
 
     fn assumptions(&self) -> Vec<Assumption> {
         vec![Assumption {
-            name: "optimiser".to_owned(),
+            name: "optimizer".to_owned(),
             value: "the stopping rule bounds the distance to the optimum, rounding included"
                 .to_owned(),
             evidence: Evidence::Enforced,

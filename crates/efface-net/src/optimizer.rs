@@ -5,7 +5,7 @@ use crate::error::range;
 
 /// How weights follow gradients. Public constants; nothing in it looks at the data.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Optimiser {
+pub enum Optimizer {
     /// v <- momentum v + gradient; w <- w - learning rate times v.
     Sgd {
         /// In [0, 1).
@@ -22,7 +22,7 @@ pub enum Optimiser {
     },
 }
 
-impl Optimiser {
+impl Optimizer {
     /// Refuses constants out of range.
     pub(crate) fn check(self) -> Result<(), NetError> {
         let decay = |name, got| range(name, "in [0, 1)", got, (0.0..1.0).contains(&got));
@@ -45,9 +45,9 @@ pub(crate) fn check_rates(learning_rate: f64, average: Option<f64>) -> Result<()
     range("average", "in [0, 1)", decay, (0.0..1.0).contains(&decay))
 }
 
-/// Weights on their way, with what their optimiser remembers.
+/// Weights on their way, with what their optimizer remembers.
 pub(crate) struct Descent {
-    optimiser: Optimiser,
+    optimizer: Optimizer,
     learning_rate: f64,
     weights: Vec<f32>,
     first: Vec<f64>,
@@ -67,19 +67,19 @@ struct Average {
 impl Descent {
     /// From a start; constants are checked.
     pub(crate) fn new(
-        optimiser: Optimiser,
+        optimizer: Optimizer,
         learning_rate: f64,
         average: Option<f64>,
         start: Vec<f32>,
     ) -> Self {
         let count = start.len();
-        let second = match optimiser {
-            Optimiser::Sgd { .. } => 0,
-            Optimiser::Adam { .. } => count,
+        let second = match optimizer {
+            Optimizer::Sgd { .. } => 0,
+            Optimizer::Adam { .. } => count,
         };
         let average = average.map(|decay| Average { decay, steps: 0, weights: vec![0.0; count] });
         Self {
-            optimiser,
+            optimizer,
             learning_rate,
             weights: start,
             first: vec![0.0; count],
@@ -97,15 +97,15 @@ impl Descent {
     /// One step along a gradient.
     pub(crate) fn step(&mut self, gradient: impl Iterator<Item = f64>) {
         let rate = self.learning_rate;
-        match self.optimiser {
-            Optimiser::Sgd { momentum } => {
+        match self.optimizer {
+            Optimizer::Sgd { momentum } => {
                 let all = self.weights.iter_mut().zip(&mut self.first);
                 for ((weight, velocity), gradient) in all.zip(gradient) {
                     *velocity = momentum * *velocity + gradient;
                     *weight = (f64::from(*weight) - rate * *velocity) as f32;
                 }
             }
-            Optimiser::Adam { beta1, beta2, epsilon } => {
+            Optimizer::Adam { beta1, beta2, epsilon } => {
                 self.powers = [self.powers[0] * beta1, self.powers[1] * beta2];
                 let [mean_part, square_part] = self.powers.map(|power| 1.0 - power);
                 let all = self.weights.iter_mut().zip(self.first.iter_mut().zip(&mut self.second));
@@ -157,8 +157,8 @@ impl Average {
 mod tests {
     use super::*;
 
-    fn walk(optimiser: Optimiser, average: Option<f64>, gradients: &[f64]) -> f32 {
-        let mut descent = Descent::new(optimiser, 0.5, average, vec![1.0]);
+    fn walk(optimizer: Optimizer, average: Option<f64>, gradients: &[f64]) -> f32 {
+        let mut descent = Descent::new(optimizer, 0.5, average, vec![1.0]);
         gradients.iter().for_each(|&gradient| descent.step([gradient].into_iter()));
         descent.finish().unwrap()[0]
     }
@@ -166,15 +166,15 @@ mod tests {
     #[test]
     fn steps_are_those_of_the_formulas() {
         // Velocities 1, 2.5, -0.75.
-        assert_eq!(walk(Optimiser::Sgd { momentum: 0.5 }, None, &[1.0, 2.0, -2.0]), -0.375);
+        assert_eq!(walk(Optimizer::Sgd { momentum: 0.5 }, None, &[1.0, 2.0, -2.0]), -0.375);
         // The first step of Adam is the learning rate, but for epsilon.
-        let adam = Optimiser::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+        let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
         assert!((walk(adam, None, &[123.0]) - 0.5).abs() < 1e-6);
     }
 
     #[test]
     fn means_begin_plain() {
-        let sgd = Optimiser::Sgd { momentum: 0.0 };
+        let sgd = Optimizer::Sgd { momentum: 0.0 };
         // Weights 0, -1, -2.
         assert_eq!(walk(sgd, Some(0.9), &[2.0, 2.0, 2.0]), -1.0);
         assert_eq!(walk(sgd, Some(0.5), &[2.0, 2.0, 2.0]), -1.25);
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn weights_beyond_every_bound_are_refused() {
-        let mut descent = Descent::new(Optimiser::Sgd { momentum: 0.0 }, 1.0, None, vec![0.0]);
+        let mut descent = Descent::new(Optimizer::Sgd { momentum: 0.0 }, 1.0, None, vec![0.0]);
         descent.step([f64::MAX].into_iter());
         assert_eq!(descent.finish(), Err(NetError::Diverged));
     }
