@@ -288,6 +288,9 @@ impl AuditResult {
         if self.method == super::exact::METHOD {
             return self.words_of_bits();
         }
+        if let Some(words) = self.words_of_canaries() {
+            return words;
+        }
         let told = match self.deleted.count {
             1 => "a model that deleted the record from one that never saw it".to_owned(),
             n => format!("a model that deleted the {n} records from one that never saw them"),
@@ -324,6 +327,35 @@ impl AuditResult {
                 floor(self.epsilon_reach)
             ),
         }
+    }
+
+    /// The same where weighed runs decide, and not the tests.
+    fn words_of_canaries(&self) -> Option<String> {
+        let of_tests = self.certified.iter().any(|bound| {
+            bound.mu.is_some_and(|limit| self.mu_lower > limit.0)
+                || self.epsilon_lower > bound.epsilon.0
+        });
+        let told = |one: &CanaryTest| match one.units {
+            1 => "one planted canary".to_owned(),
+            units => format!("{units} planted canaries"),
+        };
+        let false_one = self.canaries.iter().find(|one| one.lower > one.certified);
+        if let (false, Some(one)) = (of_tests, false_one) {
+            let (least, most) = (floor(one.lower), ceiling(one.certified));
+            return Some(format!(
+                "runs weighed by their likelihood show epsilon {least} or more at delta {}, by six standard                  errors, for {}; a certificate of this deletion would say at most {most}, which is false",
+                near(one.delta, 4),
+                told(one)
+            ));
+        }
+        let shows_nothing = self.canaries.iter().find(|one| one.lower <= 0.0);
+        let (Verdict::Undecided, Some(one)) = (self.verdict, shows_nothing) else { return None };
+        Some(format!(
+            "{} for {}, weighed by their likelihood, are too few to show anything: ask for more runs, or for \
+             more time where a limit ended them",
+            counted(one.runs, "run"),
+            told(one)
+        ))
     }
 
     /// The same of comparisons bit by bit.

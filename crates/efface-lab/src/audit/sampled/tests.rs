@@ -175,7 +175,11 @@ fn a_tilt_has_at_least_as_many_canaries() {
 fn few_runs_show_nothing() {
     let (segment, delta) = PLANS[0];
     let few = Weighed { segment, epsilon: 1.0, delta };
-    let found = few.measure(CLIP, &Seeds::new([90; 32]), &budget(1)).unwrap();
-    assert_eq!((found.lower, Verdict::of_canaries(&[found])), (0.0, Verdict::Undecided));
+    for runs in [1, 2, 3, 63] {
+        let found = few.measure(CLIP, &Seeds::new([90; 32]), &budget(runs)).unwrap();
+        assert_eq!((found.lower, Verdict::of_canaries(&[found])), (0.0, Verdict::Undecided));
+    }
+    let found = few.measure(CLIP, &Seeds::new([90; 32]), &budget(64)).unwrap();
+    assert!(found.estimate > 0.0, "{found:?}");
     assert_eq!(judged(TOLD, TOLD, 91, 20).0, Verdict::Undecided);
 }
