@@ -4,6 +4,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use efface::{Notion, Settings, Which};
 use efface_bench::bench::{run, say};
@@ -23,8 +24,9 @@ fn main() -> ExitCode {
         say(
             "Accuracy on rows of the publisher's test file, after training and after one request that \
              deletes so many records; epsilon is the certificate's, at a delta of one over the rows. Times \
-             are seconds of processors on all cores together, the command's whole work but starting the \
-             program: other work does not lengthen them by waiting.\n",
+             are of the command's whole work but starting the program: on the clock, and in brackets the \
+             seconds of processors on all cores together, which other work does not lengthen by waiting. \
+             Shares of training are of the latter.\n",
         )?;
         let shop = Shop::open()?;
         let asked: Vec<String> = std::env::args().skip(1).collect();
@@ -178,6 +180,11 @@ fn mnist(shop: &Shop) -> Result<Set, Failure> {
     })
 }
 
+/// The network for tables of so many columns and two classes.
+fn dense(columns: usize) -> Result<Network, Failure> {
+    Ok(Network::parse(DENSE, Shape { channels: 1, height: 1, width: columns }, 2)?)
+}
+
 fn a9a(shop: &Shop) -> Result<Set, Failure> {
     let noisy = Noisy {
         network: DENSE,
@@ -190,7 +197,7 @@ fn a9a(shop: &Shop) -> Result<Set, Failure> {
     Ok(Set {
         title: "a9a, census data in 123 columns of 0 or 1: 32,561 and 16,281 rows",
         split: data::a9a_dense(shop.folder())?,
-        plain: None,
+        plain: Some((dense(123)?, [1, 5])),
         cases: vec![
             ridge(1e-6, None),
             solve(1e-4, 32_561.0),
@@ -206,7 +213,7 @@ fn sst(_: &Shop) -> Result<Set, Failure> {
     Ok(Set {
         title: "SST, sentences as 384 features of MiniLM: 6,920 and 1,821 rows",
         split: data::sst()?,
-        plain: None,
+        plain: Some((dense(384)?, [1, 5])),
         cases: vec![
             ridge(1e-3, None),
             solve(1e-3, 6_920.0),
@@ -259,15 +266,15 @@ impl Set {
 struct Trained {
     name: &'static str,
     case: Case,
-    seconds: f64,
+    spent: Spent,
 }
 
 impl Trained {
     fn of(shop: &Shop, case: Case, is_taken: bool, split: &Split) -> Result<Self, Failure> {
         let name = if is_taken { "network" } else { "model" };
         let settings = case.settings.clone();
-        let (_, seconds) = of_processor(|| shop.train(name, &split.train, settings))?;
-        Ok(Self { name, case, seconds })
+        let (_, spent) = timed(|| shop.train(name, &split.train, settings))?;
+        Ok(Self { name, case, spent })
     }
 
     fn delete(self, shop: &Shop, split: &Split) -> Result<[String; 9], Failure> {
@@ -277,17 +284,17 @@ impl Trained {
         };
         let before = accuracy()?;
         let ids = (0..self.case.deleted).map(|row| efface::row_id(17 + 31 * row)).collect();
-        let (run, seconds) = of_processor(|| shop.delete(self.name, Which::Ids(ids)))?;
+        let (run, spent) = timed(|| shop.delete(self.name, Which::Ids(ids)))?;
         let after = accuracy()?;
         let path = shop.path(self.name);
         let size = fs::metadata(&path)?.len() >> 20;
         fs::remove_file(&path)?;
         Ok([
             self.case.shown,
-            shown(self.seconds),
+            self.spent.shown(),
             self.case.deleted.to_string(),
-            shown(seconds),
-            format!("{:.1} %", 100.0 * seconds / self.seconds),
+            spent.shown(),
+            format!("{:.1} %", 100.0 * spent.processors / self.spent.processors),
             before,
             after,
             epsilon(&run),
@@ -315,8 +322,7 @@ fn plain(network: &Network, epochs: &[u64], split: &Split) -> Result<Vec<[String
         .check(network)?;
         let mut go_on = |_| ControlFlow::Continue(());
         let start = network.initial(1);
-        let (weights, seconds) =
-            of_processor(|| Ok(sgd(network, &plan, &data, &keys, start, &mut go_on)?))?;
+        let (weights, spent) = timed(|| Ok(sgd(network, &plan, &data, &keys, start, &mut go_on)?))?;
         let mut logits = vec![0.0; truth.len() * network.outputs()];
         network.logits(&weights, &test, &mut logits)?;
         let right = logits.chunks_exact(network.outputs()).zip(&truth);
@@ -327,7 +333,7 @@ fn plain(network: &Network, epochs: &[u64], split: &Split) -> Result<Vec<[String
         let accuracy = format!("{:.4}", right.count() as f64 / truth.len() as f64);
         let name =
             format!("training again, {epochs} {}", if epochs == 1 { "epoch" } else { "epochs" });
-        let time = shown(seconds);
+        let time = spent.shown();
         table.push([
             name,
             time.clone(),
@@ -356,10 +362,25 @@ fn shown(seconds: f64) -> String {
     if seconds >= 10.0 { format!("{seconds:.0} s") } else { format!("{seconds:.2} s") }
 }
 
-/// What some work returns, and the seconds of processors that it took.
-fn of_processor<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, f64), Failure> {
+/// How long some work took, in seconds.
+#[derive(Clone, Copy)]
+struct Spent {
+    clock: f64,
+    /// On all cores together.
+    processors: f64,
+}
+
+impl Spent {
+    fn shown(self) -> String {
+        format!("{} ({})", shown(self.clock), shown(self.processors))
+    }
+}
+
+/// What some work returns, and how long it took.
+fn timed<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<(T, Spent), Failure> {
     let now = || machine::processor_seconds().ok_or("the time of the process cannot be read");
-    let before = now()?;
+    let (begun, before) = (Instant::now(), now()?);
     let done = work()?;
-    Ok((done, now()? - before))
+    let clock = begun.elapsed().as_secs_f64();
+    Ok((done, Spent { clock, processors: now()? - before }))
 }
