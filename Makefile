@@ -20,11 +20,10 @@ STATES ?= 400
 # Given, a missing cargo-deny is an error and not a check left out; DENY_FLAGS=--offline uses the advisories of the last time.
 DENY_REQUIRED ?=
 DENY_FLAGS ?=
-# Benches of efface-matrix that no Python script starts.
-BENCHES := $(filter-out gradient,$(basename $(notdir $(wildcard crates/efface-matrix/benches/*.rs))))
-TABLES := $(basename $(notdir $(wildcard benches/src/bin/*.rs)))
+BENCH_OUT ?= dist/bench
+QUICK ?=
 
-.PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python docs extension wheel test-wheel
+.PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python docs extension wheel wheel-venv test-wheel
 .PHONY: bench count fuzz miri mutants power soak
 
 help: ## list the targets
@@ -97,23 +96,19 @@ wheel: $(VENV)/ready ## build the Python package as a wheel, in dist/
 		echo "wheel: $$wheel has $$bytes bytes, at most $(WHEEL_BYTES) are allowed: find what made it grow (debug symbols, a dependency)" >&2; exit 1; \
 	fi
 
-test-wheel: wheel ## install the wheel into a fresh environment and test it there
+wheel-venv: wheel ## install the wheel into a fresh environment, dist/venv
 	rm -rf dist/venv
 	$(PYTHON) -m venv dist/venv
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --find-links dist efface
+
+test-wheel: wheel-venv ## test the wheel in an environment of its own
 	cd python && ../dist/venv/bin/python -m pytest -p no:cacheprovider
 
-bench: $(VENV)/ready test-wheel ## every table of docs/benchmarks.md; EFFACE_DATA names the data
-	test -d "$${EFFACE_DATA:-}" || { echo "EFFACE_DATA must name the folder of public data sets" >&2; exit 2; }
+bench: wheel-venv ## a page of all benchmarks in BENCH_OUT, dist/bench (QUICK=1: the short ones); EFFACE_DATA names the data
+	@test -d "$${EFFACE_DATA:-}" || { echo "EFFACE_DATA must name the folder of public data sets" >&2; exit 2; }
 	$(CARGO) build --release $(CARGO_FLAGS) -p efface-bench --bins
-	for table in $(TABLES); do $(CARGO) run --release --quiet $(CARGO_FLAGS) -p efface-bench --bin "$$table"; done
-	dist/venv/bin/python benches/estimators.py
-	dist/venv/bin/python benches/predict.py
-	dist/venv/bin/python benches/dask_workers.py
-	dist/venv/bin/python benches/budget.py
-	for script in $(wildcard crates/*/benches/*.py); do echo "== $$script"; $(VENV)/bin/python "$$script"; done
-	for bench in $(BENCHES); do $(CARGO) bench $(CARGO_FLAGS) -p efface-matrix --bench "$$bench"; done
+	dist/venv/bin/python benches/page.py --out "$(BENCH_OUT)" $(if $(QUICK),--quick)
 
 count: ## instructions of commands on fixed tables against benches/instructions.json (needs valgrind)
 	$(CARGO) build --release $(CARGO_FLAGS) -p efface-cli
