@@ -1,6 +1,6 @@
 //! The row map: a bound on the length of every stored row, computed from that row alone.
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::error::RowFault;
 
@@ -82,7 +82,22 @@ impl RowMap {
 /// A sum of `len` squares in any order is off by a relative `len * 2^-53` at most, what [`row_norm`] adds
 /// included by `len * 2^-51`.
 fn is_well_within(values: &[f32], bound: f64) -> bool {
-    Arch::new().dispatch(|| is_sum_well_within(values, bound))
+    Arch::new().dispatch(WellWithin { values, bound })
+}
+
+/// No closure: what calls one is not compiled for the registers of the processor.
+struct WellWithin<'a> {
+    values: &'a [f32],
+    bound: f64,
+}
+
+impl WithSimd for WellWithin<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> bool {
+        is_sum_well_within(self.values, self.bound)
+    }
 }
 
 #[inline(always)]

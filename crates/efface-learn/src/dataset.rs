@@ -1,7 +1,7 @@
 //! The records an objective is built on: rows, targets, weights, and the norm of each row.
 
 use efface_matrix::{Matrix, PushError, RemoveError, Row};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use zeroize::Zeroize;
 
 use crate::outward;
@@ -324,7 +324,19 @@ fn make_room(values: &mut Vec<f64>, more: usize) {
 /// d 2^-105 in the sum of squares.
 fn row_norm(row: Row<'_>) -> f64 {
     // The same additions in registers of any width.
-    Arch::new().dispatch(|| norm_of(row.values()))
+    Arch::new().dispatch(Norm(row.values()))
+}
+
+/// No closure: what calls one is not compiled for these registers.
+struct Norm<'a>(&'a [f32]);
+
+impl WithSimd for Norm<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        norm_of(self.0)
+    }
 }
 
 #[inline(always)]
@@ -359,6 +371,7 @@ fn norm_of(values: &[f32]) -> f64 {
 const LANES: usize = 8;
 
 /// The rounded sum, and the exact rest (Knuth).
+#[inline(always)]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;

@@ -12,7 +12,7 @@ use crate::error::{json, parsed, raised};
 use crate::key;
 use crate::remote::Remote;
 use crate::table::Table;
-use crate::watch::{Callback, serve};
+use crate::watch::{Callback, Where, serve};
 
 /// What a first training is about.
 #[derive(FromPyObject)]
@@ -27,7 +27,7 @@ pub(crate) enum Records<'py> {
 /// Trains a model and makes its vault; `settings` is JSON of the engine's settings. The records are a
 /// table or, as JSON of their sizes and declared names, those in `parts` (see `Remote`).
 #[pyfunction]
-#[pyo3(signature = (records, settings, vault, key, *, start=None, progress=None, parts=None))]
+#[pyo3(signature = (records, settings, vault, key, *, start=None, progress=None, parts=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
 pub(crate) fn train(
     py: Python<'_>,
@@ -38,11 +38,13 @@ pub(crate) fn train(
     start: Option<Vec<u8>>,
     progress: Callback,
     parts: Option<Py<PyAny>>,
+    memory: Option<&str>,
 ) -> PyResult<(String, String)> {
     let settings = Settings { start, ..parsed("settings", settings)? };
     let parts = Remote::of(py, parts)?;
+    let rows = Where::of(parts.as_ref(), memory)?;
     let train = |source: &Source<'_>| {
-        serve(py, &vault, &key, &progress, parts.as_ref(), |around| {
+        serve(py, &vault, &key, &progress, rows, |around| {
             efface::train(source, settings, &vault, around)
         })
     };
@@ -58,7 +60,7 @@ pub(crate) fn train(
 /// Trains as a choice of a written plan says: by its name or rank, the first by default. `seed` is
 /// for tests.
 #[pyfunction]
-#[pyo3(signature = (table, plan, vault, key, *, choice=None, seed=None, progress=None))]
+#[pyo3(signature = (table, plan, vault, key, *, choice=None, seed=None, progress=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
 pub(crate) fn train_as_planned(
     py: Python<'_>,
@@ -69,10 +71,12 @@ pub(crate) fn train_as_planned(
     choice: Option<&str>,
     seed: Option<u64>,
     progress: Callback,
+    memory: Option<&str>,
 ) -> PyResult<(String, String)> {
     let chosen = chosen(plan, choice).map_err(|error| raised(&error))?;
+    let rows = Where::of(None, memory)?;
     let served = table.lend(py, |source| {
-        serve(py, &vault, &key, &progress, None, |around| {
+        serve(py, &vault, &key, &progress, rows, |around| {
             efface::train_as_planned(source, &chosen, seed, &vault, around)
         })
     })?;
@@ -82,7 +86,7 @@ pub(crate) fn train_as_planned(
 /// Deletes the records of these ids, or all records of these subjects; with `release` false they are
 /// erased, and the model is withdrawn.
 #[pyfunction]
-#[pyo3(signature = (vault, key, *, ids=None, subjects=None, request_id=None, release=true, progress=None, parts=None))]
+#[pyo3(signature = (vault, key, *, ids=None, subjects=None, request_id=None, release=true, progress=None, parts=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
 pub(crate) fn delete(
     py: Python<'_>,
@@ -94,13 +98,13 @@ pub(crate) fn delete(
     release: bool,
     progress: Callback,
     parts: Option<Py<PyAny>>,
+    memory: Option<&str>,
 ) -> PyResult<(String, String)> {
     let request = Delete { what: which(ids, subjects)?, request_id };
     let take = if release { efface::delete } else { efface::erase };
     let parts = Remote::of(py, parts)?;
-    let served = serve(py, &vault, &key, &progress, parts.as_ref(), |around| {
-        take(&vault, &request, around)
-    })?;
+    let rows = Where::of(parts.as_ref(), memory)?;
+    let served = serve(py, &vault, &key, &progress, rows, |around| take(&vault, &request, around))?;
     told(&served)
 }
 
@@ -130,7 +134,7 @@ fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Wh
 
 /// Adds the records of a table.
 #[pyfunction]
-#[pyo3(signature = (table, vault, key, *, request_id=None, progress=None))]
+#[pyo3(signature = (table, vault, key, *, request_id=None, progress=None, memory=None))]
 pub(crate) fn add(
     py: Python<'_>,
     table: &Table,
@@ -138,17 +142,19 @@ pub(crate) fn add(
     key: PathBuf,
     request_id: Option<String>,
     progress: Callback,
+    memory: Option<&str>,
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
+    let rows = Where::of(None, memory)?;
     let served = table.lend(py, |source| {
-        serve(py, &vault, &key, &progress, None, |around| efface::add(&vault, source, id, around))
+        serve(py, &vault, &key, &progress, rows, |around| efface::add(&vault, source, id, around))
     })?;
     told(&served)
 }
 
 /// Gives records new contents under the same ids.
 #[pyfunction]
-#[pyo3(signature = (table, vault, key, *, request_id=None, progress=None))]
+#[pyo3(signature = (table, vault, key, *, request_id=None, progress=None, memory=None))]
 pub(crate) fn update(
     py: Python<'_>,
     table: &Table,
@@ -156,10 +162,12 @@ pub(crate) fn update(
     key: PathBuf,
     request_id: Option<String>,
     progress: Callback,
+    memory: Option<&str>,
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
+    let rows = Where::of(None, memory)?;
     let served = table.lend(py, |source| {
-        serve(py, &vault, &key, &progress, None, |around| {
+        serve(py, &vault, &key, &progress, rows, |around| {
             efface::update(&vault, source, id, around)
         })
     })?;
@@ -168,7 +176,7 @@ pub(crate) fn update(
 
 /// Publishes a fresh model from the records as they are.
 #[pyfunction]
-#[pyo3(signature = (vault, key, *, request_id=None, progress=None, parts=None))]
+#[pyo3(signature = (vault, key, *, request_id=None, progress=None, parts=None, memory=None))]
 pub(crate) fn refresh(
     py: Python<'_>,
     vault: PathBuf,
@@ -176,25 +184,28 @@ pub(crate) fn refresh(
     request_id: Option<String>,
     progress: Callback,
     parts: Option<Py<PyAny>>,
+    memory: Option<&str>,
 ) -> PyResult<(String, String)> {
     let id = request_id.as_deref();
     let parts = Remote::of(py, parts)?;
-    let served = serve(py, &vault, &key, &progress, parts.as_ref(), |around| {
-        efface::refresh(&vault, id, around)
-    })?;
+    let rows = Where::of(parts.as_ref(), memory)?;
+    let served =
+        serve(py, &vault, &key, &progress, rows, |around| efface::refresh(&vault, id, around))?;
     told(&served)
 }
 
 /// Keeps a Hessian for the next request; what is kept, as JSON.
 #[pyfunction]
-#[pyo3(signature = (vault, key, *, progress=None))]
+#[pyo3(signature = (vault, key, *, progress=None, memory=None))]
 pub(crate) fn prepare(
     py: Python<'_>,
     vault: PathBuf,
     key: PathBuf,
     progress: Callback,
+    memory: Option<&str>,
 ) -> PyResult<String> {
-    json(&serve(py, &vault, &key, &progress, None, |around| efface::prepare(&vault, around))?)
+    let rows = Where::of(None, memory)?;
+    json(&serve(py, &vault, &key, &progress, rows, |around| efface::prepare(&vault, around))?)
 }
 
 /// The weights in a format (`npz`, `json` or `safetensors`), noted in the ledger.
@@ -210,8 +221,9 @@ pub(crate) fn export<'py>(
         let message = format!("`format` must be one of {names}, got `{format}`");
         raised(&Error::input(Code::Format, message))
     })?;
-    let bytes =
-        serve(py, &vault, &key, &None, None, |around| efface::export(&vault, format, around))?;
+    let bytes = serve(py, &vault, &key, &None, Where::Vault, |around| {
+        efface::export(&vault, format, around)
+    })?;
     Ok(PyBytes::new(py, &bytes))
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use efface::{Context, Kind, Progress, Result, RowStore};
+use efface::{Code, Context, Error, Kind, Memory, Progress, Result, RowStore};
 use jiff::Timestamp;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -26,18 +26,56 @@ const TICK: Duration = Duration::from_millis(50);
 /// Told about progress: `(phase, done, total, gradient_norm, goal)`.
 pub(crate) type Callback = Option<Py<PyAny>>;
 
-/// Serves a request of a vault whose key file is `key`, and whose rows are in `parts` if these are
-/// given, or stay in memory where that was asked for.
+/// Where the rows of a request are.
+#[derive(Clone, Copy)]
+pub(crate) enum Where<'a> {
+    /// In the vault, or in memory where that was asked for.
+    Vault,
+    /// In the vault, of which no more are in memory at a time than this allows.
+    Within(Memory),
+    /// With others.
+    Parts(&'a Remote),
+}
+
+impl<'a> Where<'a> {
+    /// In these parts, or in the vault, within a limit as people write it.
+    pub(crate) fn of(parts: Option<&'a Remote>, memory: Option<&str>) -> PyResult<Self> {
+        let memory = memory.map(Memory::parse).transpose().map_err(|error| raised(&error))?;
+        match (parts, memory) {
+            (None, None) => Ok(Self::Vault),
+            (None, Some(memory)) => Ok(Self::Within(memory)),
+            (Some(parts), None) => Ok(Self::Parts(parts)),
+            (Some(_), Some(_)) => {
+                let message = "`§memory` limits rows of a vault, and these are with Dask workers";
+                Err(raised(&Error::refused(Code::Memory, message).hint("leave out `§memory`")))
+            }
+        }
+    }
+}
+
+/// Serves a request of a vault whose key file is `key`.
+///
+/// # Errors
+/// The engine's; a limit of memory for rows that stay in memory.
 pub(crate) fn serve<T: Send>(
     py: Python<'_>,
     vault: &Path,
     key: &Path,
     progress: &Callback,
-    parts: Option<&Remote>,
+    rows: Where<'_>,
     work: impl FnOnce(&mut Context<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
     let keyring = key::read(key)?;
     let resident = resident::of(vault);
+    let parts = match rows {
+        Where::Parts(parts) => Some(parts),
+        Where::Within(_) if resident.is_some() => {
+            let message = "`§memory` reads rows anew for every pass, and `efface.resident` keeps those \
+                           of this vault in memory";
+            return Err(raised(&Error::refused(Code::Memory, message).hint("use one of them")));
+        }
+        Where::Vault | Where::Within(_) => None,
+    };
     attended(py, progress, parts, |watch| {
         let held = resident.as_ref().and_then(|rows| free(rows));
         let here = held.as_deref().map_or(RowStore::Vault, RowStore::Resident);
@@ -47,7 +85,11 @@ pub(crate) fn serve<T: Send>(
             keyring: &keyring,
             watch,
             wait: Duration::ZERO,
-            rows: parts.map_or(here, |parts| RowStore::Parts(parts)),
+            rows: match rows {
+                Where::Vault => here,
+                Where::Within(memory) => RowStore::Within(memory),
+                Where::Parts(parts) => RowStore::Parts(parts),
+            },
         })
     })
 }

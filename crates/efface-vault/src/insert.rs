@@ -3,7 +3,8 @@
 use crate::block::{Builder, Built, Entry, RowBlock};
 use crate::checksum::Checksums;
 use crate::index::Listing;
-use crate::record::{WINDOW_BYTES, first_of};
+use crate::record::first_of;
+use crate::scan::WINDOW_BYTES;
 use crate::stored::{RecordId, StoredRecord};
 use crate::{StoreFault, Transaction, WriteError};
 use rayon::prelude::*;

@@ -149,7 +149,7 @@ impl RawFile {
         self.file()?.sync_all()
     }
 
-    fn file(&self) -> io::Result<&File> {
+    pub(crate) fn file(&self) -> io::Result<&File> {
         self.file.as_ref().ok_or_else(|| io::Error::other("file is closed"))
     }
 }

@@ -2,42 +2,36 @@
 
 use crate::block::{Builder, Built, Flaw, GROUP, Head, RowBlock};
 use crate::checksum::Checksums;
-use crate::stored::{Found, RecordId, StoredRecord};
+use crate::stored::{RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
-use rayon::Yield;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{self, Receiver, RecvError};
-
-/// Blocks that are read ahead of the first that is still worked on, and the bytes after which there are
-/// enough.
-const WINDOW: usize = 64;
-pub(crate) const WINDOW_BYTES: usize = 16 << 20;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most numbers that a block may have.
 const MOST_ROWS: i64 = 1 << 16;
 
 /// The columns of a block, in the order that [`Stored::read`] expects.
-const COLUMNS: &str = "first, rows, checksum, head, features";
+pub(crate) const COLUMNS: &str = "first, rows, checksum, head, features";
 
 /// A block as it is in the file.
 pub(crate) struct Stored {
     pub(crate) first: i64,
     pub(crate) rows: u64,
-    block: Option<RowBlock>,
+    pub(crate) block: Option<RowBlock>,
+    /// Its share of the sum, where it was checked already.
+    pub(crate) share: Option<u128>,
 }
 
 /// The columns of a block.
-struct Columns {
-    first: i64,
+pub(crate) struct Columns {
+    pub(crate) first: i64,
     rows: u64,
     checksum: Vec<u8>,
-    head: Vec<u8>,
-    features: Vec<u8>,
+    pub(crate) head: Vec<u8>,
+    pub(crate) features: Vec<u8>,
 }
 
 impl Columns {
-    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+    pub(crate) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             first: row.get(0)?,
             rows: row.get::<_, i64>(1)?.unsigned_abs(),
@@ -47,8 +41,25 @@ impl Columns {
         })
     }
 
+    /// The same without features, and how many bytes these are, which stands in their place.
+    pub(crate) fn read_head(row: &rusqlite::Row<'_>) -> rusqlite::Result<(Self, usize)> {
+        let columns = Self {
+            first: row.get(0)?,
+            rows: row.get::<_, i64>(1)?.unsigned_abs(),
+            checksum: row.get(2)?,
+            head: row.get(3)?,
+            features: Vec::new(),
+        };
+        Ok((columns, row.get::<_, i64>(4)?.unsigned_abs() as usize))
+    }
+
+    /// Bytes of the block.
+    pub(crate) fn bytes(&self) -> usize {
+        self.head.len() + self.features.len()
+    }
+
     /// The block, if it is where blocks of `size` numbers begin and has no more.
-    fn parse(self, size: i64) -> Stored {
+    pub(crate) fn parse(self, size: i64) -> Stored {
         let Self { first, rows, checksum, head, features } = self;
         let block = checksum
             .try_into()
@@ -56,11 +67,18 @@ impl Columns {
             .filter(|_| begins_at(first, size))
             .and_then(|stored| RowBlock::parse(first, head, features, stored))
             .filter(|block| block.slots() as i64 <= size);
-        Stored { first, rows, block }
+        Stored { first, rows, block, share: None }
     }
 }
 
 impl Stored {
+    /// Whether all of it is as it was stored, which then need not be found out again.
+    pub(crate) fn holds(&mut self, checksums: &Checksums) -> bool {
+        let share = self.block.as_ref().and_then(|block| block.check(checksums).ok());
+        self.share = share;
+        share.is_some()
+    }
+
     /// The block and its share of the sum, or what is wrong with it.
     pub(crate) fn checked(self, checksums: &Checksums) -> (Option<RowBlock>, Result<u128, Flaw>) {
         let Some(block) = self.block else { return (None, Err(Flaw::Unreadable)) };
@@ -73,7 +91,7 @@ impl Stored {
 }
 
 /// The rows that a flaw makes unusable: the first of them that share a checksum.
-fn fault(first: i64, slots: u64, flaw: &Flaw) -> RowFault {
+pub(crate) fn fault(first: i64, slots: u64, flaw: &Flaw) -> RowFault {
     let group = match flaw {
         Flaw::Changed { groups } => groups.first().copied(),
         Flaw::Unreadable => None,
@@ -106,6 +124,12 @@ impl Vault {
         let read = crate::column::at_most_one(&self.connection, &sql, [first], Columns::read)?;
         let size = self.block_rows()?;
         Ok(read.map(|columns| columns.parse(size)))
+    }
+
+    /// The features of a block, by the number of its first row.
+    pub(crate) fn features_of(&self, first: i64) -> Result<Vec<u8>, ReadError> {
+        let sql = "SELECT features FROM block WHERE first = ?1";
+        Ok(self.connection.prepare_cached(sql)?.query_row([first], |row| row.get(0))?)
     }
 
     /// A block whose parts are within their bounds, by the number of its first row.
@@ -143,119 +167,6 @@ impl Vault {
         match block.check(checksums) {
             Ok(share) => Ok(Some((block, share))),
             Err(flaw) => Err(StoreFault::from(fault(first, block.slots() as u64, &flaw)).into()),
-        }
-    }
-
-    /// Reads every block in the order of numbers, and has `work` done on each by all cores while the next
-    /// are read and what came out of earlier ones is taken, in order. Few blocks are in memory at a time.
-    pub(crate) fn each_block<T: Send, E: From<ReadError>>(
-        &self,
-        work: impl Fn(Stored) -> T + Sync,
-        mut take: impl FnMut(T) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let size = self.block_rows().map_err(E::from)?;
-        let sql = format!("SELECT {COLUMNS} FROM block ORDER BY first");
-        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
-        let mut rows = statement.query([]).map_err(ReadError::from)?;
-        let mut read = || match rows.next() {
-            Ok(row) => row.map(Columns::read).transpose().map_err(ReadError::from),
-            Err(error) => Err(ReadError::from(error)),
-        };
-        let (send, done) = mpsc::channel();
-        rayon::in_place_scope(|scope| {
-            // Bytes of the blocks that are worked on; what came out too early.
-            let mut under_way: VecDeque<usize> = VecDeque::new();
-            let (mut bytes, mut begun, mut early) = (0, 0_u64, BTreeMap::new());
-            loop {
-                while under_way.len() < WINDOW && (bytes < WINDOW_BYTES || under_way.is_empty()) {
-                    let Some(columns) = read().map_err(E::from)? else { break };
-                    let length = columns.head.len() + columns.features.len();
-                    under_way.push_back(length);
-                    bytes += length;
-                    let (at, send, work) = (begun, send.clone(), &work);
-                    begun += 1;
-                    scope.spawn(move |_| {
-                        let made = AssertUnwindSafe(|| work(columns.parse(size)));
-                        // Nobody listens any more once the scan has failed.
-                        drop(send.send((at, catch_unwind(made))));
-                    });
-                }
-                let Some(length) = under_way.pop_front() else { return Ok(()) };
-                let next = begun - under_way.len() as u64 - 1;
-                while !early.contains_key(&next) {
-                    let (at, made) = wait(&done).map_err(|error| {
-                        E::from(ReadError::from(StoreFault::Other(error.to_string())))
-                    })?;
-                    early.insert(at, made.unwrap_or_else(|panic| resume_unwind(panic)));
-                }
-                bytes -= length;
-                early.remove(&next).map_or(Ok(()), &mut take)?;
-            }
-        })
-    }
-
-    /// Reads every block in the order of numbers. `read` makes something of each, on any core and in
-    /// any order; `take` is given these in order. An error of either stops the scan and is returned.
-    ///
-    /// The number of rows is checked, and once the vault is [unlocked](Vault::unlock) each block
-    /// before it is shown and the sum of all at the end: use nothing of what was taken before this
-    /// returns.
-    ///
-    /// # Errors
-    /// Theirs, or a [`ReadError`] turned into it; a [`RowFault`] for rows that are not those that the
-    /// last request left.
-    pub fn scan_blocks<T: Send, E: From<ReadError> + Send>(
-        &self,
-        read: impl Fn(RowBlock) -> Result<T, E> + Sync,
-        mut take: impl FnMut(T) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let checksums = self.checksums.as_ref();
-        let mut found = Found { records: 0, sum: checksums.map(|_| 0) };
-        let work = |stored: Stored| -> Result<(u64, u128, T), E> {
-            let (first, slots) = (stored.first, stored.rows);
-            let refused = |slots, flaw: &Flaw| {
-                let fault = StoreFault::from(fault(first, slots, flaw));
-                E::from(ReadError::from(fault))
-            };
-            let block = stored.block.ok_or_else(|| refused(slots, &Flaw::Unreadable))?;
-            if block.len() as u64 != stored.rows {
-                return Err(refused(block.slots() as u64, &Flaw::Unreadable));
-            }
-            let share = checksums.map_or(Ok(0), |checksums| block.check(checksums));
-            let share = share.map_err(|flaw| refused(block.slots() as u64, &flaw))?;
-            let rows = block.len() as u64;
-            Ok((rows, share, read(block)?))
-        };
-        self.each_block(work, |done| {
-            let (rows, share, made) = done?;
-            found.records += rows;
-            found.sum = found.sum.map(|sum| sum.wrapping_add(share));
-            take(made)
-        })?;
-        let faults = self.tally()?.compare(&found).map_err(StoreFault::from);
-        Ok(faults.map_err(ReadError::from)?)
-    }
-
-    /// Visits every record in the order of insertion, checked as in
-    /// [`scan_blocks`](Vault::scan_blocks). An error of the visitor stops the scan and is returned.
-    ///
-    /// # Errors
-    /// The visitor's, and as there.
-    pub fn scan<E: From<ReadError>>(
-        &self,
-        mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut stopped = None;
-        let scanned = self.scan_blocks(Ok, |block| {
-            block.for_each(&mut visit).map_err(|error| {
-                stopped = Some(error);
-                Interrupted::Stopped
-            })
-        });
-        match (stopped, scanned) {
-            (Some(error), _) => Err(error),
-            (None, Err(Interrupted::Read(error))) => Err(error.into()),
-            (None, _) => Ok(()),
         }
     }
 
@@ -298,18 +209,6 @@ impl Vault {
         }
     }
 
-    /// Shows every block that can be read, unchecked, in the order of numbers.
-    pub(crate) fn scan_unchecked(&self, mut visit: impl FnMut(&RowBlock)) -> Result<(), ReadError> {
-        self.each_block(
-            |stored| stored.block,
-            |block| {
-                let damaged = || StoreFault::Damaged("a block of rows cannot be read".into());
-                visit(&block.ok_or_else(damaged)?);
-                Ok(())
-            },
-        )
-    }
-
     /// Bytes of the features of all rows, empty slots of deleted rows included. No block is read.
     ///
     /// # Errors
@@ -328,33 +227,6 @@ impl Vault {
         let mut numbers = Vec::new();
         self.scan_unchecked(|block| numbers.extend(block.numbers()))?;
         Ok(numbers)
-    }
-}
-
-/// Why a scan ended early: the reason of its visitor is kept apart, since it need not be sent between
-/// threads.
-enum Interrupted {
-    Stopped,
-    Read(ReadError),
-}
-
-impl From<ReadError> for Interrupted {
-    fn from(error: ReadError) -> Self {
-        Self::Read(error)
-    }
-}
-
-/// What is sent next. A thread of the pool helps with the work meanwhile, as nobody else may.
-fn wait<T>(sent: &Receiver<T>) -> Result<T, RecvError> {
-    loop {
-        if let Ok(next) = sent.try_recv() {
-            return Ok(next);
-        }
-        match rayon::yield_now() {
-            None => return sent.recv(),
-            Some(Yield::Idle) => std::thread::yield_now(),
-            Some(Yield::Executed) => {}
-        }
     }
 }
 

@@ -288,6 +288,14 @@ impl Vault {
         Ok(())
     }
 
+    /// Its file.
+    pub(crate) fn raw(&self) -> &RawFile {
+        match &self.access {
+            Access::Reading { state } => state,
+            Access::Writing { file, .. } => file,
+        }
+    }
+
     /// Runs `work` on the file while no other program can write it.
     pub(crate) fn undisturbed<T>(
         &self,

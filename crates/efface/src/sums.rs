@@ -3,6 +3,8 @@
 
 use std::ops::ControlFlow;
 
+use efface_learn::mechanism::RidgePlan;
+use efface_learn::mechanism::ridge::Sums;
 use efface_privacy::certificate::{CheckOutcome, Verdict};
 use efface_vault::Vault;
 
@@ -12,7 +14,7 @@ use crate::encode::{released, weight_bytes};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{prepare, refused, ridge_plan, shard_weights};
 use crate::plan::Plan;
-use crate::rows::{InVault, Memory};
+use crate::rows::{InVault, Memory, Rows};
 use crate::store::{is_kept, kept, prepared};
 
 /// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
@@ -35,8 +37,13 @@ pub(crate) fn check(
         return Ok(());
     };
     let ridge = ridge_plan(&plan.constants()?)?;
-    let rows = match InVault::at_rest(vault, plan).within(memory).into_all() {
-        Ok(rows) => rows,
+    let rows = InVault::at_rest(vault, plan).within(memory);
+    let sums = match summed(&ridge, &rows) {
+        Ok(Some(sums)) => sums,
+        Ok(None) => {
+            fails("the vault's rows break the public constants");
+            return Ok(());
+        }
         Err(error) if error.code() == Code::Memory => {
             verdict.push("sums", CheckOutcome::Undecided, error.said());
             return Ok(());
@@ -45,11 +52,6 @@ pub(crate) fn check(
             fails(error.message());
             return Ok(());
         }
-    };
-    let anew = ridge.sum(&rows.data, &mut |_| ControlFlow::Continue(()));
-    let Ok(sums) = anew else {
-        fails("the vault's rows break the public constants");
-        return Ok(());
     };
     let weights = weight_bytes(&ridge.weights(&sums).map_err(refused(plan.mechanism))?);
     if sums.to_bytes() != kept.state {
@@ -61,6 +63,15 @@ pub(crate) fn check(
         verdict.push("sums", CheckOutcome::Holds, reason);
     }
     Ok(())
+}
+
+/// The sums over all rows, in memory or window by window; none where rows break the constants.
+fn summed(ridge: &RidgePlan, rows: &InVault<'_, '_>) -> Result<Option<Sums>> {
+    if let Some(records) = rows.streamed()? {
+        let sums = ridge.sum_streamed(records);
+        return rows.failure().map_or(Ok(sums.ok()), Err);
+    }
+    Ok(ridge.sum(rows.data()?, &mut |_| ControlFlow::Continue(())).ok())
 }
 
 /// Fits the preprocessing anew to the vault's rows and holds it against the published one.
@@ -88,7 +99,7 @@ fn preprocessing(
     verdict.push("preprocessing", outcome, reason);
     let (Ok(anew), Ok((_, weights))) = (anew, stored) else { return Ok(()) };
     if plan.mechanism.keeps_sums() {
-        let (outcome, reason) = match solved(&anew, &rows) {
+        let (outcome, reason) = match solved(&anew, vault, memory) {
             Ok(solved) if weight_bytes(&solved) == weight_bytes(&weights) => {
                 (CheckOutcome::Holds, "rows and weights agree, bit for bit".to_owned())
             }
@@ -179,11 +190,18 @@ pub(crate) fn check_hessian(
 }
 
 /// The weights that `ridge` solves from sums over these rows.
-fn solved(plan: &Plan, rows: &InVault<'_, '_>) -> Result<Vec<f64>> {
+fn solved(plan: &Plan, vault: &Vault, memory: Option<Memory>) -> Result<Vec<f64>> {
     let ridge = ridge_plan(&plan.constants()?)?;
-    let data = rows.prepared(plan)?.data;
-    let solved = ridge.weights_of(&data, &mut |_| ControlFlow::Continue(()));
-    solved.map_err(refused(plan.mechanism))
+    let rows = InVault::at_rest(vault, plan).within(memory);
+    let windows = if ridge.balances() { None } else { rows.streamed()? };
+    let solved = match windows {
+        Some(records) => ridge.sum_streamed(records).and_then(|sums| ridge.weights(&sums)),
+        None => {
+            let data = rows.prepared(plan)?.data;
+            ridge.weights_of(&data, &mut |_| ControlFlow::Continue(()))
+        }
+    };
+    solved.map_err(|error| rows.failure().unwrap_or_else(|| refused(plan.mechanism)(error)))
 }
 
 /// The same statistics of as many records.

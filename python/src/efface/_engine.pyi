@@ -138,6 +138,7 @@ def train(
     start: bytes | None = None,
     progress: _Progress | None = None,
     parts: Any = None,
+    memory: str | None = None,
 ) -> tuple[str, str]: ...
 def train_as_planned(
     table: Table,
@@ -148,6 +149,7 @@ def train_as_planned(
     choice: str | None = None,
     seed: int | None = None,
     progress: _Progress | None = None,
+    memory: str | None = None,
 ) -> tuple[str, str]: ...
 def delete(
     vault: _Path,
@@ -159,6 +161,7 @@ def delete(
     release: bool = True,
     progress: _Progress | None = None,
     parts: Any = None,
+    memory: str | None = None,
 ) -> tuple[str, str]: ...
 def backup(vault: _Path, destination: _Path) -> str: ...
 def relocate(vault: _Path, destination: _Path) -> None: ...
@@ -180,6 +183,7 @@ def update(
     *,
     request_id: str | None = None,
     progress: _Progress | None = None,
+    memory: str | None = None,
 ) -> tuple[str, str]: ...
 def refresh(
     vault: _Path,
@@ -188,8 +192,11 @@ def refresh(
     request_id: str | None = None,
     progress: _Progress | None = None,
     parts: Any = None,
+    memory: str | None = None,
 ) -> tuple[str, str]: ...
-def prepare(vault: _Path, key: _Path, *, progress: _Progress | None = None) -> str: ...
+def prepare(
+    vault: _Path, key: _Path, *, progress: _Progress | None = None, memory: str | None = None
+) -> str: ...
 def export(vault: _Path, key: _Path, format: Literal["npz", "json", "safetensors"]) -> bytes: ...
 def status(vault: _Path) -> str: ...
 def weights(vault: _Path) -> tuple[NDArray[np.float64], NDArray[np.float64], str]: ...

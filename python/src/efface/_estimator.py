@@ -28,7 +28,7 @@ from ._published import Published
 from ._reading import Reading
 from ._setting import settings
 from ._settings import start_of, to_json
-from ._vault import Home, Rows, carrier, key_of
+from ._vault import Home, Rows, carrier, key_of, limit_of
 from ._watch import Watch
 from .certificate import Certificate
 from .vault import Receipt, Vault
@@ -52,6 +52,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     mechanism: str | Mechanism
     preprocess: str | None
     features: str | None
+    memory: str | int | None
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
@@ -171,7 +172,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         precision = _rows.precision_of(read.x)
         settings["face"] = _face.written(self, precision, refits=refits)
         rows = self._table(read, targets, classes=declared)
-        home = Home.make_private(_rows.size_of(read.x))
+        limit = limit_of(self.memory)
+        home = Home.make_private(_rows.size_of(read.x), memory=limit is None)
         try:
             with fitting(), shown(self.verbose, "fit") as told:
                 answer = _engine.train(
@@ -181,6 +183,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
                     home.key,
                     start=start_of(self),
                     progress=told,
+                    memory=limit,
                 )
             self._home, self._watch, self._last = home, Watch(), -1
             self._precision, self._weighted = precision, read.weights is not None
@@ -403,7 +406,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         home = self._present()
         with home.lock, shown(self.verbose, "prepare") as told:
-            ready: dict[str, Any] = json.loads(_engine.prepare(home.path, home.key, progress=told))
+            beside: dict[str, Any] = {"progress": told, "memory": limit_of(self.memory)}
+            ready: dict[str, Any] = json.loads(_engine.prepare(home.path, home.key, **beside))
         return ready
 
     def status(self) -> dict[str, Any]:
@@ -526,9 +530,10 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         home = self._present()
         with home.lock, shown(self.verbose, what) as told:
+            beside = {"progress": told, "memory": limit_of(self.memory)}
             try:
                 answer = request(
-                    *rows, home.path, home.key, **names, request_id=request_id, progress=told
+                    *rows, home.path, home.key, **names, request_id=request_id, **beside
                 )
                 self.receipt_ = Receipt._of(answer)
                 self._catch_up(self.receipt_.certificate)
@@ -544,9 +549,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         home = self._present()
         with home.lock, shown(self.verbose, "forget") as told:
-            answer = request(
-                home.path, home.key, **names, request_id=request_id, release=False, progress=told
-            )
+            beside = {"progress": told, "memory": limit_of(self.memory), "release": False}
+            answer = request(home.path, home.key, **names, request_id=request_id, **beside)
             # It tells of an earlier request, whose records may be among the erased.
             self.__dict__.pop("receipt_", None)
             self._follow()

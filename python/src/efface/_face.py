@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ._parameters import MECHANISMS, Mechanism
 from ._training import Training
 
-# What is no parameter of the model: weights given as bytes may be anybody's, a client is a process.
-_LEFT_OUT = ("client",)
+# What is no parameter of the model: weights given as bytes may be anybody's, a client is a process,
+# and a limit of memory is of this machine.
+_LEFT_OUT = ("client", "memory")
 
 
 def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from functools import partial
 from inspect import Parameter, Signature
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator
@@ -98,6 +99,19 @@ _OWN = {
         ),
         "dict[Any, float] | str | None",
     ),
+    "memory": Known(
+        None,
+        [str, Integral, None],
+        documented(
+            "memory : str or int, optional",
+            'About how much memory `fit` and requests may take for rows, such as ``"2GiB"`` (a '
+            "number is bytes; at least 64 MiB). Rows that need more are read from the vault anew "
+            "for every pass, which gives the same model; an unsaved vault is on the disk then. `X` "
+            'is yours and not counted: give ``numpy.load(..., mmap_mode="r")`` where it is larger '
+            "than memory.",
+        ),
+        "str | int | None",
+    ),
     "random_state": Known(
         None,
         ["random_state"],
@@ -133,7 +147,7 @@ _OWN = {
 _FIRST = ("mechanism", "loss", "lambda_", "epsilon", "delta", "notion", "state", "noise")
 _FIRST += ("excess_risk", "row_norm", "row_map", "fit_intercept", "intercept", "classes")
 _FIRST += ("target_range", "trunk", "head")
-_LAST = ("not_covered", "pickle_rows", "random_state", "verbose")
+_LAST = ("not_covered", "memory", "pickle_rows", "random_state", "verbose")
 
 
 def _known(rows: list[Setting], own: tuple[str, ...]) -> dict[str, Known]:

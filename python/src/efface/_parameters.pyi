@@ -184,6 +184,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     extractor: str | None
     extractor_training: str | Training | None
     not_covered: Any
+    memory: str | int | None
     pickle_rows: bool
     random_state: Any
     verbose: int
@@ -225,6 +226,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         extractor: str | None = None,
         extractor_training: str | Training | None = None,
         not_covered: Any = (),
+        memory: str | int | None = None,
         pickle_rows: bool = False,
         random_state: Any = None,
         verbose: int = 0,
@@ -262,6 +264,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
     extractor: str | None
     extractor_training: str | Training | None
     not_covered: Any
+    memory: str | int | None
     pickle_rows: bool
     random_state: Any
     verbose: int
@@ -299,6 +302,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
         extractor: str | None = None,
         extractor_training: str | Training | None = None,
         not_covered: Any = (),
+        memory: str | int | None = None,
         pickle_rows: bool = False,
         random_state: Any = None,
         verbose: int = 0,

@@ -63,9 +63,12 @@ class Folder:
         self._removal: Any = weakref.finalize(self, _remove, path, os.getpid())
 
     @classmethod
-    def make(cls, size: int = 0) -> Folder:
-        """Make an empty folder for a vault whose rows have so many bytes, roughly."""
-        place = _place(size)
+    def make(cls, size: int = 0, *, memory: bool = True) -> Folder:
+        """Make an empty folder for a vault whose rows have so many bytes, roughly.
+
+        In memory where it has room and `memory` allows it.
+        """
+        place = _place(size, memory=memory)
         for _ in range(1000):
             with suppress(FileNotFoundError), _lock:  # who adopted the last one removed the rest
                 return cls(Path(tempfile.mkdtemp(prefix="vault-", dir=_own(place))))
@@ -142,7 +145,7 @@ def copy(source: Path, target: Path) -> None:
         os.fsync(new.fileno())
 
 
-def _place(size: int) -> Path:
+def _place(size: int, *, memory: bool = True) -> Path:
     """The folder to make folders in: in memory, unless the rows would take much of it."""
     if own := os.environ.get("EFFACE_SCRATCH"):
         if not Path(own).is_dir():
@@ -153,7 +156,8 @@ def _place(size: int) -> Path:
             )
         return Path(own).absolute()
     with suppress(OSError, KeyError, ValueError):
-        if os.access(_MEMORY, os.W_OK | os.X_OK) and _free() >= 2 * (_TIMES * size + _LEAST):
+        writable = memory and os.access(_MEMORY, os.W_OK | os.X_OK)
+        if writable and _free() >= 2 * (_TIMES * size + _LEAST):
             return _MEMORY
     return Path(tempfile.gettempdir())
 

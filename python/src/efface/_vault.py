@@ -72,6 +72,11 @@ def key_of(path: str | os.PathLike[str], key: str | os.PathLike[str] | None = No
     return beside if beside.exists() else default_key()
 
 
+def limit_of(memory: str | int | None) -> str | None:
+    """Return a limit of memory as the engine reads it: a size with a unit, or bytes."""
+    return None if memory is None else str(memory)
+
+
 class Home:
     """The place of one vault and its key file, shared by all who refer to the vault.
 
@@ -101,15 +106,17 @@ class Home:
         return self._lock
 
     @classmethod
-    def make_private(cls, size: int = 0) -> Home:
+    def make_private(cls, size: int = 0, *, memory: bool = True) -> Home:
         """Make a private folder with a new key, and no vault yet.
 
         Parameters
         ----------
         size : int
             Bytes of the rows, roughly: the folder is in memory unless they are too many.
+        memory : bool
+            Whether it may be.
         """
-        home = cls._in(Folder.make(size))
+        home = cls._in(Folder.make(size, memory=memory))
         _engine.create_key(home.key)
         return home
 

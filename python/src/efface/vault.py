@@ -16,7 +16,7 @@ from ._errors import InputError, UnknownRecord
 from ._notices import Notice, warn_of
 from ._rows import asked, without
 from ._settings import to_json
-from ._vault import key_of
+from ._vault import key_of, limit_of
 from .certificate import Certificate
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class Vault:
         choice: str | int | None = None,
         key: str | PathLike[str] | None = None,
         progress: Progress | None = None,
+        memory: str | int | None = None,
     ) -> Vault:
         """Train a model on arrays and make its vault.
 
@@ -153,6 +154,12 @@ class Vault:
             As for :class:`Vault`; made if it does not exist.
         progress : callable, optional
             Told ``(phase, done, total, gradient_norm, goal)`` now and then.
+        memory : str or int, optional
+            About how much memory the rows may take, such as ``"2GiB"`` (a number is bytes; at
+            least 64 MiB): rows that need more are put into the vault batch by batch and read from
+            there anew for every pass, which gives the same model. Arrays given are yours and not
+            counted: give ``numpy.load(..., mmap_mode="r")`` where they are larger than memory.
+            Requests do not remember it.
         """
         from ._table import table
 
@@ -165,7 +172,7 @@ class Vault:
                 code="plan",
                 hint="leave out other settings, or make a plan with them",
             )
-        place = key_of(path, key)
+        place, limit = key_of(path, key), limit_of(memory)
         if not place.exists():
             _engine.create_key(place)
         rows = table(
@@ -178,7 +185,9 @@ class Vault:
             classes=classes,
         )
         if plan is None:
-            answer = _engine.train(rows, to_json(wanted), path, place, progress=progress)
+            answer = _engine.train(
+                rows, to_json(wanted), path, place, progress=progress, memory=limit
+            )
         else:
             answer = _engine.train_as_planned(
                 rows,
@@ -188,6 +197,7 @@ class Vault:
                 choice=None if choice is None else str(choice),
                 seed=wanted.get("seed"),
                 progress=progress,
+                memory=limit,
             )
         warn_of(Receipt._of(answer).notices)
         return cls(path, key=place)
@@ -202,6 +212,7 @@ class Vault:
         request_id: str | None = None,
         skip_unknown: bool = False,
         progress: Progress | None = None,
+        memory: str | int | None = None,
     ) -> Receipt:
         """Delete records, or all records of subjects, and certify it.
 
@@ -219,7 +230,7 @@ class Vault:
         skip_unknown : bool, default=False
             Whether to pass over names that the model does not know, unless it knows none. The
             receipt lists them.
-        progress : callable, optional
+        progress, memory
             As for :meth:`train`.
 
         Raises
@@ -229,22 +240,21 @@ class Vault:
             ``names`` of the exception.
         """
         request = self._asked(names, ids, subjects)
+        told = {"progress": progress, "memory": limit_of(memory)}
         skipped: tuple[str, ...] = ()
         try:
-            answer = self._delete(request, request_id, progress)
+            answer = self._delete(request, request_id, told)
         except UnknownRecord as error:
             request, skipped = without(request, error.names), error.names
             if not skip_unknown or not any(request.values()):
                 raise
-            answer = self._delete(request, request_id, progress)
+            answer = self._delete(request, request_id, told)
         return replace(Receipt._of(answer), skipped=skipped)
 
     def _delete(
-        self, request: dict[str, Any], request_id: str | None, progress: Progress | None
+        self, request: dict[str, Any], request_id: str | None, told: dict[str, Any]
     ) -> tuple[str, str]:
-        return _engine.delete(
-            self.path, self._key_file(), **request, request_id=request_id, progress=progress
-        )
+        return _engine.delete(self.path, self._key_file(), **request, request_id=request_id, **told)
 
     def erase(
         self,
@@ -317,6 +327,7 @@ class Vault:
         names: Sequence[str] | None = None,
         request_id: str | None = None,
         progress: Progress | None = None,
+        memory: str | int | None = None,
     ) -> Receipt:
         """Add records and certify the new model.
 
@@ -339,8 +350,8 @@ class Vault:
         request_id : str, optional
             A name for the request, under which it is served once; it must not contain an id or a
             subject.
-        progress : callable, optional
-            As for :meth:`train`.
+        progress, memory
+            As for :meth:`train`; the rows given are not counted.
 
         Raises
         ------
@@ -348,7 +359,8 @@ class Vault:
             If a record has or had one of the ids; nothing is added then.
         """
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight, "names": names}
-        return self._bring(_engine.add, X, y, named, request_id, progress)
+        told = {"progress": progress, "memory": limit_of(memory)}
+        return self._bring(_engine.add, X, y, named, request_id, told)
 
     def update(
         self,
@@ -361,6 +373,7 @@ class Vault:
         names: Sequence[str] | None = None,
         request_id: str | None = None,
         progress: Progress | None = None,
+        memory: str | int | None = None,
     ) -> Receipt:
         """Give records new contents under the same ids, in one request.
 
@@ -373,8 +386,8 @@ class Vault:
         request_id : str, optional
             A name for the request, under which it is served once; it must not contain an id or a
             subject.
-        progress : callable, optional
-            As for :meth:`train`.
+        progress, memory
+            As for :meth:`train`; the rows given are not counted.
 
         Raises
         ------
@@ -382,7 +395,8 @@ class Vault:
             If one of the ids is not in the model; nothing is changed then.
         """
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight, "names": names}
-        return self._bring(_engine.update, X, y, named, request_id, progress)
+        told = {"progress": progress, "memory": limit_of(memory)}
+        return self._bring(_engine.update, X, y, named, request_id, told)
 
     def _bring(
         self,
@@ -391,7 +405,7 @@ class Vault:
         y: Any,
         named: dict[str, Any],
         request_id: str | None,
-        progress: Progress | None,
+        told: dict[str, Any],
     ) -> Receipt:
         from ._table import table
         from ._targets import columns, is_table, names_of, unnamed
@@ -400,23 +414,26 @@ class Vault:
         if y is not None and is_table(y) and names_of(y) == unnamed(columns(y)):
             targets = self.weights()[2]["target_names"]
         rows = table(X, y, target_names=targets, **named)
-        answer = request(
-            rows, self.path, self._key_file(), request_id=request_id, progress=progress
-        )
+        answer = request(rows, self.path, self._key_file(), request_id=request_id, **told)
         receipt = Receipt._of(answer)
         warn_of(receipt.notices)
         return receipt
 
     def refresh(
-        self, *, request_id: str | None = None, progress: Progress | None = None
+        self,
+        *,
+        request_id: str | None = None,
+        progress: Progress | None = None,
+        memory: str | int | None = None,
     ) -> Receipt:
         """Publish a fresh model from the current records, without kept state."""
-        answer = _engine.refresh(
-            self.path, self._key_file(), request_id=request_id, progress=progress
-        )
+        beside = {"request_id": request_id, "memory": limit_of(memory)}
+        answer = _engine.refresh(self.path, self._key_file(), progress=progress, **beside)
         return Receipt._of(answer)
 
-    def prepare(self, *, progress: Progress | None = None) -> dict[str, Any]:
+    def prepare(
+        self, *, progress: Progress | None = None, memory: str | int | None = None
+    ) -> dict[str, Any]:
         """Make the next request of a ``solve`` model faster, by work done now.
 
         Keeps the Hessian at the published weights over the records there are, with which the next
@@ -431,7 +448,7 @@ class Vault:
             whether it was kept before, so that nothing was done.
         """
         ready: dict[str, Any] = json.loads(
-            _engine.prepare(self.path, self._key_file(), progress=progress)
+            _engine.prepare(self.path, self._key_file(), progress=progress, memory=limit_of(memory))
         )
         return ready
 

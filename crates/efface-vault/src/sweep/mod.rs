@@ -9,7 +9,7 @@
 
 mod examine;
 mod journal;
-mod page;
+pub(crate) mod page;
 
 pub use examine::Examination;
 

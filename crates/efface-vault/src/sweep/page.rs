@@ -31,7 +31,7 @@ pub(super) struct Layout {
 
 /// The four kinds of B-tree page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     IndexInterior,
     TableInterior,
     IndexLeaf,
@@ -39,7 +39,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(byte: u8) -> Option<Self> {
+    pub(crate) fn of(byte: u8) -> Option<Self> {
         match byte {
             2 => Some(Self::IndexInterior),
             5 => Some(Self::TableInterior),
@@ -144,7 +144,7 @@ impl Layout {
 }
 
 /// Bytes of a payload kept on the B-tree page itself.
-fn local_payload(kind: Kind, usable: u64, payload: u64) -> u64 {
+pub(crate) fn local_payload(kind: Kind, usable: u64, payload: u64) -> u64 {
     let most = if kind == Kind::TableLeaf { usable - 35 } else { (usable - 12) * 64 / 255 - 23 };
     if payload <= most {
         return payload;
@@ -155,7 +155,7 @@ fn local_payload(kind: Kind, usable: u64, payload: u64) -> u64 {
 }
 
 /// The big-endian 16-bit number at `at`.
-pub(super) fn be16(page: &[u8], at: usize) -> Result<u16, &'static str> {
+pub(crate) fn be16(page: &[u8], at: usize) -> Result<u16, &'static str> {
     match page.get(at..at.saturating_add(2)) {
         Some(&[a, b]) => Ok(u16::from_be_bytes([a, b])),
         _ => Err("a pointer leads outside the page"),
@@ -163,7 +163,7 @@ pub(super) fn be16(page: &[u8], at: usize) -> Result<u16, &'static str> {
 }
 
 /// The big-endian 32-bit number at `at`.
-pub(super) fn be32(page: &[u8], at: usize) -> Result<u32, &'static str> {
+pub(crate) fn be32(page: &[u8], at: usize) -> Result<u32, &'static str> {
     match page.get(at..at.saturating_add(4)) {
         Some(&[a, b, c, d]) => Ok(u32::from_be_bytes([a, b, c, d])),
         _ => Err("a pointer leads outside the page"),
@@ -171,7 +171,7 @@ pub(super) fn be32(page: &[u8], at: usize) -> Result<u32, &'static str> {
 }
 
 /// A variable-length integer of 1 to 9 bytes: seven bits each, the ninth byte gives eight.
-fn varint(page: &[u8], cursor: &mut usize) -> Result<u64, &'static str> {
+pub(crate) fn varint(page: &[u8], cursor: &mut usize) -> Result<u64, &'static str> {
     let mut value = 0u64;
     for position in 0..9 {
         let &byte = page.get(*cursor).ok_or("a number runs over the end of the page")?;

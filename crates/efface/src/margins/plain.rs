@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use efface_formats::{Numbers, RowMap, RowMapMode};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::Linear;
 
@@ -51,10 +51,22 @@ pub(super) fn outputs(
 
 /// `coef` times a stored row.
 pub(super) fn product(coef: &[f64], row: &[f32]) -> f64 {
-    Arch::new().dispatch(
-        #[inline(always)]
-        || dot(coef, row),
-    )
+    Arch::new().dispatch(Dot { coef, row })
+}
+
+/// No closure: what calls one by reference is not compiled for the registers of the processor.
+struct Dot<'a> {
+    coef: &'a [f64],
+    row: &'a [f32],
+}
+
+impl WithSimd for Dot<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        dot(self.coef, self.row)
+    }
 }
 
 fn of<T: Number>(

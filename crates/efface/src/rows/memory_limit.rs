@@ -46,6 +46,22 @@ impl Memory {
         Ok(Self { total, beside: Self::PROCESS })
     }
 
+    /// A limit as people write it: a number, which may have a fraction, and a unit (`B`, `KB`, `MB`, `GB`,
+    /// `TB` of 1000 each, `KiB`, `MiB`, `GiB`, `TiB` of 1024 each), without one bytes.
+    ///
+    /// # Errors
+    /// Another text; [as there](Self::of).
+    pub fn parse(text: &str) -> Result<Self> {
+        let bytes = size(text).ok_or_else(|| {
+            let message = format!(
+                "`§memory` must be a size such as `2GiB` or `512MiB`, got `{}`",
+                text.escape_debug()
+            );
+            Error::input(Code::Memory, message)
+        })?;
+        Self::of(bytes)
+    }
+
     /// So many bytes for rows alone, as few as they may be: for tests.
     #[doc(hidden)]
     #[must_use]
@@ -89,8 +105,8 @@ impl Memory {
         );
         Error::refused(Code::Memory, message).hint(
             "leave out `§memory`, or give more; rows that were scaled by public constants \
-             (`§preprocess declared`) are read anew for every pass by `solve`, `retrain`, `noisy-gd` \
-             without `§batches` and `descent-to-delete`",
+             (`§preprocess declared`) are read anew for every pass by `solve`, `retrain`, `ridge`, \
+             `noisy-gd` without `§batches` and `descent-to-delete`",
         )
     }
 
@@ -139,10 +155,35 @@ impl Memory {
             bytes(self.total as u64)
         );
         Error::refused(Code::Memory, message).hint(
-            "leave out `§memory`, or give more; `solve`, and `noisy-gd` without `§batches`, read \
+            "leave out `§memory`, or give more; `solve`, `ridge`, and `noisy-gd` without `§batches`, read \
              rows anew for every pass",
         )
     }
+}
+
+/// Units and their bytes.
+const UNITS: [(&str, u64); 10] = [
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("KB", 1000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("B", 1),
+    ("", 1),
+];
+
+/// Bytes as people write them.
+fn size(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || ".eE_".contains(c)));
+    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+    let unit = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()));
+    let number: f64 = number.replace('_', "").parse().ok()?;
+    let bytes = number * unit?.1 as f64;
+    (bytes.is_finite() && bytes < 2.0_f64.powi(63)).then_some(bytes as u64)
 }
 
 /// Rows, and the bytes that each has on average.
@@ -222,5 +263,31 @@ pub(super) struct Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.gauge.held.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_numbers_with_a_unit() {
+        for (text, bytes) in [
+            ("2GiB", 2 << 30),
+            ("512 mib", 512 << 20),
+            ("1.5GiB", 3 << 29),
+            ("1e9", 1_000_000_000),
+            ("2GB", 2_000_000_000),
+            ("100_000_000B", 100_000_000),
+        ] {
+            assert_eq!(size(text), Some(bytes), "{text}");
+            assert_eq!(Memory::parse(text).unwrap(), Memory::of(bytes).unwrap());
+        }
+        for text in ["", "GiB", "-1GiB", "2 parsecs", "nan", "1e300", "1.2.3MiB"] {
+            assert_eq!(size(text), None, "{text}");
+            assert_eq!(Memory::parse(text).unwrap_err().code(), Code::Memory);
+        }
+        let little = Memory::parse("63MiB").unwrap_err();
+        assert!(little.message().contains("at least 64 MiB"), "{}", little.message());
     }
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::memory_limit::{Gauge, Held};
 use super::prepared::{Encoder, PART};
 use super::stored::Stored;
-use super::{InVault, Keyed, Labels, Rows};
+use super::{InVault, Keyed, Labels};
 use crate::encode::damaged;
 use crate::error::{Error, Result, Stopped};
 use crate::plan::Plan;

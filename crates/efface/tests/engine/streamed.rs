@@ -169,6 +169,9 @@ fn other_mechanisms_and_kinds_of_rows_are_the_same_too() {
     live(2, settings(by_steps), "newton memory");
     let fitted = Settings { preprocess: Some("fitted".into()), ..Settings::default() };
     live(2, fitted, "fitted");
+    let ridge = Settings { mechanism: Some("ridge".into()), ..Settings::default() };
+    live(2, ridge.clone(), "ridge on fitted preprocessing");
+    live(2, settings(ridge), "ridge");
 }
 
 #[test]
@@ -224,7 +227,11 @@ fn requests_that_read_few_batches_are_the_same_and_others_refused() {
 fn what_needs_all_rows_is_refused_and_changes_nothing() {
     let both = Both::new(LITTLE);
     for world in &both.worlds {
-        let given = Settings { mechanism: Some("ridge".into()), ..Settings::default() };
+        let given = Settings {
+            mechanism: Some("ridge".into()),
+            class_weight: vec!["balanced".into()],
+            ..Settings::default()
+        };
         let (source, vault) = (world.table("train.csv", 0, ROWS, 2), world.path("model.efface"));
         world.run(|s| train(&source, given, &vault, s)).unwrap();
     }
@@ -238,6 +245,29 @@ fn what_needs_all_rows_is_refused_and_changes_nothing() {
         verify_ledger_within(path, Some(Memory::for_rows(LITTLE)), true, None, None, None).unwrap();
     let sums = verdict.checks.iter().find(|check| check.name == "sums").unwrap();
     assert_eq!(sums.outcome, CheckOutcome::Undecided, "{sums:?}");
+}
+
+/// Sums are computed anew by windows, whatever they were computed by.
+#[test]
+fn sums_are_verified_within_little_memory() {
+    for preprocess in ["declared", "fitted"] {
+        let both = Both::new(LITTLE);
+        let given = settings(Settings {
+            mechanism: Some("ridge".into()),
+            preprocess: Some(preprocess.into()),
+            ..Settings::default()
+        });
+        for (world, vault) in both.worlds.iter().zip(both.vaults()) {
+            let source = declared(world, 2);
+            world.run(|s| train(&source, given.clone(), &vault, s)).unwrap();
+            let (keys, key) = (Some(&world.keyring), world.keyring.public_key());
+            let memory = Some(Memory::for_rows(LITTLE));
+            let verdict = verify_ledger_within(&vault, memory, true, Some(&key), None, keys);
+            let verdict = verdict.unwrap();
+            let sums = verdict.checks.iter().find(|check| check.name == "sums").unwrap();
+            assert_eq!(sums.outcome, CheckOutcome::Holds, "{preprocess}: {sums:?}");
+        }
+    }
 }
 
 /// The same table trained within little memory and without a limit.
@@ -280,6 +310,8 @@ fn trainings_on_tables_larger_than_memory_are_the_same() {
         });
         trained_alike(classes, &given, name, loss);
     }
+    let ridge = settings(Settings { mechanism: Some("ridge".into()), ..Settings::default() });
+    trained_alike(2, &ridge, "id", "ridge");
 }
 
 #[test]

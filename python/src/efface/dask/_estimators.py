@@ -28,7 +28,7 @@ from .._parameters import mechanism_name
 from .._progress import shown
 from .._settings import settings_of, start_of, to_json
 from .._table import name_of_label
-from .._vault import Home
+from .._vault import Home, limit_of
 from .._watch import Watch
 from ..certificate import Certificate
 from ..classifier import UnlearningClassifier
@@ -181,6 +181,7 @@ class _OnWorkers(Unlearner, ABC):
                     start=start_of(self),
                     progress=told,
                     parts=parts,
+                    memory=limit_of(self.memory),
                 )
             parts.settle()
             # Former parts go with their last owner, which a copy of this estimator may be.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 /// Rows per panel, and columns per step: 16 sums at a time stay in registers.
 const WIDTH: usize = 4;
@@ -33,18 +33,40 @@ pub(super) fn solve(
     sides: &mut [f64],
 ) -> Option<()> {
     let mut factor = Panels::of(order, gram, ridge);
-    Arch::new().dispatch(|| factor.factorise())?;
+    Arch::new().dispatch(Factorise(&mut factor))?;
     let mut u = vec![0.0; factor.panels.len() * WIDTH];
     for side in sides.chunks_exact_mut(order) {
         u.fill(0.0);
         u[..order].copy_from_slice(side);
-        Arch::new().dispatch(|| {
-            factor.forward(&mut u);
-            factor.backward(&mut u);
-        });
+        Arch::new().dispatch(Substitute(&factor, &mut u));
         side.copy_from_slice(&u[..order]);
     }
     sides.iter().all(|u| u.is_finite()).then_some(())
+}
+
+/// No closures: what calls one is not compiled for the registers of the processor.
+struct Factorise<'a>(&'a mut Panels);
+
+impl WithSimd for Factorise<'_> {
+    type Output = Option<()>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Option<()> {
+        self.0.factorise()
+    }
+}
+
+/// Both substitutions.
+struct Substitute<'a>(&'a Panels, &'a mut [f64]);
+
+impl WithSimd for Substitute<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.0.forward(self.1);
+        self.0.backward(self.1);
+    }
 }
 
 impl Panels {

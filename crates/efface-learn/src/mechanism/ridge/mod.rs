@@ -15,6 +15,7 @@ pub use quantiser::Quantiser;
 use quantiser::power_of_two;
 pub use sums::{Sides, Sums, SumsError};
 
+use efface_matrix::{CHUNK, SPARSE_CHUNK, windows};
 use efface_privacy::event::{Event, ExactRemoval};
 use efface_privacy::quantity::Decimal;
 
@@ -23,7 +24,7 @@ use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::loss::Loss;
 use crate::mechanism::{KeptError, MechanismError};
-use crate::objective::{ObjectiveError, check_count, check_records, check_sum};
+use crate::objective::{ObjectiveError, Streamed, SumError, check_count, check_records, check_sum};
 use crate::outward;
 
 /// Most columns: the kept sums of 4096 take 67 MB, a solve some seconds.
@@ -120,6 +121,47 @@ impl RidgePlan {
         let mut sums = Sums::empty(self.constants.cols(), sides, self.quantiser);
         sums.fold(data, 1, watch)?;
         Ok(sums)
+    }
+
+    /// As [`sum`](Self::sum), of records that are read once, a window at a time: whole numbers add up to the
+    /// same in any order and grouping.
+    ///
+    /// # Errors
+    /// As there, and records that cannot be read.
+    pub fn sum_streamed(&self, records: &dyn Streamed) -> Result<Sums, MechanismError> {
+        let count = records.records();
+        self.check_count(count)?;
+        let chunk = if records.is_sparse() { SPARSE_CHUNK } else { CHUNK };
+        let windows = windows(count, chunk, records.window());
+        let lengths: Vec<usize> = windows.iter().map(|window| window.rows.len()).collect();
+        let sides = Sides::of(&self.constants);
+        let mut sums = Sums::empty(self.constants.cols(), sides, self.quantiser);
+        let mut refused = None;
+        let read = records.pass(&lengths, &mut |data| {
+            check_records(&self.constants, data)?;
+            let folded = check_weights(data)
+                .and_then(|()| sums.fold(data, 1, &mut |_| ControlFlow::Continue(())));
+            folded.map_err(|error| {
+                let said = error.to_string();
+                refused = Some(error);
+                SumError::Unread(said)
+            })
+        });
+        match (refused, read) {
+            (Some(error), _) => Err(error),
+            (None, Err(error)) => Err(error.into()),
+            (None, Ok(())) if sums.records() != count as u64 => {
+                let changed = "the number of records changed while they were read";
+                Err(SumError::Unread(changed.to_owned()).into())
+            }
+            (None, Ok(())) => Ok(sums),
+        }
+    }
+
+    /// Whether a record counts by how many there are of its class, so that all of them have to be in memory.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        balances(&self.constants)
     }
 
     /// The weights that sums of this plan give, a function of the two alone: one block of columns for
@@ -250,6 +292,21 @@ pub fn learn(
     }
     let sums = plan.sum(data, watch)?;
     plan.release(&sums, 1, data.rows())
+}
+
+/// As [`learn`], on records that are read once, a window at a time. The release is the same to the bit.
+///
+/// # Errors
+/// As there; balanced classes.
+pub fn learn_streamed(
+    plan: &RidgePlan,
+    records: &dyn Streamed,
+) -> Result<Released, MechanismError> {
+    if plan.balances() {
+        return Err(SumError::InWindows.into());
+    }
+    let sums = plan.sum_streamed(records)?;
+    plan.release(&sums, 1, records.records())
 }
 
 /// Serves one request: takes the records of `removed` out of the kept sums, adds those of `added`,

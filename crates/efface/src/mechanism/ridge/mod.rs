@@ -117,6 +117,11 @@ impl Mechanism for Ridge {
         plan.keeps_state()
     }
 
+    /// Sums of whole numbers add up window by window; classes that are balanced have sums of their own.
+    fn reads_windows(&self, _: &Plan) -> bool {
+        true
+    }
+
     /// Learns, or serves a request from the kept sums and the rows that it changes; where preprocessing
     /// is fitted again, from sums over all rows, which nothing is kept of.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
@@ -124,7 +129,12 @@ impl Mechanism for Ridge {
         let watch = &mut |rows| -> ControlFlow<()> { tell(&Progress::Reading { rows }) };
         let kept = run.plan.keeps_state();
         let anew = |watch: &mut ridge::Watch<'_>| {
-            let learnt = ridge::learn(plan, run.rows.data()?, watch).map_err(refused(NAME))?;
+            let windows = if plan.balances() { None } else { run.rows.streamed()? };
+            let learnt = match windows {
+                Some(records) => ridge::learn_streamed(plan, records),
+                None => ridge::learn(plan, run.rows.data()?, watch),
+            };
+            let learnt = learnt.map_err(refused(NAME))?;
             let event = Event::ExactRemoval(plan.event(releases));
             Ok(Released { event, kept: learnt.kept.filter(|_| kept), ..learnt })
         };

@@ -1,0 +1,264 @@
+//! Passes over all records, block by block, on all cores.
+
+use crate::block::{Flaw, RowBlock};
+use crate::record::{COLUMNS, Columns, Stored, fault};
+use crate::stored::{Found, RecordId, StoredRecord};
+use crate::straight::{Chain, Chains};
+use crate::{ReadError, StoreFault, Vault};
+use rayon::Yield;
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{self, Receiver, RecvError};
+
+/// Blocks that are read ahead of the first that is still worked on, and the bytes after which there are
+/// enough.
+const WINDOW: usize = 64;
+pub(crate) const WINDOW_BYTES: usize = 16 << 20;
+
+/// Features of fewer bytes are not worth reading by themselves.
+const STRAIGHT: usize = 16 << 10;
+
+/// A block of which only the head was read.
+struct Part {
+    columns: Columns,
+    /// Bytes of its features.
+    length: usize,
+    chain: Chain,
+}
+
+/// What is there to work on.
+enum Item {
+    Whole(Columns),
+    Part(Part),
+}
+
+/// What came of it.
+enum Came<T> {
+    Of(T),
+    /// What the file has of the block that begins with this number is not what SQLite has.
+    Again(i64),
+}
+
+impl Vault {
+    /// Reads every block in the order of numbers, and has `work` done on each by all cores while the next
+    /// are read and what came out of earlier ones is taken, in order. Few blocks are in memory at a time.
+    pub(crate) fn each_block<T: Send, E: From<ReadError>>(
+        &self,
+        work: impl Fn(Stored) -> T + Sync,
+        take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let size = self.block_rows().map_err(E::from)?;
+        let sql = format!("SELECT {COLUMNS} FROM block ORDER BY first");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
+        let mut rows = statement.query([]).map_err(ReadError::from)?;
+        let read = || {
+            let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
+            let columns = Columns::read(row).map_err(ReadError::from)?;
+            Ok(Some((columns.bytes(), columns)))
+        };
+        in_order(read, |columns: Columns| work(columns.parse(size)), take)
+    }
+
+    /// The same where each block is checked by `work`: features are read straight from the file, and again
+    /// with SQLite where they are not those of the block's head.
+    fn each_block_straight<T: Send, E: From<ReadError>>(
+        &self,
+        mut chains: Chains<'_>,
+        work: impl Fn(Stored) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let size = self.block_rows().map_err(E::from)?;
+        let sql = "SELECT first, rows, checksum, head, length(features) FROM block ORDER BY first";
+        let mut statement = self.connection.prepare_cached(sql).map_err(ReadError::from)?;
+        let mut rows = statement.query([]).map_err(ReadError::from)?;
+        let (file, pages) = chains.file();
+        let read = || {
+            let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
+            let (mut columns, length) = Columns::read_head(row).map_err(ReadError::from)?;
+            let bytes = columns.head.len() + length;
+            let chain = chains.find(columns.first).filter(|_| length >= STRAIGHT);
+            let item = match chain {
+                Some(chain) => Item::Part(Part { columns, length, chain }),
+                None => {
+                    columns.features = self.features_of(columns.first)?;
+                    Item::Whole(columns)
+                }
+            };
+            Ok(Some((bytes, item)))
+        };
+        let checksums = self.checksums.as_ref();
+        let each = |item: Item| {
+            let mut part = match item {
+                Item::Whole(columns) => return Came::Of(work(columns.parse(size))),
+                Item::Part(part) => part,
+            };
+            let first = part.columns.first;
+            let head = part.columns.head.len();
+            let Some(features) = part.chain.features(file, pages, head, part.length) else {
+                return Came::Again(first);
+            };
+            part.columns.features = features;
+            let mut stored = part.columns.parse(size);
+            match checksums {
+                Some(checksums) if stored.holds(checksums) => Came::Of(work(stored)),
+                _ => Came::Again(first),
+            }
+        };
+        in_order(read, each, |came| match came {
+            Came::Of(made) => take(made),
+            Came::Again(first) => {
+                let gone = || ReadError::from(rusqlite::Error::QueryReturnedNoRows);
+                take(work(self.stored_block(first)?.ok_or_else(gone)?))
+            }
+        })
+    }
+
+    /// Reads every block in the order of numbers. `read` makes something of each, on any core and in
+    /// any order; `take` is given these in order. An error of either stops the scan and is returned.
+    ///
+    /// The number of rows is checked, and once the vault is [unlocked](Vault::unlock) each block
+    /// before it is shown and the sum of all at the end: use nothing of what was taken before this
+    /// returns.
+    ///
+    /// # Errors
+    /// Theirs, or a [`ReadError`] turned into it; a [`RowFault`](crate::RowFault) for rows that are not
+    /// those that the last request left.
+    pub fn scan_blocks<T: Send, E: From<ReadError> + Send>(
+        &self,
+        read: impl Fn(RowBlock) -> Result<T, E> + Sync,
+        mut take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let checksums = self.checksums.as_ref();
+        let mut found = Found { records: 0, sum: checksums.map(|_| 0) };
+        let work = |stored: Stored| -> Result<(u64, u128, T), E> {
+            let (first, slots) = (stored.first, stored.rows);
+            let refused = |slots, flaw: &Flaw| {
+                let fault = StoreFault::from(fault(first, slots, flaw));
+                E::from(ReadError::from(fault))
+            };
+            let share = stored.share;
+            let block = stored.block.ok_or_else(|| refused(slots, &Flaw::Unreadable))?;
+            if block.len() as u64 != stored.rows {
+                return Err(refused(block.slots() as u64, &Flaw::Unreadable));
+            }
+            let check = |checksums| share.map_or_else(|| block.check(checksums), Ok);
+            let share = checksums.map_or(Ok(0), check);
+            let share = share.map_err(|flaw| refused(block.slots() as u64, &flaw))?;
+            let rows = block.len() as u64;
+            Ok((rows, share, read(block)?))
+        };
+        let take = |done: Result<(u64, u128, T), E>| {
+            let (rows, share, made) = done?;
+            found.records += rows;
+            found.sum = found.sum.map(|sum| sum.wrapping_add(share));
+            take(made)
+        };
+        match checksums.and_then(|_| self.chains()) {
+            Some(chains) => self.each_block_straight(chains, work, take)?,
+            None => self.each_block(work, take)?,
+        }
+        let faults = self.tally()?.compare(&found).map_err(StoreFault::from);
+        Ok(faults.map_err(ReadError::from)?)
+    }
+
+    /// Visits every record in the order of insertion, checked as in
+    /// [`scan_blocks`](Vault::scan_blocks). An error of the visitor stops the scan and is returned.
+    ///
+    /// # Errors
+    /// The visitor's, and as there.
+    pub fn scan<E: From<ReadError>>(
+        &self,
+        mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut stopped = None;
+        let scanned = self.scan_blocks(Ok, |block| {
+            block.for_each(&mut visit).map_err(|error| {
+                stopped = Some(error);
+                Interrupted::Stopped
+            })
+        });
+        match (stopped, scanned) {
+            (Some(error), _) => Err(error),
+            (None, Err(Interrupted::Read(error))) => Err(error.into()),
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Shows every block that can be read, unchecked, in the order of numbers.
+    pub(crate) fn scan_unchecked(&self, mut visit: impl FnMut(&RowBlock)) -> Result<(), ReadError> {
+        self.each_block(
+            |stored| stored.block,
+            |block| {
+                let damaged = || StoreFault::Damaged("a block of rows cannot be read".into());
+                visit(&block.ok_or_else(damaged)?);
+                Ok(())
+            },
+        )
+    }
+}
+
+/// Has `work` done on all cores on what `read` gives, with its bytes, while the next are read and what
+/// came out of earlier ones is taken, in order.
+fn in_order<I: Send, T: Send, E: From<ReadError>>(
+    mut read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
+    work: impl Fn(I) -> T + Sync,
+    mut take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let (send, done) = mpsc::channel();
+    rayon::in_place_scope(|scope| {
+        // Bytes of the blocks that are worked on; what came out too early.
+        let mut under_way: VecDeque<usize> = VecDeque::new();
+        let (mut bytes, mut begun, mut early) = (0, 0_u64, BTreeMap::new());
+        loop {
+            while under_way.len() < WINDOW && (bytes < WINDOW_BYTES || under_way.is_empty()) {
+                let Some((length, item)) = read().map_err(E::from)? else { break };
+                under_way.push_back(length);
+                bytes += length;
+                let (at, send, work) = (begun, send.clone(), &work);
+                begun += 1;
+                scope.spawn(move |_| {
+                    let made = AssertUnwindSafe(|| work(item));
+                    // Nobody listens any more once the scan has failed.
+                    drop(send.send((at, catch_unwind(made))));
+                });
+            }
+            let Some(length) = under_way.pop_front() else { return Ok(()) };
+            let next = begun - under_way.len() as u64 - 1;
+            while !early.contains_key(&next) {
+                let (at, made) = wait(&done).map_err(|error| {
+                    E::from(ReadError::from(StoreFault::Other(error.to_string())))
+                })?;
+                early.insert(at, made.unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            bytes -= length;
+            early.remove(&next).map_or(Ok(()), &mut take)?;
+        }
+    })
+}
+
+/// Why a scan ended early: the reason of its visitor is kept apart, since it need not be sent between
+/// threads.
+enum Interrupted {
+    Stopped,
+    Read(ReadError),
+}
+
+impl From<ReadError> for Interrupted {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+/// What is sent next. A thread of the pool helps with the work meanwhile, as nobody else may.
+fn wait<T>(sent: &Receiver<T>) -> Result<T, RecvError> {
+    loop {
+        if let Ok(next) = sent.try_recv() {
+            return Ok(next);
+        }
+        match rayon::yield_now() {
+            None => return sent.recv(),
+            Some(Yield::Idle) => std::thread::yield_now(),
+            Some(Yield::Executed) => {}
+        }
+    }
+}

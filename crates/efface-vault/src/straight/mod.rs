@@ -1,0 +1,292 @@
+//! Features of blocks read straight from the vault's file, beside SQLite.
+//!
+//! SQLite keeps a block's features in a chain of pages of 4 KiB, asks the system for one page at a time
+//! and copies each three times, on one thread. A pass over all rows is several times as fast where
+//! whole chains are read at once, by whoever works on the block.
+//!
+//! What is read so is a guess, never an answer: the pages of a change in progress are in SQLite's memory
+//! and not in the file, and another program may have written it. A block's head comes from SQLite, and
+//! has the keyed checksum of its features; only features that it fits are those that SQLite would have
+//! shown, and whoever gets others asks SQLite. So nothing here has to be right for rows to be right, and
+//! whatever the bytes are, reading them ends.
+//!
+//! Written from the public description of the format (sections 1.6 "B-tree pages", 1.7 and 2.1 of
+//! "Database File Format" on sqlite.org).
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+
+use crate::Vault;
+use crate::raw_file::RawFile;
+use crate::schema::PAGE_SIZE;
+use crate::sweep::page::{Kind, be16, be32, local_payload, varint};
+use crate::vault::Access;
+use std::fs::File;
+use std::ops::Range;
+use zeroize::Zeroize;
+
+/// Bytes of a page, and of those of its payload's chain that it has itself.
+const PAGE: usize = PAGE_SIZE as usize;
+const LINKED: usize = PAGE - 4;
+
+/// Pages from the root to a leaf, at most.
+const DEPTH: usize = 20;
+
+/// Bytes that the system is asked to read ahead of the block that is shown, and at a time.
+const AHEAD: u64 = 8 << 20;
+const STEP: u64 = 2 << 20;
+
+/// Where the features of a block are in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Chain {
+    /// The number of the block's first row.
+    pub(crate) first: i64,
+    /// Offset in the file of what of the payload is on the leaf itself, and its bytes.
+    local: (u64, usize),
+    /// First page of the rest.
+    overflow: u32,
+    /// The features, as bytes of the payload: its end is theirs.
+    features: Range<usize>,
+}
+
+/// The chains of all blocks as the file has them, in the order of their numbers.
+#[derive(Debug)]
+pub(crate) struct Chains<'v> {
+    file: &'v File,
+    pages: u32,
+    /// Pages that are still to be looked at, the next one last.
+    waiting: Vec<(u32, usize)>,
+    /// Chains of the leaf that was looked at last, the next one last.
+    leaf: Vec<Chain>,
+    /// Pages looked at: more than there are is a circle.
+    seen: u32,
+    /// How far the system was asked to read.
+    asked: u64,
+}
+
+impl<'v> Chains<'v> {
+    /// Those of a vault; none where the system cannot read a file at a place, or the file is not as
+    /// expected. Nobody else reads a file in the making, so that all of it can be written first.
+    fn of(vault: &'v Vault) -> Option<Self> {
+        if !cfg!(unix) {
+            return None;
+        }
+        if matches!(vault.access, Access::Writing { _lock: None, .. }) {
+            vault.connection.cache_flush().ok()?;
+        }
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'block'";
+        let root: i64 = vault.connection.query_row(sql, [], |row| row.get(0)).ok()?;
+        Self::below(u32::try_from(root).ok()?, vault.raw())
+    }
+
+    fn below(root: u32, file: &'v RawFile) -> Option<Self> {
+        let pages = u32::try_from(file.len().ok()? / u64::from(PAGE_SIZE)).ok()?;
+        let (waiting, leaf) = (vec![(root, 0)], Vec::new());
+        Some(Self { file: file.file().ok()?, pages, waiting, leaf, seen: 0, asked: 0 })
+    }
+
+    /// The chain of the block that begins with this number, which is above that of the call before.
+    pub(crate) fn find(&mut self, first: i64) -> Option<Chain> {
+        loop {
+            match self.leaf.last() {
+                Some(chain) if chain.first > first => return None,
+                Some(chain) if chain.first == first => {
+                    let chain = self.leaf.pop()?;
+                    self.ask(&chain);
+                    return Some(chain);
+                }
+                Some(_) => drop(self.leaf.pop()),
+                None => self.descend()?,
+            }
+        }
+    }
+
+    /// Looks at one more page; none where there is none, or it is not as expected.
+    fn descend(&mut self) -> Option<()> {
+        let (number, depth) = self.waiting.pop()?;
+        self.seen += 1;
+        if self.seen > self.pages || depth > DEPTH {
+            self.waiting.clear();
+            return None;
+        }
+        let mut page = [0; PAGE];
+        read(self.file, offset(number)?, &mut page)?;
+        if self.page(number, depth, &page).is_none() {
+            self.waiting.clear();
+            self.leaf.clear();
+            return None;
+        }
+        Some(())
+    }
+
+    fn page(&mut self, number: u32, depth: usize, page: &[u8]) -> Option<()> {
+        let (kind, cells) = (Kind::of(page[0])?, usize::from(be16(page, 3).ok()?));
+        let cell = |header: usize, cell: usize| be16(page, header + 2 * cell).ok().map(usize::from);
+        match kind {
+            Kind::TableInterior => {
+                self.waiting.push((be32(page, 8).ok()?, depth + 1));
+                for at in (0..cells).rev() {
+                    self.waiting.push((be32(page, cell(12, at)?).ok()?, depth + 1));
+                }
+            }
+            Kind::TableLeaf => {
+                for at in (0..cells).rev() {
+                    self.leaf.extend(chain(number, page, cell(8, at)?)?);
+                }
+            }
+            Kind::IndexInterior | Kind::IndexLeaf => return None,
+        }
+        Some(())
+    }
+
+    /// Has the system read ahead from a chain on, as blocks follow one another in a file that was written
+    /// in their order.
+    fn ask(&mut self, chain: &Chain) {
+        let Some(at) = offset(chain.overflow) else { return };
+        if at > self.asked || at + 4 * AHEAD < self.asked {
+            self.asked = at;
+        }
+        if self.asked < at + AHEAD {
+            let end = (at + AHEAD).next_multiple_of(STEP);
+            will_need(self.file, self.asked..end);
+            self.asked = end;
+        }
+    }
+}
+
+/// The chain of a leaf's cell; none where the cell holds all of its payload. Nothing at all where it is
+/// not as expected.
+fn chain(number: u32, page: &[u8], cell: usize) -> Option<Option<Chain>> {
+    let mut at = cell;
+    let payload = varint(page, &mut at).ok()?;
+    let first = varint(page, &mut at).ok()?.cast_signed();
+    let local = local_payload(Kind::TableLeaf, page.len() as u64, payload);
+    let (payload, local) = (usize::try_from(payload).ok()?, usize::try_from(local).ok()?);
+    if local >= payload {
+        return Some(None);
+    }
+    let overflow = be32(page, at.checked_add(local)?).ok()?;
+    let mut header = at;
+    let length = usize::try_from(varint(page, &mut header).ok()?).ok()?;
+    let (end, mut start, mut last) = (at.checked_add(length)?, length, 0);
+    while header < end {
+        last = stored_length(varint(page, &mut header).ok()?)?;
+        start = start.checked_add(last)?;
+    }
+    // The features are the last column.
+    let features = start.checked_sub(last)?..start;
+    let local = (offset(number)? + at as u64, local);
+    Some((features.end == payload).then_some(Chain { first, local, overflow, features }))
+}
+
+/// Bytes of a value by its serial type.
+fn stored_length(serial: u64) -> Option<usize> {
+    Some(match serial {
+        0 | 8 | 9 => 0,
+        1..=4 => serial as usize,
+        5 => 6,
+        6 | 7 => 8,
+        10 | 11 => return None,
+        _ => usize::try_from((serial - 12) / 2).ok()?,
+    })
+}
+
+impl Chain {
+    /// The features, `length` bytes that come after a head of so many; none where the file has others.
+    pub(crate) fn features(
+        &self,
+        file: &File,
+        pages: u32,
+        head: usize,
+        length: usize,
+    ) -> Option<Vec<u8>> {
+        /// Bytes of the lengths and columns before the head, at most.
+        const BEFORE: usize = 64;
+        let Range { start, end } = self.features.clone();
+        let local = self.local.1;
+        let pages_left = (end - local).div_ceil(LINKED);
+        if self.features.len() != length
+            || start.checked_sub(head)? > BEFORE
+            || pages_left > pages as usize
+        {
+            return None;
+        }
+        let mut bytes = vec![0; PAGE + pages_left * PAGE];
+        // What of them is on the leaf.
+        let mut filled = local.saturating_sub(start);
+        read(file, self.local.0 + (local - filled) as u64, &mut bytes[..filled])?;
+        // Bytes of the chain before them.
+        let mut before = start.saturating_sub(local);
+        let (mut next, mut left, mut run) = (self.overflow, pages_left, pages_left);
+        while left > 0 {
+            // What is on the pages is moved to the front of where they were read to.
+            let count = run.min(left).min(pages.checked_sub(next)? as usize + 1);
+            let from = bytes.len() - left * PAGE;
+            read(file, offset(next)?, bytes.get_mut(from..from + count * PAGE)?)?;
+            let mut follows = 0;
+            for page in 0..count {
+                let at = from + page * PAGE;
+                let link = be32(bytes.get(at..at + 4)?, 0).ok()?;
+                let skipped = before.min(LINKED);
+                before -= skipped;
+                bytes.copy_within(at + 4 + skipped..at + PAGE, filled);
+                filled += LINKED - skipped;
+                follows += 1;
+                let expected = next.checked_add(1)?;
+                next = link;
+                if link != expected {
+                    break;
+                }
+            }
+            left -= follows;
+            run = if follows == count { 2 * run } else { 4 };
+        }
+        // The end of the last page is none of theirs, nor is what was moved.
+        let rest = bytes.get_mut(length..)?;
+        rest.zeroize();
+        bytes.truncate(length);
+        Some(bytes)
+    }
+}
+
+impl Vault {
+    /// Where the features of all blocks are in the file, where that can be told.
+    pub(crate) fn chains(&self) -> Option<Chains<'_>> {
+        Chains::of(self)
+    }
+}
+
+impl<'v> Chains<'v> {
+    /// What a thread needs to read chains.
+    pub(crate) fn file(&self) -> (&'v File, u32) {
+        (self.file, self.pages)
+    }
+}
+
+/// Where a page begins.
+fn offset(number: u32) -> Option<u64> {
+    Some(u64::from(number.checked_sub(1)?) * u64::from(PAGE_SIZE))
+}
+
+#[cfg(unix)]
+fn read(file: &File, at: u64, buffer: &mut [u8]) -> Option<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, at).ok()
+}
+
+#[cfg(not(unix))]
+fn read(_: &File, _: u64, _: &mut [u8]) -> Option<()> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn will_need(file: &File, bytes: Range<u64>) {
+    use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+    let length = (bytes.end - bytes.start) as i64;
+    // A wish: reading is the same without it.
+    let _ =
+        posix_fadvise(file, bytes.start as i64, length, PosixFadviseAdvice::POSIX_FADV_WILLNEED);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn will_need(_: &File, _: Range<u64>) {}

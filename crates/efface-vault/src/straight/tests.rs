@@ -1,0 +1,151 @@
+//! Against what SQLite shows, of files of every shape.
+
+use super::*;
+use crate::{Genesis, Keyring, RecordId, StoredRecord};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+fn keyring(folder: &Path) -> Keyring {
+    Keyring::create(&folder.join("key.toml"), &[1; 32], &[2; 32]).unwrap()
+}
+
+fn row(number: usize, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|at| (number * 31 + at * 7 + at / 251) as u8).collect()
+}
+
+/// A vault of so many rows of so many bytes each, whose blocks have `block_rows` rows.
+fn vault(folder: &Path, keyring: &Keyring, rows: usize, bytes: usize, block_rows: u32) -> Vault {
+    let genesis = Genesis {
+        vault_id: "v".into(),
+        created_at: "2026-01-01T00:00:00Z".into(),
+        config_json: "{}".into(),
+        public_key: keyring.public_key(),
+        block_rows,
+    };
+    let mut creation = Vault::create(&folder.join("m.efface"), &genesis, keyring).unwrap();
+    for number in 0..rows {
+        insert(&mut creation, number, bytes);
+    }
+    creation.replace_model(1, b"weights", &[5; 32], &[7; 32]).unwrap();
+    let mut vault = creation.commit().unwrap();
+    vault.unlock(keyring).unwrap();
+    vault
+}
+
+fn insert(transaction: &mut crate::Transaction<'_>, number: usize, bytes: usize) {
+    let record = StoredRecord {
+        id: &format!("id{number}"),
+        subject: None,
+        target: number as f64,
+        features: &row(number, bytes),
+        added_version: 1,
+    };
+    transaction.insert_record(&record).unwrap();
+}
+
+fn firsts(vault: &Vault) -> Vec<i64> {
+    let mut statement = vault.connection.prepare("SELECT first FROM block ORDER BY first").unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// How many blocks have features that were read straight and are those that SQLite has, of how many;
+/// none may have others.
+fn read_straight(vault: &Vault) -> (usize, usize) {
+    let mut chains = vault.chains().unwrap();
+    let firsts = firsts(vault);
+    let mut found = 0;
+    for &first in &firsts {
+        let expected = vault.features_of(first).unwrap();
+        let sql = "SELECT length(head) FROM block WHERE first = ?1";
+        let head: i64 = vault.connection.query_row(sql, [first], |row| row.get(0)).unwrap();
+        let (file, pages) = chains.file();
+        let Some(chain) = chains.find(first) else { continue };
+        let read = chain.features(file, pages, head as usize, expected.len());
+        found += usize::from(read.unwrap() == expected);
+    }
+    (found, firsts.len())
+}
+
+fn scanned(vault: &Vault) -> Vec<(i64, Vec<u8>)> {
+    let mut rows = Vec::new();
+    let take = |id: RecordId, row: StoredRecord<'_>| {
+        rows.push((id.get(), row.features.to_vec()));
+        Ok::<_, crate::ReadError>(())
+    };
+    vault.scan(take).unwrap();
+    rows
+}
+
+#[test]
+fn features_are_those_of_sqlite_wherever_they_begin() {
+    // Heads that end on the leaf, on the first page of the chain and behind it; a last page that is full.
+    for (rows, bytes, block_rows) in
+        [(3000, 100, 1000), (300, 3136, 83), (90, 20_000, 13), (9000, 8, 4096), (1024, 1023, 512)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = vault(folder.path(), &keyring(folder.path()), rows, bytes, block_rows);
+        let (found, all) = read_straight(&vault);
+        assert_eq!(found, all, "{rows} rows of {bytes} bytes");
+        let expected: Vec<_> = (0..rows).map(|at| (at as i64 + 1, row(at, bytes))).collect();
+        assert_eq!(scanned(&vault), expected);
+    }
+}
+
+/// Blocks that were written into pages that others left, in any order.
+#[test]
+fn chains_may_be_scattered() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut vault = vault(folder.path(), &keyring(folder.path()), 400, 2000, 40);
+    for round in 0..6 {
+        let mut transaction = vault.begin().unwrap();
+        let ids: Vec<String> = (round..400).step_by(9).map(|at| format!("id{at}")).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let found = transaction.find_ids(&ids).unwrap();
+        transaction.delete_records(&found.found).unwrap();
+        // What the change has is read, although the file has what was before.
+        let within = scanned(&transaction);
+        for number in 0..30 {
+            insert(&mut transaction, 1000 + 100 * round + number, 3000 + 37 * round);
+        }
+        assert_eq!(scanned(&transaction).len(), within.len() + 30);
+        transaction.commit().unwrap();
+        let (found, all) = read_straight(&vault);
+        assert_eq!(found, all, "round {round}");
+    }
+}
+
+/// Whatever a byte of the file is: what is read is right, or refused.
+#[test]
+fn changed_files_are_refused_or_read_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let keyring = keyring(folder.path());
+    let before = scanned(&vault(folder.path(), &keyring, 200, 1500, 40));
+    let path = folder.path().join("m.efface");
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let length = file.metadata().unwrap().len();
+    let (mut refused, mut right) = (0, 0);
+    for at in (4096..length).step_by(1361).chain((4096..length).step_by(4096)) {
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 0x41], at).unwrap();
+        let mut rows = Vec::new();
+        let read = Vault::open_read_only(&path).map(|mut vault| {
+            vault.unlock(&keyring).map_err(|error| error.to_string())?;
+            vault
+                .scan(|id, row| {
+                    rows.push((id.get(), row.features.to_vec()));
+                    Ok::<_, crate::ReadError>(())
+                })
+                .map_err(|error| error.to_string())
+        });
+        match read {
+            Ok(Ok(())) => {
+                assert_eq!(rows, before, "byte {at}");
+                right += 1;
+            }
+            _ => refused += 1,
+        }
+        file.write_all_at(&byte, at).unwrap();
+    }
+    assert!(refused > 100 && right > 0, "{refused} refused, {right} right");
+}
