@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::cell::{Cell, class_name, sort_classes};
 use crate::error::{LabelFault, OptionFault};
-use crate::fitted::is_single_sized;
+use crate::fitted::{Spelling, is_number_in_words, is_single_sized};
 use crate::options::{ReadOptions, Task};
 use crate::record::LabelRef;
 use crate::schema::Origin;
@@ -53,6 +53,8 @@ pub(crate) enum Labels {
         bounded: bool,
         /// Those of one row, where there are several.
         values: Vec<f64>,
+        /// How those that are texts are spelled.
+        spelling: Box<Spelling>,
     },
 }
 
@@ -68,7 +70,7 @@ impl Labels {
             }
             (Task::Regression { range }, None) => {
                 let bounded = options.frame.is_some();
-                Ok(Self::Numbers { range, bounded, values: Vec::new() })
+                Ok(Self::Numbers { range, bounded, values: Vec::new(), spelling: Box::default() })
             }
             (Task::Classification, given) => {
                 Self::classes(given.as_deref(), options.limits.classes)
@@ -104,6 +106,14 @@ impl Labels {
         }
     }
 
+    /// Whether numbers may be others, since points in them may separate thousands.
+    pub(crate) fn may_separate_thousands(&self) -> bool {
+        match self {
+            Self::Classes { .. } => false,
+            Self::Numbers { spelling, .. } => spelling.may_separate_thousands(),
+        }
+    }
+
     /// How many classes are known so far.
     pub(crate) fn known(&self) -> usize {
         match self {
@@ -115,7 +125,10 @@ impl Labels {
     /// Judges one label.
     pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
         match self {
-            Self::Numbers { range, bounded, .. } => {
+            Self::Numbers { range, bounded, spelling, .. } => {
+                if let Cell::Text(text) = cell {
+                    spelling.see_text(text.trim());
+                }
                 Ok(Verdict::Keep(Label::Value(number(cell, *range, *bounded)?)))
             }
             Self::Classes { names, index, origin, most, others } => {
@@ -153,9 +166,12 @@ impl Labels {
 
     /// Judges the next of several labels of a row, of which the first is at 0.
     pub(crate) fn judge_next(&mut self, at: usize, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
-        let Self::Numbers { range, bounded, values } = self else {
+        let Self::Numbers { range, bounded, values, spelling } = self else {
             return Err(LabelFault::SeveralClasses);
         };
+        if let Cell::Text(text) = cell {
+            spelling.see_text(text.trim());
+        }
         values.truncate(at);
         values.push(number(cell, *range, *bounded)?);
         Ok(Verdict::Keep(Label::Values))
@@ -206,9 +222,13 @@ fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f6
     if text.is_empty() {
         return Err(LabelFault::Missing);
     }
-    let value = cell
-        .number()
-        .ok_or_else(|| LabelFault::NotANumber { value: crate::cell::quoted(&text) })?;
+    let value = cell.number().ok_or_else(|| {
+        let value = crate::cell::quoted(&text);
+        match is_number_in_words(&text) {
+            true => LabelFault::NotPlain { value },
+            false => LabelFault::NotANumber { value },
+        }
+    })?;
     if !value.is_finite() {
         return Err(LabelFault::NotFinite { value });
     }
@@ -296,6 +316,10 @@ mod tests {
         assert_eq!(
             refused(&mut labels, "x").to_string(),
             "the label must be a number for regression, got `x`"
+        );
+        assert_eq!(
+            refused(&mut labels, "10,17").to_string(),
+            "the label must be a plain number, such as `1234.5`, for regression, got `10,17`"
         );
         let upside_down = Labels::new(&regression(Some((1.0, 0.0)))).unwrap_err();
         assert_eq!(

@@ -80,7 +80,7 @@ pub use error::{
 pub use feature_map::{FeatureMap, MOST_FEATURES, RowFeatures};
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
-    RawSource, RawTarget, RawValues, Rules, Spelling, TellingApart,
+    RawSource, RawTarget, RawValues, Rules, Spelling, TellingApart, is_number_in_words,
 };
 pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;

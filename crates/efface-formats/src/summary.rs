@@ -55,6 +55,9 @@ pub struct PrivateEvidence {
     pub rows_zero: u64,
     /// How long the scaled rows were that were longer than the bound by more than a rounding.
     pub lengths: Lengths,
+    /// Whether labels are whole numbers below 1000 and others with a point and three digits behind it,
+    /// which may separate thousands.
+    pub label_thousands: bool,
 }
 
 /// The classes of a classification.

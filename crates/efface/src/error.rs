@@ -214,6 +214,10 @@ impl From<efface_vault::StoreFault> for Error {
         match fault {
             F::Busy => Self::busy(fault.to_string()),
             F::Rows(fault) => Self::storage(Code::Damaged, fault.to_string()).hint(CHANGED),
+            F::Full => Self::storage(Code::Vault, fault.to_string()).hint(
+                "free some room: a training writes about as many bytes as its rows and model have, any other \
+                 request at most as many as the vault has, beside what it adds",
+            ),
             F::Damaged(_) => Self::storage(Code::Damaged, fault.to_string()).hint(CHANGED),
             other => Self::storage(Code::Vault, other.to_string()),
         }

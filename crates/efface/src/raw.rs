@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use efface_formats::{Fitted, Frame, Limits, RawTarget, class_name};
+use efface_formats::{Fitted, Frame, Limits, RawTarget, class_name, is_number_in_words};
 use efface_learn::loss::LossName;
 
 use crate::error::{Code, Error, Result};
@@ -44,9 +44,11 @@ pub(crate) fn as_the_labels_ask(
             return Err(Error::input(Code::Classes, message)
                 .hint("name the column to predict with `§label`"));
         }
+        numbers_in_words(&classes)?;
         no_names(classes.len(), records)?;
         return Ok(None);
     }
+    table.private.label_thousands = raw.rows.target_spelling().may_separate_thousands();
     let notice = as_regression(classes.len());
     let Some(rows) = raw.rows.with_numbers_as_targets() else { return Ok(None) };
     raw.rows.clear();
@@ -73,6 +75,26 @@ pub(crate) fn declared_classes(choices: &Choices, names: &[String], records: usi
     Err(Error::refused(Code::Classes, message).hint(
         "name a column of classes with `§label`, or list them with `§classes` if they are; numbers are \
          predicted by `§loss squared` and `§target-range LOW,HIGH`, with `§mechanism solve` or `ridge`",
+    ))
+}
+
+/// Refuses many labels of which most are numbers that are not written plainly, and would be classes.
+fn numbers_in_words(classes: &[&str]) -> Result<()> {
+    let numbers = || classes.iter().filter(|name| is_number_in_words(name));
+    let example = numbers().min();
+    let Some(example) = example.filter(|_| {
+        classes.len() > MOST_WITHOUT_ASKING && 10 * numbers().count() >= 9 * classes.len()
+    }) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the labels are {} different numbers that are not written plainly, such as `{example}`, and would \
+         be learnt as classes",
+        classes.len()
+    );
+    Err(Error::refused(Code::Classes, message).hint(
+        "to learn a number, write the labels as plain ones (`1234.5`): with a decimal point, and without \
+         currencies, percent signs and separators of thousands; if they are classes, give `§loss softmax`",
     ))
 }
 

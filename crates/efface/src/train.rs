@@ -16,8 +16,8 @@ use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
-    Clipped, Notice, Sizes, beyond_deletions, index_left_out, left_out, names_learnt, of_clipped,
-    of_columns, of_plan,
+    Clipped, Notice, Sizes, beyond_deletions, index_left_out, label_thousands, left_out,
+    names_learnt, of_clipped, of_columns, of_plan,
 };
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan, sizes};
@@ -200,7 +200,8 @@ impl First<'_> {
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
         served.notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
-        let rest = [people, left_out(table.left_out)];
+        let thousands = label_thousands(table.private.label_thousands);
+        let rest = [people, left_out(table.left_out), thousands];
         let all = [chosen, index].into_iter().flatten().chain(told);
         served.notices.extend(all.chain(rest.into_iter().flatten()));
         Ok(served)

@@ -30,6 +30,7 @@ _BY_CODE: dict[str, type[UserWarning]] = {
     "subject-learnt": SettingsWarning,
     "subjects-beyond-deletions": SettingsWarning,
     "texts-missing": SettingsWarning,
+    "values-alike": SettingsWarning,
 }
 
 

@@ -45,6 +45,8 @@ mod kill;
 #[cfg(test)]
 mod lab;
 #[cfg(test)]
+mod labels;
+#[cfg(test)]
 mod lists;
 #[cfg(test)]
 mod long_ledger;

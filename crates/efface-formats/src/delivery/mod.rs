@@ -306,7 +306,9 @@ impl<'a> Delivery<'a> {
         Ok(self.summary(format, schema))
     }
 
-    fn summary(self, format: impl Into<Option<Format>>, schema: Schema) -> Summary {
+    fn summary(mut self, format: impl Into<Option<Format>>, schema: Schema) -> Summary {
+        self.private.label_thousands =
+            self.labels.as_ref().is_some_and(Labels::may_separate_thousands);
         let feature_map = self.mapping.as_ref().map(|mapping| mapping.mapper().map().clone());
         Summary {
             format: format.into(),

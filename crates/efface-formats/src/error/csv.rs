@@ -54,8 +54,8 @@ pub enum CsvFault {
     /// A header that looks like a row.
     #[error(
         "column {column} of the header is the number `{value}`; if the first line does not name \
-         the columns, say so in a schema (`[csv] header`): run `§efface schema {file} -o \
-         schema.toml`"
+         the columns, put a line with their names on top of the file, or say so in a schema, which \
+         declares all columns (`[csv] header`): run `§efface schema {file} -o schema.toml`"
     )]
     NumberInHeader {
         /// The column, counted from 1.

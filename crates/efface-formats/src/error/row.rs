@@ -198,6 +198,12 @@ pub enum LabelFault {
         /// The value.
         value: String,
     },
+    /// Regression: a number that is spelled with a decimal comma, a currency or the like.
+    #[error("the label must be a plain number, such as `1234.5`, for regression, got `{value}`")]
+    NotPlain {
+        /// The value.
+        value: String,
+    },
     /// Regression: NaN or an infinity. Classification: a binary label that is one of these.
     #[error("the label must be finite, got {value}")]
     NotFinite {

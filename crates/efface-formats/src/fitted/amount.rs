@@ -41,7 +41,7 @@ pub(super) fn currency(text: &str) -> Option<usize> {
     sign.or_else(|| CODES.iter().position(|code| text.contains(code)))
 }
 
-/// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as `12.6K`, `>100` or `1 234`.
+/// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as `12.6K`, `>100` or `1 234`. Codes (`A12`) and addresses or versions (`1.0.3`) have not.
 pub(super) fn looks_like_number(text: &str) -> bool {
     const LONGEST: usize = 24;
     const LETTERS: usize = 4;
@@ -51,6 +51,29 @@ pub(super) fn looks_like_number(text: &str) -> bool {
         && count(char::is_alphabetic) <= LETTERS
         && 3 * digits >= count(|c| !c.is_whitespace())
         && digits > 0
+        && !is_code(text)
+        && !is_dotted(text)
+}
+
+/// Whether a text begins with letters that a digit follows at once, as codes do: `A0017`.
+fn is_code(text: &str) -> bool {
+    let behind = text.trim_start_matches(char::is_alphabetic);
+    behind.len() < text.len() && behind.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a text is at least three groups of digits with points between, as addresses and versions are.
+fn is_dotted(text: &str) -> bool {
+    let digits = |group: &str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());
+    text.matches('.').count() > 1 && text.split('.').all(digits)
+}
+
+/// Whether a text spells a number, and not as programs write it: `10,17`, `$1,200`, `3.9 %`.
+#[must_use]
+pub fn is_number_in_words(text: &str) -> bool {
+    let text = text.trim();
+    text.parse::<f64>().is_err()
+        && truth(text).is_none()
+        && [POINT, COMMA].into_iter().any(|notation| spelled(text, notation).is_some())
 }
 
 /// The notations in which a text spells a number, as a set of bits; 0 for other texts.
@@ -254,10 +277,24 @@ mod tests {
         for text in ["12.6K", ">100", "1 234", "25:13", "12 kg", "10-20", "~1.2e"] {
             assert!(looks_like_number(text), "{text}");
         }
-        for text in
-            ["", "kg", "ABC1", "12 Main Street", "3f2504e0-4f89-11d3-9a0c-0305e82c3301", "??"]
-        {
+        for text in [
+            "",
+            "kg",
+            "ABC1",
+            "12 Main Street",
+            "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+            "??",
+            "A0017",
+            "10.0.0.204",
+            "1.0.3",
+        ] {
             assert!(!looks_like_number(text), "{text}");
+        }
+        for text in ["10,17", "$2,008.10", "3.9 %", "1'200", " 12 EUR", "1.234.567"] {
+            assert!(is_number_in_words(text), "{text}");
+        }
+        for text in ["10.17", "-3", "1e5", "nan", "true", "12.6K", "9:30", "yes", ""] {
+            assert!(!is_number_in_words(text), "{text}");
         }
         assert_eq!(notations("1,234"), POINT | COMMA);
         assert_eq!((notations("12:30"), notations("1'234")), (CLOCK, POINT | COMMA));

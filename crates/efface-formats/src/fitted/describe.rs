@@ -60,6 +60,8 @@ pub struct ColumnKind<'a> {
     pub is_clock: bool,
     /// Whether it has values and no number is made of them: each is in too few records.
     pub left_out: bool,
+    /// Its categories that have a place of their own, sorted by their bytes; none of other kinds.
+    pub categories: &'a [String],
 }
 
 /// The kinds of named columns, in order; none of an array.
@@ -84,6 +86,10 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
             is_declared: framed.declared.is_some(),
             is_clock: matches!(column, Column::Number { clock: true, .. }),
             left_out: matches!(column, Column::Category { levels, .. } if levels.width() == 0),
+            categories: match column {
+                Column::Category { levels, .. } => &levels.names,
+                _ => &[],
+            },
         })
         .collect()
 }

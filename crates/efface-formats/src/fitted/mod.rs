@@ -24,6 +24,7 @@ mod targets;
 mod words;
 mod write;
 
+pub use amount::is_number_in_words;
 pub use describe::ColumnKind;
 pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use raw::{RawTarget, RawValues};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::amount;
 use super::frame::Frame;
-use super::raw::{RawCell, Reader};
+use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
 use crate::cell::quoted;
 use crate::time;
@@ -90,6 +90,13 @@ impl Spelling {
         if are_most && are_many { self.example.as_deref() } else { None }
     }
 
+    /// Counts a text of a column or of targets, of which the first are enough.
+    pub(crate) fn see_text(&mut self, text: &str) {
+        if self.cells < ROWS as u64 {
+            self.see(RawCell::Text(text));
+        }
+    }
+
     fn see(&mut self, cell: RawCell<'_>) {
         self.cells += u64::from(cell != RawCell::Missing);
         let text = match cell {
@@ -138,6 +145,18 @@ impl Spelling {
 }
 
 impl RawRows {
+    /// How the numbers of targets that are texts, or names of classes, are spelled.
+    #[must_use]
+    pub fn target_spelling(&self) -> Spelling {
+        let mut found = Spelling::default();
+        for at in (0..self.len()).step_by(self.len().div_ceil(ROWS).max(1)) {
+            if let Ok(RawTarget::Class(name)) = RawTarget::of(self.row(at)) {
+                found.see(RawCell::Text(name));
+            }
+        }
+        found
+    }
+
     /// How the numbers of each named column are spelled, in the order of columns; none for arrays. Of
     /// many rows some are looked at, evenly spread.
     #[must_use]

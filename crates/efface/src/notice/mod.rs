@@ -3,13 +3,15 @@
 //! Notices are told to whoever asked and stored nowhere; those of a plan are computed from it again
 //! whenever `status` or a report shows them.
 
+mod alike;
 mod of_names;
 mod of_plan;
 mod of_rows;
 
 use serde::Serialize;
 
-pub(crate) use of_names::names_learnt;
+pub(crate) use alike::alike;
+pub(crate) use of_names::{label_thousands, names_learnt};
 pub(crate) use of_plan::{Sizes, beyond_deletions, loud, of_plan, trained_elsewhere};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, listed, of_clipped,
@@ -67,6 +69,8 @@ pub enum NoticeCode {
     TextsMissing,
     /// How numbers of a column are spelled leaves open which numbers they are.
     NumbersUnclear,
+    /// Classes or categories are probably spellings of the same.
+    ValuesAlike,
     /// Rows of other classes were left out.
     RowsLeftOut,
     /// Rows to evaluate on have classes that the model does not know.
@@ -116,6 +120,7 @@ impl NoticeCode {
             Self::ColumnChanged => "column-changed",
             Self::TextsMissing => "texts-missing",
             Self::NumbersUnclear => "numbers-unclear",
+            Self::ValuesAlike => "values-alike",
             Self::RowsLeftOut => "rows-left-out",
             Self::UnknownClasses => "unknown-classes",
             Self::ServedBefore => "served-before",
@@ -148,6 +153,7 @@ impl NoticeCode {
             | Self::ColumnChanged
             | Self::TextsMissing
             | Self::NumbersUnclear
+            | Self::ValuesAlike
             | Self::DamagedRows
             | Self::ClockSetBack
             | Self::SubjectsBeyondDeletions

@@ -5,7 +5,7 @@
 
 use efface_formats::{Fitted, RawRows, TellingApart};
 
-use super::{Notice, NoticeCode};
+use super::{Notice, NoticeCode, alike};
 
 /// How many columns are listed.
 const LISTED: usize = 6;
@@ -22,7 +22,7 @@ pub(crate) fn names_learnt(
 ) -> impl Iterator<Item = Notice> {
     let ids = ids_learnt(rows, found);
     let people = if subjects { None } else { people_learnt(rows, found) };
-    ids.into_iter().chain(people).chain(numbers_unclear(rows, found))
+    ids.into_iter().chain(people).chain(numbers_unclear(rows, found)).chain(alike(found))
 }
 
 /// Columns of numbers whose spelling leaves open which numbers they are.
@@ -33,7 +33,9 @@ fn numbers_unclear(rows: &RawRows, found: &Fitted) -> Vec<Notice> {
         let mut tell = |message| notices.push(Notice::new(NoticeCode::NumbersUnclear, message));
         if column.kind != Some("numbers") {
             let is_found = !column.is_declared && column.kind != Some("times");
-            let example = spelling.unread().filter(|_| is_found);
+            // Words before a number, as in `Room 7`, are names where each is in one record.
+            let is_name = |text: &&str| column.left_out && text.starts_with(char::is_alphabetic);
+            let example = spelling.unread().filter(|text| is_found && !is_name(text));
             if let Some(example) = example {
                 let taken = column.kind.unwrap_or("words");
                 tell(format!(
@@ -86,6 +88,14 @@ fn numbers_unclear(rows: &RawRows, found: &Fitted) -> Vec<Notice> {
         }
     }
     notices
+}
+
+/// Labels of which the same is unclear, where there are such.
+pub(crate) fn label_thousands(unclear: bool) -> Option<Notice> {
+    let message = "the labels are whole numbers below 1000 and others with a point and three digits behind \
+                   it: as 7.489 these were read, and not as 7489; where points separate thousands, write \
+                   the labels without them and train again";
+    unclear.then(|| Notice::new(NoticeCode::NumbersUnclear, message))
 }
 
 /// The first column that seems to name people, each in several records, and is learnt from.

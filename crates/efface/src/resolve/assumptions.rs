@@ -192,8 +192,15 @@ pub(super) fn assumptions(
             let evidence = if declared { Evidence::Declared } else { Evidence::Assumed };
             assumption("group", value, evidence)
         }
-        (false, _) => {
+        (false, true) => {
             let value = format!("no person owns more than {group}; there is no subject column");
+            assumption("group", value, Evidence::Assumed)
+        }
+        (false, false) => {
+            let value = format!(
+                "what is claimed for groups of at most {group} covers a person only who owns no more; \
+                 there is no subject column"
+            );
             assumption("group", value, Evidence::Assumed)
         }
     });
