@@ -243,3 +243,11 @@ def test_vaults_take_several_targets(tmp_path: Path) -> None:
     other = np.vstack([x[2:], x[:2]]), np.vstack([y[2:], y[:2]])
     anew = Vault.train(tmp_path / "b.efface", *other, settings=settings)
     assert anew.weights()[0].tobytes() == coef.tobytes()
+
+
+def test_texts_among_targets_must_be_plain_numbers() -> None:
+    X = np.arange(12.0).reshape(6, 2)
+    for texts in (["1,5"] * 6, np.array(["1", "2", "3", "4", "5", "$6"], dtype=object)):
+        with pytest.raises(InputError, match="got the text") as told:
+            UnlearningRegressor().fit(X, texts)
+        assert "1234.5" in str(told.value.hint)

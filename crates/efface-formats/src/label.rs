@@ -46,6 +46,7 @@ pub(crate) enum Labels {
         most: u32,
         /// Some of the classes that are not among the given ones, sorted.
         others: BTreeSet<String>,
+        spelling: Box<Spelling>,
     },
     /// `bounded`: for raw rows, whose numbers single precision must have room for.
     Numbers {
@@ -94,7 +95,10 @@ impl Labels {
         }
         match given {
             Some(given) if given.len() < 2 => Err(OptionFault::FewClasses { got: given.len() }),
-            _ => Ok(Self::Classes { names, index, origin, most, others: BTreeSet::new() }),
+            _ => {
+                let (others, spelling) = (BTreeSet::new(), Box::default());
+                Ok(Self::Classes { names, index, origin, most, others, spelling })
+            }
         }
     }
 
@@ -108,9 +112,14 @@ impl Labels {
 
     /// Whether numbers may be others, since points in them may separate thousands.
     pub(crate) fn may_separate_thousands(&self) -> bool {
-        match self {
-            Self::Classes { .. } => false,
-            Self::Numbers { spelling, .. } => spelling.may_separate_thousands(),
+        let (Self::Classes { spelling, .. } | Self::Numbers { spelling, .. }) = self;
+        spelling.may_separate_thousands()
+    }
+
+    fn see(&mut self, cell: Cell<'_>) {
+        let (Self::Classes { spelling, .. } | Self::Numbers { spelling, .. }) = self;
+        if let Cell::Text(text) = cell {
+            spelling.see_text(text.trim());
         }
     }
 
@@ -124,16 +133,14 @@ impl Labels {
 
     /// Judges one label.
     pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
+        self.see(cell);
         match self {
-            Self::Numbers { range, bounded, spelling, .. } => {
-                if let Cell::Text(text) = cell {
-                    spelling.see_text(text.trim());
-                }
+            Self::Numbers { range, bounded, .. } => {
                 Ok(Verdict::Keep(Label::Value(number(cell, *range, *bounded)?)))
             }
-            Self::Classes { names, index, origin, most, others } => {
+            Self::Classes { names, index, origin, most, others, .. } => {
                 if let Cell::Number(value) = cell
-                    && !value.is_finite()
+                    && value.is_infinite()
                 {
                     return Err(LabelFault::NotFinite { value });
                 }
@@ -166,12 +173,10 @@ impl Labels {
 
     /// Judges the next of several labels of a row, of which the first is at 0.
     pub(crate) fn judge_next(&mut self, at: usize, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
-        let Self::Numbers { range, bounded, values, spelling } = self else {
+        self.see(cell);
+        let Self::Numbers { range, bounded, values, .. } = self else {
             return Err(LabelFault::SeveralClasses);
         };
-        if let Cell::Text(text) = cell {
-            spelling.see_text(text.trim());
-        }
         values.truncate(at);
         values.push(number(cell, *range, *bounded)?);
         Ok(Verdict::Keep(Label::Values))
@@ -229,6 +234,9 @@ fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f6
             false => LabelFault::NotANumber { value },
         }
     })?;
+    if value.is_nan() {
+        return Err(LabelFault::Missing);
+    }
     if !value.is_finite() {
         return Err(LabelFault::NotFinite { value });
     }
@@ -312,7 +320,8 @@ mod tests {
             refused(&mut labels, "").to_string(),
             "the label is missing; take rows without one out of the table"
         );
-        assert_eq!(refused(&mut labels, "nan").to_string(), "the label must be finite, got NaN");
+        assert_eq!(refused(&mut labels, "nan"), LabelFault::Missing);
+        assert_eq!(refused(&mut labels, "-inf").to_string(), "the label must be finite, got -inf");
         assert_eq!(
             refused(&mut labels, "x").to_string(),
             "the label must be a number for regression, got `x`"

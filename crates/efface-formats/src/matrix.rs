@@ -14,8 +14,38 @@ use crate::summary::Summary;
 /// The arrays of one table.
 pub(crate) struct Arrays<'r> {
     pub(crate) features: ArrayRows<'r>,
-    /// Labels, ids, subjects and weights, where they are read.
-    pub(crate) columns: [Option<ArrayRows<'r>>; 4],
+    /// Labels, where they are read: one array, of one column or several, or an array for each label.
+    pub(crate) labels: Vec<ArrayRows<'r>>,
+    /// Ids, subjects and weights, where they are read.
+    pub(crate) columns: [Option<ArrayRows<'r>>; 3],
+}
+
+impl Arrays<'_> {
+    fn beside(&self) -> impl Iterator<Item = &ArrayRows<'_>> {
+        self.labels.iter().chain(self.columns.iter().flatten())
+    }
+
+    fn end(&mut self) -> Result<(), ReadError> {
+        let columns = self.columns.iter_mut().flatten();
+        self.labels.iter_mut().chain(columns).try_for_each(|column| column.advance().map(|_| ()))
+    }
+}
+
+/// The labels of the next row by name.
+fn labelled<'a>(
+    labels: &'a mut [ArrayRows<'_>],
+    names: &'a [String],
+    numbers: &mut Vec<f64>,
+) -> Result<Vec<(&'a str, Cell<'a>)>, ReadError> {
+    labels.iter_mut().try_for_each(|array| array.advance().map(|_| ()))?;
+    let name = names.iter().map(String::as_str);
+    if let [wide] = labels
+        && names.len() > 1
+    {
+        wide.numbers(numbers);
+        return Ok(name.zip(numbers.iter().map(|&number| Cell::Number(number))).collect());
+    }
+    name.zip(labels).map(|(name, array)| Ok((name, array.value()?))).collect()
 }
 
 /// The schema of an array that comes without one.
@@ -49,11 +79,12 @@ pub(crate) fn deliver(
     if width == 0 {
         return Err(ReadError::at(Place::file(file), ColumnFault::NoFeatures));
     }
-    for column in arrays.columns.iter().flatten() {
+    for column in arrays.beside() {
         column.expect_rows(&arrays.features)?;
     }
+    let names = delivery.options.label_names("y")?;
     if let Some(request) = &delivery.options.frame {
-        return deliver_raw(arrays, divide, format, delivery, request);
+        return deliver_raw(arrays, divide, format, delivery, (request, names));
     }
     let schema = match &delivery.options.schema {
         Some(schema) => schema.clone(),
@@ -78,10 +109,10 @@ pub(crate) fn deliver(
     let mut numbers = Vec::new();
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
-        let [label, id, subject, weight] = arrays.columns.each_mut().map(step);
-        let (label, id, subject, weight) = (label?, id?, subject?, weight?);
-        let label = label.map(|cell| ("y", cell));
-        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        let [id, subject, weight] = arrays.columns.each_mut().map(step);
+        let (id, subject, weight) = (id?, subject?, weight?);
+        let given = labelled(&mut arrays.labels, &names, &mut numbers)?;
+        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
         arrays.features.numbers(&mut numbers);
         let checked = check_bytes(divide, &numbers);
         checked.and_then(|()| encoder.encode_numbers(&numbers, &mut row)).map_err(
@@ -92,10 +123,8 @@ pub(crate) fn deliver(
         )?;
         delivery.deliver(spot, &mut row, label, &Keys { id, subject, weight })?;
     }
-    for column in arrays.columns.iter_mut().flatten() {
-        column.advance()?;
-    }
-    delivery.finish(format, schema)
+    arrays.end()?;
+    Ok(delivery.finish(format, schema)?.with_targets(names))
 }
 
 /// Hands over all rows as they are.
@@ -104,7 +133,7 @@ fn deliver_raw(
     divide: f64,
     format: Format,
     mut delivery: Delivery<'_>,
-    request: &FrameRequest,
+    (request, names): (&FrameRequest, Vec<String>),
 ) -> Result<Summary, ReadError> {
     let file = delivery.file();
     let width = arrays.features.width();
@@ -118,10 +147,10 @@ fn deliver_raw(
     let mut numbers = Vec::new();
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
-        let [label, id, subject, weight] = arrays.columns.each_mut().map(step);
-        let (label, id, subject, weight) = (label?, id?, subject?, weight?);
-        let label = label.map(|cell| ("y", cell));
-        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        let [id, subject, weight] = arrays.columns.each_mut().map(step);
+        let (id, subject, weight) = (id?, subject?, weight?);
+        let given = labelled(&mut arrays.labels, &names, &mut numbers)?;
+        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
         delivery.begin_raw(spot, label, &mut row)?;
         arrays.features.numbers(&mut numbers);
         let fault = |column: usize, fault| {
@@ -133,10 +162,8 @@ fn deliver_raw(
             .map_err(|(column, found)| fault(column as usize, found))?;
         delivery.deliver_raw(spot, &row, label, &Keys { id, subject, weight })?;
     }
-    for column in arrays.columns.iter_mut().flatten() {
-        column.advance()?;
-    }
-    Ok(delivery.finish_raw(format, schema, frame))
+    arrays.end()?;
+    Ok(delivery.finish_raw(format, schema, frame).with_targets(names))
 }
 
 fn step<'a>(column: &'a mut Option<ArrayRows<'_>>) -> Result<Option<Cell<'a>>, ReadError> {

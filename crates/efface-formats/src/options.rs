@@ -1,5 +1,6 @@
 //! How to read: roles of columns, labels, row map, limits.
 
+use crate::error::OptionFault;
 use crate::feature_map::FeatureMap;
 use crate::fitted::FrameRequest;
 use crate::limits::Limits;
@@ -87,6 +88,20 @@ impl ReadOptions {
     /// The label columns, in order.
     pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
         self.label.as_deref().into_iter().chain(self.more_labels.iter().map(String::as_str))
+    }
+
+    /// What labels are called that have no names of their own: as the options name several of them, else
+    /// `one`.
+    pub(crate) fn label_names(&self, one: &str) -> Result<Vec<String>, OptionFault> {
+        if self.more_labels.is_empty() {
+            return Ok(vec![one.to_owned()]);
+        }
+        let names: Vec<String> = self.labels().map(str::to_owned).collect();
+        let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+        match twice {
+            Some((_, column)) => Err(OptionFault::LabelTwice { column: column.clone() }),
+            None => Ok(names),
+        }
     }
 
     /// The columns that have a role, and which.

@@ -3,13 +3,12 @@
 use std::io::{self, Read};
 
 use crate::budget::Budget;
-use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{ColumnFault, Fault, OptionFault, Place, PngFault, ReadError, Spot};
 use crate::fitted::{Frame, FrameRequest, RawWriter};
 use crate::format::arrays::ArrayRows;
 use crate::format::csv::CsvTable;
-use crate::format::libsvm::{self, Base, LibsvmLines};
+use crate::format::libsvm::{self, Base, LabelNames, LibsvmLines};
 use crate::format::npz::Archive;
 use crate::format::{idx, npy, npz, png, recognise};
 use crate::input::{Format, Input};
@@ -149,13 +148,16 @@ fn check_options(
     let named_columns = matches!(format, Format::Csv | Format::Parquet | Format::ArrowIpc);
     let named_arrays = format == Format::Npz;
     let bare = matches!(format, Format::Npy | Format::Idx);
+    // Where labels have no names, several are named by the option, in their order.
+    let named_labels = !options.more_labels.is_empty() && (bare || format == Format::Libsvm);
     let fits = |option: &&str| match *option {
+        "label" if named_labels => true,
         "label" | "id" | "subject" | "weight" => named_columns || named_arrays,
         "ignore" => named_columns,
         "width" | "zero-based" => format == Format::Libsvm,
         _ => named_arrays,
     };
-    if !named_columns && !options.more_labels.is_empty() {
+    if format == Format::Png && !options.more_labels.is_empty() {
         return Err(OptionFault::SeveralLabels { format });
     }
     let apart = bare || format == Format::Png;
@@ -167,6 +169,11 @@ fn check_options(
         return Err(OptionFault::LabelsFile { format });
     }
     Ok(())
+}
+
+/// How many labels are named, one where nobody names any.
+fn options_labels(options: &ReadOptions) -> usize {
+    1 + options.more_labels.len()
 }
 
 fn array(
@@ -187,11 +194,14 @@ fn array(
                 npy::read_header(source.name(), &mut stream.input, limits)?
             };
             let budget = source.budget().clone();
-            Some(ArrayRows::column(source.name(), &header, stream.input, limits, &budget)?)
+            let (input, count) = (stream.input, options_labels(delivery.options));
+            let bounds = (limits, &budget);
+            Some(ArrayRows::labels(source.name(), &header, input, count, bounds)?)
         }
         _ => None,
     };
-    let arrays = Arrays { features, columns: [label, None, None, None] };
+    let labels = label.into_iter().collect();
+    let arrays = Arrays { features, labels, columns: [None, None, None] };
     matrix::deliver(arrays, divide, format, delivery)
 }
 
@@ -221,7 +231,8 @@ fn folder(
     delivery: Delivery<'_>,
 ) -> Result<Summary, ReadError> {
     let png::Folder { images, labels, ids } = png::open(source, labels, delivery.options)?;
-    let arrays = Arrays { features: images, columns: [labels, Some(ids), None, None] };
+    let labels = labels.into_iter().collect();
+    let arrays = Arrays { features: images, labels, columns: [Some(ids), None, None] };
     matrix::deliver(arrays, idx::BYTE, Format::Png, delivery)
 }
 
@@ -233,20 +244,35 @@ fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, R
     let id = options.id.as_deref().or_else(|| features.holds("id").then_some("id"));
     let subject =
         options.subject.as_deref().or_else(|| features.holds("subject").then_some("subject"));
-    let label = options.label_required.then_some(label);
+    // Several labels are an array each, or the columns of one.
+    let count = options_labels(options);
+    let wide = count > 1 && !features.holds(label);
+    let named: Vec<&str> = match options.label_required {
+        false => Vec::new(),
+        true if wide => vec![npz::LABELS],
+        true => {
+            std::iter::once(label).chain(options.more_labels.iter().map(String::as_str)).collect()
+        }
+    };
     let weight = options.weight.as_deref().filter(|_| options.label_required);
-    let names = [label, id, subject, weight];
+    let names = [id, subject, weight];
+    let label_views = named.iter().map(|_| Archive::open(source, limits));
+    let mut label_views = label_views.collect::<Result<Vec<_>, _>>()?;
     let views = names.map(|name| name.map(|_| Archive::open(source, limits)).transpose());
     let mut views = views.into_iter().collect::<Result<Vec<_>, _>>()?;
     let array = options.array.as_deref().unwrap_or(npz::FEATURES);
     let features = features.features(array, limits)?;
-    let mut columns = [const { None }; 4];
+    let labels = label_views.iter_mut().zip(&named);
+    let labels = labels
+        .map(|(archive, array)| archive.labels(array, if wide { count } else { 1 }, limits))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut columns = [const { None }; 3];
     for ((column, view), name) in columns.iter_mut().zip(&mut views).zip(names) {
         if let (Some(archive), Some(array)) = (view, name) {
             *column = Some(archive.column(array, limits)?);
         }
     }
-    matrix::deliver(Arrays { features, columns }, 1.0, Format::Npz, delivery)
+    matrix::deliver(Arrays { features, labels, columns }, 1.0, Format::Npz, delivery)
 }
 
 fn sparse_lines<'r>(
@@ -292,17 +318,18 @@ fn sparse_lines<'r>(
     if let Some(request) = &options.frame {
         return raw_lines(lines, matrix, schema, delivery, request);
     }
+    let names = LabelNames::of(options)?;
     delivery.begin(schema.feature_names(), true)?;
     let mut row = Row::new(Storage::Sparse);
     while lines.advance()? {
         let spot = Spot::Line(lines.number());
         let (label, pairs) = lines.parts(options.label_required)?;
-        let label = label.map(|text| ("label", Cell::Text(text)));
-        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        let given = names.split(label).map_err(|fault| lines.fault(fault))?;
+        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
         pairs.encode(matrix.width, matrix.divide, &mut row).map_err(|fault| lines.fault(fault))?;
         delivery.deliver(spot, &mut row, label, &Keys::default())?;
     }
-    delivery.finish(Format::Libsvm, schema)
+    Ok(delivery.finish(Format::Libsvm, schema)?.with_targets(names.into_names()))
 }
 
 /// Hands over the rows of a LIBSVM file as they are.
@@ -317,13 +344,14 @@ fn raw_lines(
     let made = Frame::Matrix { width, first, sparse: true, divide };
     let frame = array_frame(file, request, None, made)?;
     let sparse = !matches!(frame, Frame::Matrix { sparse: false, .. });
+    let names = LabelNames::of(delivery.options)?;
     delivery.begin(frame.feature_columns(), sparse)?;
     let mut row = RawWriter::default();
     while lines.advance()? {
         let spot = Spot::Line(lines.number());
         let (label, mut pairs) = lines.parts(delivery.options.label_required)?;
-        let label = label.map(|text| ("label", Cell::Text(text)));
-        let Admission::Kept(label) = delivery.admit(spot, label)? else { continue };
+        let given = names.split(label).map_err(|fault| lines.fault(fault))?;
+        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
         delivery.begin_raw(spot, label, &mut row)?;
         let mut next = 0;
         while let Some((column, index, value)) =
@@ -338,7 +366,7 @@ fn raw_lines(
         }
         delivery.deliver_raw(spot, &row, label, &Keys::default())?;
     }
-    Ok(delivery.finish_raw(Format::Libsvm, schema, frame))
+    Ok(delivery.finish_raw(Format::Libsvm, schema, frame).with_targets(names.into_names()))
 }
 
 /// The width as declared, else from a first pass over a file.

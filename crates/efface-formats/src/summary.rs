@@ -56,7 +56,7 @@ pub struct PrivateEvidence {
     /// How long the scaled rows were that were longer than the bound by more than a rounding.
     pub lengths: Lengths,
     /// Whether labels are whole numbers below 1000 and others with a point and three digits behind it,
-    /// which may separate thousands.
+    /// which may separate thousands. Classes are compared as numbers and keep no spelling.
     pub label_thousands: bool,
 }
 

@@ -48,7 +48,6 @@ pub(crate) fn as_the_labels_ask(
         no_names(classes.len(), records)?;
         return Ok(None);
     }
-    table.private.label_thousands = raw.rows.target_spelling().may_separate_thousands();
     let notice = as_regression(classes.len());
     let Some(rows) = raw.rows.with_numbers_as_targets() else { return Ok(None) };
     raw.rows.clear();

@@ -200,7 +200,7 @@ impl First<'_> {
         let clipped = Clipped::of(&table.private, facts.records);
         let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
         served.notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
-        let thousands = label_thousands(table.private.label_thousands);
+        let thousands = label_thousands(table.private.label_thousands, &self.choices);
         let rest = [people, left_out(table.left_out), thousands];
         let all = [chosen, index].into_iter().flatten().chain(told);
         served.notices.extend(all.chain(rest.into_iter().flatten()));

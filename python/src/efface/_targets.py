@@ -52,6 +52,25 @@ def unnamed(count: int) -> list[str]:
     return [f"y{at}" for at in range(count)]
 
 
+def check_plain(y: Any) -> None:
+    """Refuse texts among the targets that do not spell a number as Python writes it."""
+    array = np.asarray(y)
+    if array.dtype.kind not in "OUST":
+        return
+    for value in array.ravel().tolist():
+        if not isinstance(value, str):
+            continue
+        try:
+            float(value)
+        except ValueError:
+            raise InputError(
+                f"`y` must be numbers, got the text {value!r}",
+                code="data",
+                hint="write targets as plain numbers, such as `1234.5`: with a decimal point, and "
+                "without currencies, percent signs and separators of thousands",
+            ) from None
+
+
 def check_like(y: Any, names: list[str]) -> None:
     """Refuse targets other than those that a model has, or in another order."""
     if not is_table(y) or columns(y) != len(names):

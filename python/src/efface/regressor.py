@@ -13,7 +13,7 @@ from ._estimator import Unlearner
 from ._parameters import RegressorParameters, mechanism_name
 from ._published import Published
 from ._settings import chosen_in
-from ._targets import check_like, columns, is_table, names_of
+from ._targets import check_like, check_plain, columns, is_table, names_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -171,6 +171,7 @@ class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # ty
         return {"y_numeric": True, "multi_output": self._target_names is not None}
 
     def _take_targets(self, y: Any, *, fresh: bool) -> None:
+        check_plain(y)
         if not fresh:
             if self._target_names is not None:
                 check_like(y, self._target_names)

@@ -47,7 +47,7 @@ pub(crate) struct RoleArguments {
     array: Option<String>,
 
     /// The label column (NPZ: array; default there: y); more than once for several numbers that
-    /// `ridge` learns together
+    /// `ridge` learns together (NPY, IDX and LIBSVM: their names, in order)
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     label: Vec<String>,
 

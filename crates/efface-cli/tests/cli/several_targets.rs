@@ -110,12 +110,23 @@ fn several_labels_are_refused_where_one_is_learnt() {
             "the label must be a number for regression",
         ),
         (
-            "train data.npz --label price --label rooms --mechanism ridge -o x.efface",
+            "train data.csv --label price --label rooms --mechanism ridge --target-range 0,9 \
+             --target-range 0,2e5 -o x.efface",
             2,
-            "not from npz files",
+            "--target-range",
+        ),
+        (
+            "train data.libsvm --label price --label rooms --mechanism ridge -o x.efface",
+            2,
+            "line 2: `1` is one label; 2 were named, with `--label` once for each",
+        ),
+        (
+            "train data.libsvm --mechanism ridge --loss squared -o x.efface",
+            2,
+            "line 1, column `label`: the label must be a plain number",
         ),
     ] {
-        w.write("data.npz", b"PK\x03\x04");
+        w.write("data.libsvm", "1,2 1:3\n1 1:2\n");
         w.efface(line).fails(code, &[part]);
     }
     assert!(!w.path("x.efface").exists());
@@ -124,4 +135,49 @@ fn several_labels_are_refused_where_one_is_learnt() {
     w.efface("add m.efface more.csv --label price")
         .fails(1, &["the model has the targets `price`, `rooms`, and the table has one label"]);
     w.efface("add m.efface more.csv --label rooms --label price").fails(1, &["in their order"]);
+}
+
+/// Arrays and LIBSVM lines have no names for their labels: those given are the model's, which later tables
+/// need not repeat. Weights are those of the same numbers in a CSV file.
+#[test]
+fn labels_of_arrays_and_lines_are_named_in_order() {
+    let w = Workshop::new();
+    let (mut lines, mut csv) = (String::new(), String::from("a,b,x1,x2\n"));
+    for k in 0..60 {
+        let (x1, x2) = ((k as f32 * 0.7).sin(), (k as f32 * 1.3).cos());
+        let (a, b) = (f64::from(x1) * 3.0 + 1.0, f64::from(x2) - 2.0);
+        lines += &format!("{a},{b} 1:{x1} 2:{x2}\n");
+        csv += &format!("{a},{b},{x1},{x2}\n");
+    }
+    w.write("data.libsvm", lines);
+    w.write("data.csv", csv);
+    let told = |line: &str| {
+        w.efface(line).done();
+        w.efface("export m.efface --to json -o m.json --force").done();
+        let json: serde_json::Value = serde_json::from_slice(&w.read("m.json")).unwrap();
+        std::fs::remove_file(w.path("m.efface")).unwrap();
+        (json["coef"].clone(), json["intercept"].clone(), json["target_names"].clone())
+    };
+    let settings = "--label a --label b --mechanism ridge --preprocess declared --target-range -9,9 \
+                    --width 2 -o m.efface";
+    let of_lines = told(&format!("train data.libsvm {settings}"));
+    let of_csv = told(&format!("train data.csv {}", settings.replace("--width 2", "")));
+    assert_eq!(of_lines, of_csv);
+    assert_eq!(of_lines.2, serde_json::json!(["a", "b"]));
+
+    w.efface("train data.libsvm --label a --label b --mechanism ridge -o f.efface").done();
+    w.write("more.libsvm", "1.5,2.5 1:0.3\n");
+    w.efface("add f.efface more.libsvm").done();
+    w.efface("delete f.efface --record row:3 --record row:60").done();
+    assert_eq!(
+        w.efface("ledger verify f.efface").code,
+        Some(2),
+        "nothing fails, the key is not known"
+    );
+    let predicted = w.efface("predict f.efface data.libsvm").done().stdout;
+    assert_eq!(predicted.lines().next(), Some("position,id,a,b"));
+    let evaluated = w.efface("evaluate f.efface data.libsvm").done().stdout;
+    assert!(evaluated.contains("RMSE"), "{evaluated}");
+    w.write("one.libsvm", "1.5 1:0.3\n");
+    w.efface("add f.efface one.libsvm").fails(2, &["`1.5` is one label; 2 were named"]);
 }

@@ -31,14 +31,26 @@ pub enum ArrayFault {
         got: usize,
     },
     /// The wrong number of axes for labels and keys.
-    #[error(
-        "labels, ids, subjects and weights must have one value per row, got shape {shape}; several targets \
-         are read from CSV, Parquet and Arrow files, with `§label` once for each"
-    )]
+    #[error("ids, subjects and weights must have one value per row, got shape {shape}")]
     ColumnAxes {
         /// The shape, as in NumPy.
         shape: String,
     },
+    /// Labels of several columns, of which nobody said so, or of another number of columns.
+    #[error(
+        "the labels have shape {shape}, and {}; each row has one label, or several numbers that are learnt \
+         together, named in their order with `§label` once for each",
+        named(*expected)
+    )]
+    LabelAxes {
+        /// The shape, as in NumPy.
+        shape: String,
+        /// Labels that were named.
+        expected: usize,
+    },
+    /// Several labels that are texts.
+    #[error("several labels are numbers to predict together, and these are text")]
+    TextLabels,
     /// Two arrays of one table with different lengths.
     #[error("{got} rows, but the features have {expected}")]
     Rows {
@@ -50,4 +62,11 @@ pub enum ArrayFault {
     /// A string that is not Unicode.
     #[error("the string is not valid Unicode")]
     NotUnicode,
+}
+
+fn named(labels: usize) -> String {
+    match labels {
+        0 | 1 => "one label was named, or none".to_owned(),
+        labels => format!("{labels} labels were named"),
+    }
 }

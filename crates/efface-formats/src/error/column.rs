@@ -82,11 +82,8 @@ pub enum OptionFault {
         /// The column.
         column: String,
     },
-    /// Several label columns of a table without named columns.
-    #[error(
-        "several labels are read from the columns of CSV, Parquet and Arrow files, not from {format} \
-         files"
-    )]
+    /// Several labels of images, each of which has one.
+    #[error("several labels are read from tables and arrays, not from {format} files")]
     SeveralLabels {
         /// The format.
         format: Format,

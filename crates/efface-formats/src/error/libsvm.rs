@@ -13,6 +13,28 @@ pub enum LibsvmFault {
         /// What it starts with.
         token: String,
     },
+    /// Labels that are not as many as were named.
+    #[error(
+        "`{token}` is {}; {expected} were named, with `§label` once for each",
+        if *got == 1 { "one label".to_owned() } else { format!("{got} labels") }
+    )]
+    Labels {
+        /// The labels.
+        token: String,
+        /// Labels of the line.
+        got: usize,
+        /// Labels that were named.
+        expected: usize,
+    },
+    /// Labels of a classification that are several.
+    #[error(
+        "`{token}` is several labels, and each line has one class; several numbers are learnt together \
+         where they are named, with `§label` once for each, by `§mechanism ridge`"
+    )]
+    SeveralClasses {
+        /// The labels.
+        token: String,
+    },
     /// A query id.
     #[error("query ids (`qid`) are for ranking, which is not supported")]
     QueryId,

@@ -204,7 +204,7 @@ pub enum LabelFault {
         /// The value.
         value: String,
     },
-    /// Regression: NaN or an infinity. Classification: a binary label that is one of these.
+    /// An infinity.
     #[error("the label must be finite, got {value}")]
     NotFinite {
         /// The value.

@@ -93,7 +93,7 @@ pub(super) fn is_ambiguous(text: &str) -> bool {
 /// The digits of a number and what is between them: without its sign, currency and percent sign.
 pub(super) fn bare(text: &str) -> &str {
     let outside =
-        |c: char| c.is_whitespace() || CURRENCIES.contains(&c) || "%+-\u{2212}".contains(c);
+        |c: char| c.is_whitespace() || CURRENCIES.contains(&c) || "%+-()\u{2212}".contains(c);
     let text = text.trim_matches(outside);
     let without = |code: &str| text.strip_prefix(code).or_else(|| text.strip_suffix(code));
     CODES.iter().find_map(|code| without(code)).map_or(text, |text| text.trim_matches(outside))
@@ -139,9 +139,10 @@ fn truth(text: &str) -> Option<f64> {
     values.into_iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, value)| value)
 }
 
-/// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`, `CHF 95'521.50`.
+/// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`, `CHF 95'521.50`, and `(1,200)` for -1,200, as accounts have it.
 fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
-    let (text, is_negative) = sign(text);
+    let inside = in_parentheses(text);
+    let (text, is_negative) = sign(inside.unwrap_or(text));
     let text = text.strip_prefix(CURRENCIES).map_or(text, str::trim_start);
     let text = CODES.iter().find_map(|code| spaced(text.strip_prefix(code)?)).unwrap_or(text);
     let (text, is_negative_too) = sign(text);
@@ -156,7 +157,9 @@ fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
         None => (text, None),
     };
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    if part.is_some_and(|part| !is_digits(part)) || is_negative && is_negative_too {
+    let minuses = [is_negative, is_negative_too, inside.is_some()];
+    let minuses = minuses.into_iter().filter(|is_minus| *is_minus).count();
+    if part.is_some_and(|part| !is_digits(part)) || minuses > 1 {
         return None;
     }
     let separator = whole.chars().find(|c| SEPARATORS.contains(c));
@@ -176,7 +179,13 @@ fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
         }
     }?;
     let value = number::spelled(&format!("{digits}.{}", part.unwrap_or("0")))?;
-    Some(if is_negative || is_negative_too { 0.0 - value } else { value })
+    Some(if minuses == 1 { 0.0 - value } else { value })
+}
+
+/// What is in parentheses, behind a currency or not.
+fn in_parentheses(text: &str) -> Option<&str> {
+    let text = text.strip_prefix(CURRENCIES).map_or(text, str::trim_start);
+    text.strip_prefix('(')?.strip_suffix(')').map(str::trim)
 }
 
 /// A text without the spaces at either end, where it has some.
@@ -205,6 +214,10 @@ mod tests {
             ("$12", 12.0),
             ("-$1,200.00", -1200.0),
             ("$-3", -3.0),
+            ("(1,200)", -1200.0),
+            ("$(1,200.50)", -1200.5),
+            ("($3)", -3.0),
+            ("(12 %)", -12.0),
             ("12 %", 12.0),
             ("0.5%", 0.5),
             ("\u{2212}7 €", -7.0),
@@ -255,6 +268,11 @@ mod tests {
             "a1",
             "1.2.3",
             "--1",
+            "(-1)",
+            "((1))",
+            "(1",
+            "()",
+            "(a)",
             "1,",
             ",5",
             "1'23",

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::amount;
 use super::frame::Frame;
-use super::raw::{RawCell, RawTarget, Reader};
+use super::raw::{RawCell, Reader};
 use super::rows::RawRows;
 use crate::cell::quoted;
 use crate::time;
@@ -145,18 +145,6 @@ impl Spelling {
 }
 
 impl RawRows {
-    /// How the numbers of targets that are texts, or names of classes, are spelled.
-    #[must_use]
-    pub fn target_spelling(&self) -> Spelling {
-        let mut found = Spelling::default();
-        for at in (0..self.len()).step_by(self.len().div_ceil(ROWS).max(1)) {
-            if let Ok(RawTarget::Class(name)) = RawTarget::of(self.row(at)) {
-                found.see(RawCell::Text(name));
-            }
-        }
-        found
-    }
-
     /// How the numbers of each named column are spelled, in the order of columns; none for arrays. Of
     /// many rows some are looked at, evenly spread.
     #[must_use]

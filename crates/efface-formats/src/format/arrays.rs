@@ -118,6 +118,30 @@ impl<'r> ArrayRows<'r> {
         Self::open(file, header, input, limits, budget)
     }
 
+    /// An array of labels: one value per row, or `labels` numbers where there are several.
+    pub(crate) fn labels(
+        file: &str,
+        header: &ArrayHeader,
+        input: Box<dyn BufRead + 'r>,
+        labels: usize,
+        (limits, budget): (&Limits, &Budget),
+    ) -> Result<Self, ReadError> {
+        let fault = |fault: ArrayFault| ReadError::at(Place::file(file), fault);
+        let columns = match *header.shape.as_slice() {
+            [_] => Some(1),
+            [_, columns] => Some(columns),
+            _ => None,
+        };
+        if columns != Some(labels.max(1) as u64) {
+            let shape = header.shape_text();
+            return Err(fault(ArrayFault::LabelAxes { shape, expected: labels }));
+        }
+        if labels > 1 && header.element.is_text() {
+            return Err(fault(ArrayFault::TextLabels));
+        }
+        Self::open(file, header, input, limits, budget)
+    }
+
     /// An array of one value per row.
     pub(crate) fn column(
         file: &str,

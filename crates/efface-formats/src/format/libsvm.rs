@@ -4,10 +4,11 @@
 //! lines are skipped. The width is declared, or follows from the largest index of the file, found in
 //! a first pass.
 
-use crate::cell::quoted;
-use crate::error::{Fault, LibsvmFault, ReadError};
+use crate::cell::{Cell, quoted};
+use crate::error::{Fault, LibsvmFault, OptionFault, ReadError};
 use crate::limits::Limits;
 use crate::lines::Lines;
+use crate::options::{ReadOptions, Task};
 use crate::schema::Row;
 use crate::source::Stream;
 
@@ -96,6 +97,49 @@ impl<'r> LibsvmLines<'r> {
     /// A fault of this line.
     pub(crate) fn fault(&self, fault: impl Into<Fault>) -> ReadError {
         ReadError::at(self.lines.place(), fault)
+    }
+}
+
+/// What the labels of a line are called, and how they are told apart.
+pub(crate) struct LabelNames {
+    names: Vec<String>,
+    /// Whether labels are classes, of which a line has one.
+    classes: bool,
+    /// Whether labels are looked at.
+    required: bool,
+}
+
+impl LabelNames {
+    /// Those that the options name, `label` where there is one.
+    pub(crate) fn of(options: &ReadOptions) -> Result<Self, OptionFault> {
+        let classes = options.task == Task::Classification;
+        let names = options.label_names("label")?;
+        Ok(Self { names, classes, required: options.label_required })
+    }
+
+    /// The labels of a line, which commas separate where there are several.
+    pub(crate) fn split<'a>(
+        &'a self,
+        label: Option<&'a str>,
+    ) -> Result<Vec<(&'a str, Cell<'a>)>, LibsvmFault> {
+        let Some(token) = label.filter(|_| self.required) else { return Ok(Vec::new()) };
+        let named = self.names.iter().map(String::as_str);
+        if self.names.len() == 1 {
+            return match self.classes && token.contains(',') {
+                true => Err(LibsvmFault::SeveralClasses { token: quoted(token) }),
+                false => Ok(named.zip([Cell::Text(token)]).collect()),
+            };
+        }
+        let (got, expected) = (token.split(',').count(), self.names.len());
+        if got != expected {
+            return Err(LibsvmFault::Labels { token: quoted(token), got, expected });
+        }
+        Ok(named.zip(token.split(',').map(Cell::Text)).collect())
+    }
+
+    /// The names themselves.
+    pub(crate) fn into_names(self) -> Vec<String> {
+        self.names
     }
 }
 

@@ -73,6 +73,19 @@ impl Archive {
         ArrayRows::column(&place, &header, input, limits, &budget)
     }
 
+    /// The array as labels, `labels` of them per row.
+    pub(crate) fn labels(
+        &mut self,
+        array: &str,
+        labels: usize,
+        limits: &Limits,
+    ) -> Result<ArrayRows<'_>, ReadError> {
+        let (place, budget) = (self.place(array), self.budget.clone());
+        let mut input = self.entry(array, limits)?;
+        let header = npy::read_header(&place, &mut input, limits)?;
+        ArrayRows::labels(&place, &header, input, labels, (limits, &budget))
+    }
+
     /// The array's name in messages.
     pub(crate) fn place(&self, array: &str) -> String {
         format!("{}, array `{}`", self.file, crate::cell::quoted(array))

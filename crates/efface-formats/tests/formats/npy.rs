@@ -118,7 +118,9 @@ fn labels_in_a_file_of_their_own() {
     fs::write(&y, npy(&[3, 2], npyz::Order::C, &[0_i64; 6])).unwrap();
     let message = read(&input, &options, &mut collected).unwrap_err().to_string();
     assert!(
-        message.contains("must have one value per row, got shape (3, 2); several targets"),
+        message.contains(
+            "the labels have shape (3, 2), and one label was named, or none; each row has one"
+        ),
         "{message}"
     );
 

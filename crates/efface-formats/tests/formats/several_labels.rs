@@ -1,12 +1,18 @@
 //! Several labels: the targets of one regression.
 
+use std::fs;
+
 use efface_formats::{
-    Fitted, Format, Frame, FrameRequest, RawRows, RawTarget, ReadOptions, Rules, Schema, Task,
+    Fitted, Format, Frame, FrameRequest, Input, RawRows, RawTarget, ReadOptions, Rules, Schema,
+    Summary, Task,
 };
 use proptest::prelude::*;
+use zip::CompressionMethod;
 
-use super::collect::{collect, plain, refused};
+use super::collect::{Collected, collect, plain, refused};
 use super::fitted::{read, rules};
+use super::npy::npy;
+use super::npz::npz;
 
 fn options(labels: &[&str]) -> ReadOptions {
     let mut labels = labels.iter().map(|label| (*label).to_owned());
@@ -57,8 +63,104 @@ fn a_label_at_fault_is_told_by_its_column() {
     assert_eq!(error("a,y\n1,2\n", &options(&["y", "y"])), "`label` names `y` twice");
     let found = error("a,y,v\n1,2,3\n", &options(&["y,v"]));
     assert!(found.ends_with("; of several labels, give `§label` once for each"), "{found}");
-    let libsvm = refused(Format::Libsvm, b"1 1:2\n", &both);
-    assert!(libsvm.contains("not from libsvm files"), "{libsvm}");
+}
+
+/// A file of features and one of labels, by options.
+fn arrays(labels: &[u8], options: &ReadOptions) -> Result<(Collected, Summary), String> {
+    let folder = tempfile::tempdir().unwrap();
+    let (x, y) = (folder.path().join("X.npy"), folder.path().join("y.npy"));
+    fs::write(&x, npy(&[2, 1], npyz::Order::C, &[1.0_f64, 2.0])).unwrap();
+    fs::write(&y, labels).unwrap();
+    let mut collected = Collected::default();
+    let input = Input { labels: Some(y), ..Input::file(&x) };
+    let summary = efface_formats::read(&input, options, &mut collected);
+    summary.map(|summary| (collected, summary)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn columns_of_an_array_are_labels_by_the_names_given() {
+    let both = options(&["u", "v"]);
+    let two = npy(&[2, 2], npyz::Order::C, &[3.0_f64, 4.0, 5.0, 6.0]);
+    let turned = npy(&[2, 2], npyz::Order::Fortran, &[3_i32, 5, 4, 6]);
+    for labels in [&two, &turned] {
+        let (found, summary) = arrays(labels, &both).unwrap();
+        assert_eq!(
+            (found.rows, found.labels),
+            (vec![vec![1.0], vec![2.0]], vec![3.0, 4.0, 5.0, 6.0])
+        );
+        assert_eq!(summary.targets, ["u", "v"]);
+    }
+    // To predict, labels are not read.
+    let unread = ReadOptions { label_required: false, ..both.clone() };
+    assert_eq!(arrays(&two, &unread).unwrap().0.labels, [0.0; 0]);
+    let error = |labels: &[u8], options: &ReadOptions| arrays(labels, options).unwrap_err();
+    let three = npy(&[2, 3], npyz::Order::C, &[0.0_f64; 6]);
+    let found = error(&three, &both);
+    assert!(found.contains("the labels have shape (2, 3), and 2 labels were named"), "{found}");
+    let one = npy(&[2], npyz::Order::C, &[0.0_f64; 2]);
+    assert!(error(&one, &both).contains("shape (2), and 2 labels were named"));
+    let found = error(&npy(&[2, 2], npyz::Order::C, &[3.0, 4.0, 5.0, f64::NAN]), &both);
+    let missing = "row:1, column `v`: the label is missing; take rows without one out of the table";
+    assert!(found.ends_with(missing), "{found}");
+    assert!(error(&two, &options(&["u", "u"])).contains("`label` names `u` twice"));
+    let classes = ReadOptions { task: Task::Classification, ..both.clone() };
+    assert!(error(&two, &classes).contains("several labels are numbers to predict together"));
+    let named = options(&["u"]);
+    assert!(error(&one, &named).contains("`label`"), "one label has no name in NPY");
+}
+
+#[test]
+fn labels_of_an_archive_are_arrays_or_columns_of_one() {
+    let one = |values: &[f64]| npy(&[2], npyz::Order::C, values);
+    let x = npy(&[2, 1], npyz::Order::C, &[1.0_f64, 2.0]);
+    let wide = npy(&[2, 2], npyz::Order::C, &[3.0_f64, 4.0, 5.0, 6.0]);
+    let both = options(&["u", "v"]);
+    let parts = [("X.npy", x.clone()), ("v.npy", one(&[4.0, 6.0])), ("u.npy", one(&[3.0, 5.0]))];
+    let columns = [("X.npy", x.clone()), ("y.npy", wide.clone())];
+    for entries in [&parts[..], &columns] {
+        let archive = npz(entries, CompressionMethod::Deflated);
+        let (found, summary) = collect(Format::Npz, &archive, &both).unwrap();
+        assert_eq!((found.labels, summary.targets), (vec![3.0, 4.0, 5.0, 6.0], both_names()));
+        let rows = read(Format::Npz, &archive, &raw(&["u", "v"])).unwrap();
+        assert_eq!(Fitted::fit(&rows, &regression(2)).unwrap().target_moments()[1], (5.0, 1.0));
+    }
+    let archive = npz(&columns, CompressionMethod::Stored);
+    let unnamed = ReadOptions { label: None, more_labels: Vec::new(), ..both.clone() };
+    let found = refused(Format::Npz, &archive, &unnamed);
+    assert!(found.contains("array `y`: the labels have shape (2, 2)"), "{found}");
+    let archive = npz(&parts[..2], CompressionMethod::Stored);
+    let found = refused(Format::Npz, &archive, &options(&["v", "u"]));
+    assert!(found.contains("`u`"), "{found}");
+}
+
+fn both_names() -> Vec<String> {
+    vec!["u".to_owned(), "v".to_owned()]
+}
+
+#[test]
+fn commas_separate_the_labels_of_a_line() {
+    let both = ReadOptions { width: Some(2), ..options(&["u", "v"]) };
+    let text = b"3,4 1:1\n-5e0,6 2:2\n";
+    let (found, summary) = collect(Format::Libsvm, text, &both).unwrap();
+    assert_eq!((found.labels, summary.targets), (vec![3.0, 4.0, -5.0, 6.0], both_names()));
+    let raw = ReadOptions { frame: Some(FrameRequest::New), ..both.clone() };
+    assert_eq!(read(Format::Libsvm, text, &raw).unwrap().len(), 2);
+    let error =
+        |text: &str, options: &ReadOptions| refused(Format::Libsvm, text.as_bytes(), options);
+    let found = error("3,4 1:1\n5 1:2\n", &both);
+    assert!(found.ends_with("line 2: `5` is one label; 2 were named, with `§label` once for each"));
+    assert!(error("1,2,3 1:1\n", &both).contains("`1,2,3` is 3 labels; 2 were named"));
+    let found = error("1, 1:1\n", &both);
+    assert!(found.contains("column `v`: the label is missing"), "{found}");
+    // A comma in one label: of a classification the form of several, of a regression no number.
+    let one = ReadOptions { label: None, more_labels: Vec::new(), ..both };
+    let found = error("1,2 1:1\n", &one);
+    assert!(found.contains("must be a plain number, such as `1234.5`, for regression, got `1,2`"));
+    let classes = ReadOptions { task: Task::Classification, ..one };
+    let found = error("1,2 1:1\n", &classes);
+    assert!(found.contains("several labels, and each line has one class"), "{found}");
+    let unread = ReadOptions { label_required: false, ..classes };
+    assert_eq!(collect(Format::Libsvm, b"1,2 1:1\n", &unread).unwrap().0.rows, [[1.0, 0.0]]);
 }
 
 #[test]

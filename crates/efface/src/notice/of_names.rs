@@ -4,8 +4,10 @@
 //! `id` may be one of three codes.
 
 use efface_formats::{Fitted, RawRows, TellingApart};
+use efface_learn::loss::Task;
 
 use super::{Notice, NoticeCode, alike};
+use crate::plan::Choices;
 
 /// How many columns are listed.
 const LISTED: usize = 6;
@@ -90,12 +92,13 @@ fn numbers_unclear(rows: &RawRows, found: &Fitted) -> Vec<Notice> {
     notices
 }
 
-/// Labels of which the same is unclear, where there are such.
-pub(crate) fn label_thousands(unclear: bool) -> Option<Notice> {
+/// Labels of which the same is unclear, where numbers are learnt.
+pub(crate) fn label_thousands(unclear: bool, choices: &Choices) -> Option<Notice> {
+    let is_learnt = choices.loss.task() == Task::Regression;
     let message = "the labels are whole numbers below 1000 and others with a point and three digits behind \
                    it: as 7.489 these were read, and not as 7489; where points separate thousands, write \
                    the labels without them and train again";
-    unclear.then(|| Notice::new(NoticeCode::NumbersUnclear, message))
+    (unclear && is_learnt).then(|| Notice::new(NoticeCode::NumbersUnclear, message))
 }
 
 /// The first column that seems to name people, each in several records, and is learnt from.
