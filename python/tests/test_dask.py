@@ -581,3 +581,14 @@ def test_weights_are_those_of_the_rows() -> None:
         model.set_params(max_weight=2).fit(x, y, sample_weight=weights)
     with pytest.warns(efface.NotCoveredWarning, match="largest sample weight, 3"):
         model.set_params(max_weight=None).fit(x, y, sample_weight=weights)
+
+
+def test_what_needs_one_table_is_refused() -> None:
+    X, whole = da.from_array(numbers(), chunks=(CHUNKS, 4)), np.arange(ROWS)
+    several = da.from_array(np.column_stack([whole, whole]), chunks=(CHUNKS, 2))
+    frame = dd.from_pandas(pd.DataFrame({"a": whole, "b": ["x"] * ROWS}), npartitions=2)
+    model = DaskUnlearningRegressor(client=InProcess())
+    with pytest.raises(efface.InputError, match="one target each, got 2 columns"):
+        model.fit(X, several)
+    with pytest.raises(efface.InputError, match="the column `b` of `X`; preprocessing"):
+        model.fit(frame, frame["a"])

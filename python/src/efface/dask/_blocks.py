@@ -40,6 +40,8 @@ class Collections:
         if X.ndim != 2:
             raise InputError(f"`X` must have 2 axes, rows and columns, got {X.ndim}", code="data")
         frame = hasattr(X, "to_dask_array")
+        _check_numbers(X, frame=frame)
+        _check_one_target(y)
         if not frame and len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         self.features = int(X.shape[1])
@@ -50,6 +52,34 @@ class Collections:
         given = {"y": y, "ids": ids, "subjects": subjects, "sample_weight": weights}
         columns = [_cut(name, column, self.sizes, len(parts)) for name, column in given.items()]
         self.blocks = [Block(*block) for block in zip(*_apart(parts, *columns), strict=True)]
+
+
+def _check_numbers(X: Any, *, frame: bool) -> None:
+    """Refuse columns that preprocessing would have to be fitted to."""
+    kinds = [(str(name), kind) for name, kind in X.dtypes.items()] if frame else [("", X.dtype)]
+    others = [(name, kind) for name, kind in kinds if getattr(kind, "kind", "O") not in "fiub"]
+    if not others:
+        return
+    name, kind = others[0]
+    which = f"the column `{name}` of `X`" if frame else "`X`"
+    raise InputError(
+        f"rows on Dask must be numbers, got {kind} in {which}",
+        code="data",
+        hint="preprocessing that is fitted to the rows needs one table: turn words, dates and "
+        "missing cells into numbers by rules that do not look at other rows, or fit "
+        "`efface.UnlearningClassifier` or `UnlearningRegressor` to a table in memory",
+    )
+
+
+def _check_one_target(y: Any) -> None:
+    """Refuse a table of targets."""
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+        raise InputError(
+            f"rows on Dask have one target each, got {y.shape[1]} columns in `y`",
+            code="data",
+            hint="fit a model for each of them; several at once are learnt from a table in memory, "
+            'by `efface.UnlearningRegressor(mechanism="ridge")`',
+        )
 
 
 def index_of(X: Any, y: Any) -> tuple[str, Any] | None:
