@@ -182,17 +182,26 @@ const A9A: usize = 123;
 
 /// Writes a file of the NPY format, version 1.
 fn write_array(path: &Path, kind: &str, shape: &str, cells: Vec<u8>) -> Result<(), Failure> {
-    let mut head = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Ten bytes stand before it, and cells begin at a multiple of 64.
-    while (10 + head.len() + 1) % 64 != 0 {
-        head.push(' ');
-    }
-    head.push('\n');
     let mut file = fs::File::create(path)?;
-    file.write_all(b"\x93NUMPY\x01\x00")?;
-    file.write_all(&u16::try_from(head.len())?.to_le_bytes())?;
-    file.write_all(head.as_bytes())?;
+    file.write_all(&array_head(kind, shape)?)?;
     Ok(file.write_all(&cells)?)
+}
+
+/// What stands before the cells in a file of the NPY format, version 1.
+///
+/// # Errors
+/// A shape of more text than there is room for.
+pub fn array_head(kind: &str, shape: &str) -> Result<Vec<u8>, Failure> {
+    let mut text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Ten bytes stand before it, and cells begin at a multiple of 64.
+    while (10 + text.len() + 1) % 64 != 0 {
+        text.push(' ');
+    }
+    text.push('\n');
+    let mut head = b"\x93NUMPY\x01\x00".to_vec();
+    head.extend(u16::try_from(text.len())?.to_le_bytes());
+    head.extend(text.bytes());
+    Ok(head)
 }
 
 fn sparse(path: PathBuf, width: u32) -> Source<'static> {

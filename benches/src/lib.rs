@@ -7,6 +7,7 @@
 
 pub mod bench;
 pub mod data;
+pub mod encoded;
 pub mod machine;
 pub mod rows;
 pub mod shop;

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::frame::Frame;
 use super::learned::{Column, Columns, Learned, Levels, Order};
+use super::places::Places;
 use super::tally::HOURS;
-use super::write::key;
+use super::write::keys;
 use super::{Rules, amount};
 use crate::time::{MONTHS, WEEKDAYS};
 
@@ -33,7 +34,7 @@ pub(super) enum CodeForm {
     Empty,
     Number { notation: u8, mean: f64, inverse: f64 },
     Time { order: Order, mean: f64, inverse: f64, years: Years, parts: Box<[Part; 3]> },
-    Category { places: HashMap<Vec<u8>, u32>, other: Option<u32> },
+    Category { places: Places, other: Option<u32> },
     Hashed { width: u32 },
     Text { width: u32 },
 }
@@ -117,9 +118,10 @@ impl Code {
                 }
             }
             Column::Category { levels, .. } => {
-                let names = levels.names.iter().map(|name| key(name));
+                let names = levels.names.iter().zip(first..);
+                let keys = names.flat_map(|(name, at)| keys(name).map(move |key| (key, at)));
                 let other = levels.has_other().then(|| first + levels.names.len() as u32);
-                CodeForm::Category { places: names.zip(first..).collect(), other }
+                CodeForm::Category { places: Places::new(keys), other }
             }
             Column::Hashed { .. } => CodeForm::Hashed { width: rules.max_categories },
             Column::Text { .. } => CodeForm::Text { width: rules.text_width },

@@ -1,13 +1,22 @@
 //! How often each of some values was seen.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
 
+use indexmap::IndexMap;
 use zeroize::Zeroize;
+
+use super::places::hash;
 
 /// Values and how often each was seen, whatever the order.
 #[derive(Debug, Default)]
-pub(super) struct Counts(HashMap<Value, u64>);
+pub(super) struct Counts {
+    values: IndexMap<Value, u64>,
+    /// Which value was last seen of those with the same upper bits of a quick hash.
+    recent: Vec<u32>,
+}
+
+/// Values that are found again by one comparison, most often.
+const RECENT: usize = 256;
 
 /// Bytes that are overwritten when they are given back.
 #[derive(PartialEq, Eq, Hash)]
@@ -32,44 +41,68 @@ impl std::fmt::Debug for Value {
     }
 }
 
+/// Where a value is among the recent ones.
+#[inline]
+fn place(value: &[u8]) -> usize {
+    (hash(value) >> (u64::BITS - RECENT.trailing_zeros())) as usize
+}
+
 impl Counts {
+    /// Counts a value once, if it was counted before and is found quickly; whether it was.
+    #[inline]
+    pub(super) fn add_known(&mut self, value: &[u8]) -> bool {
+        if let Some(&at) = self.recent.get(place(value))
+            && let Some((known, count)) = self.values.get_index_mut(at as usize)
+            && *known.0 == *value
+        {
+            *count += 1;
+            return true;
+        }
+        false
+    }
+
+    /// Counts a value once.
     #[inline]
     pub(super) fn add(&mut self, value: &[u8]) {
-        match self.0.get_mut(value) {
-            Some(count) => *count += 1,
-            None => {
-                self.0.insert(Value(value.into()), 1);
-            }
+        if self.add_known(value) {
+            return;
         }
+        let at = match self.values.get_index_of(value) {
+            Some(at) => at,
+            None => self.values.insert_full(Value(value.into()), 0).0,
+        };
+        self.values[at] += 1;
+        self.recent.resize(RECENT, 0);
+        self.recent[place(value)] = at as u32;
     }
 
     /// The same counts of other values, those of equal ones together.
     pub(super) fn map(self, other: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Self {
-        let mut all = HashMap::with_capacity(self.0.len());
-        for (value, count) in self.0 {
+        let mut all = IndexMap::with_capacity(self.values.len());
+        for (value, count) in self.values {
             let value = other(&value.0).map_or(value, |bytes| Value(bytes.into()));
             *all.entry(value).or_default() += count;
         }
-        Self(all)
+        Self { values: all, recent: Vec::new() }
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        for (value, count) in other.0 {
-            *self.0.entry(value).or_default() += count;
+        for (value, count) in other.values {
+            *self.values.entry(value).or_default() += count;
         }
     }
 
     /// How many different values there are.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.values.len()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        self.0.iter().map(|(value, count)| (&*value.0, *count))
+        self.values.iter().map(|(value, count)| (&*value.0, *count))
     }
 
     /// How often each was seen.
     pub(super) fn values(&self) -> impl Iterator<Item = u64> {
-        self.0.values().copied()
+        self.values.values().copied()
     }
 }

@@ -9,7 +9,6 @@ use super::learned::{Exact, Target};
 use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
 use super::tally::{days, is_stray, moment, numeric};
-use super::write::category_key;
 use super::{Fitted, FittedTarget, number, words};
 use crate::error::RawFault;
 use crate::schema::{Row, Storage, hashing};
@@ -172,8 +171,7 @@ impl Fitted {
                         put(code.first, standard(f64::from(value), mean, inverse));
                         continue;
                     }
-                    let (key, cell) = reader.keyed()?;
-                    code.encode(key, cell, &mut put);
+                    code.encode(&mut reader, &mut put)?;
                 }
             }
             Plan::Dense { means, inverses, missing } => {
@@ -209,14 +207,35 @@ fn standard(value: f64, mean: f64, inverse: f64) -> f32 {
 }
 
 impl Code {
-    fn encode(&self, key: &[u8], cell: RawCell<'_>, put: &mut impl FnMut(u32, f32)) {
+    /// Reads the next cell and puts its numbers that are not zero.
+    fn encode(
+        &self,
+        reader: &mut Reader<'_>,
+        put: &mut impl FnMut(u32, f32),
+    ) -> Result<(), RawFault> {
+        if let CodeForm::Category { places, other } = &self.form {
+            let mut cell = *reader;
+            let place = match places.get(reader.token()?) {
+                Some(place) => Some(place),
+                None if cell.cell()? == RawCell::Missing => self.missing,
+                None => *other,
+            };
+            place.into_iter().for_each(|at| put(at, 1.0));
+            return Ok(());
+        }
+        self.encode_cell(reader.cell()?, put);
+        Ok(())
+    }
+
+    fn encode_cell(&self, cell: RawCell<'_>, put: &mut impl FnMut(u32, f32)) {
         let mut missing = || self.missing.into_iter().for_each(|at| put(at, 1.0));
         if cell == RawCell::Missing {
             missing();
             return;
         }
         match &self.form {
-            CodeForm::Empty => {}
+            // Categories are found by their bytes.
+            CodeForm::Empty | CodeForm::Category { .. } => {}
             CodeForm::Number { notation, mean, inverse } => match numeric(cell, *notation) {
                 Some(number) => put(self.first, standard(number, *mean, *inverse)),
                 None => missing(),
@@ -229,10 +248,6 @@ impl Code {
                 for (part, at) in parts.iter().zip([apart.month, apart.weekday, apart.hour]) {
                     part.get(at).copied().flatten().into_iter().for_each(|at| put(at, 1.0));
                 }
-            }
-            CodeForm::Category { places, other } => {
-                let place = places.get(&*category_key(key, cell)).copied().or(*other);
-                place.into_iter().for_each(|at| put(at, 1.0));
             }
             CodeForm::Hashed { width } => {
                 let (at, sign) = hashing::place(&self.name, &cell.name(), *width);

@@ -3,14 +3,15 @@
 use std::num::NonZero;
 use std::thread;
 
+use super::cells::Cells;
 use super::dense::DenseSums;
-use super::frame::{Frame, FrameColumn, WIDEST};
+use super::frame::{Declared, Frame, FrameColumn, WIDEST};
 use super::learned::{Columns, Exact, Learned, MatrixColumns, Target};
 use super::raw::Reader;
 use super::rows::RawRows;
 use super::source::{InThreads, RawSource, fold};
 use super::sums::{self, Sums, divisor};
-use super::tally::{Look, Tally};
+use super::tally::{Form, Tally};
 use super::targets::Targets;
 use super::{Fitted, Rules};
 use crate::error::{FitFault, RawFault};
@@ -76,6 +77,53 @@ struct Pass<'a, S> {
     records: u64,
 }
 
+/// What the first pass finds of a named column.
+enum First {
+    /// Of one that was declared, all that is counted.
+    Declared(Box<Tally>),
+    Any(Cells),
+}
+
+impl First {
+    fn of(declared: Option<Declared>) -> Self {
+        match declared {
+            Some(declared) => Self::Declared(Box::new(Tally::new(Form::of(declared)))),
+            None => Self::Any(Cells::default()),
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), RawFault> {
+        match self {
+            Self::Declared(tally) => tally.read(reader),
+            Self::Any(cells) => cells.read(reader),
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Declared(tally), Self::Declared(other)) => tally.merge(*other),
+            (Self::Any(cells), Self::Any(other)) => cells.merge(other),
+            // Both are of the same column.
+            (Self::Declared(_) | Self::Any(_), _) => {}
+        }
+    }
+
+    fn tally(self) -> Result<Tally, Form> {
+        match self {
+            Self::Declared(tally) => Ok(*tally),
+            Self::Any(cells) => cells.tally(),
+        }
+    }
+}
+
+/// What was counted of columns in two parts of the rows, together.
+fn merged(mut all: Vec<Option<Tally>>, part: Vec<Option<Tally>>) -> Vec<Option<Tally>> {
+    let pairs = all.iter_mut().flatten().zip(part.into_iter().flatten());
+    pairs.for_each(|(tally, other)| tally.merge(other));
+    all
+}
+
 /// Reads each row of a block, behind its target, and counts that.
 fn each(
     first: usize,
@@ -100,54 +148,52 @@ fn each(
 
 impl<S: RawSource> Pass<'_, S> {
     fn named(&self, columns: &[FrameColumn]) -> Result<(Columns, Target), S::Error> {
-        let none = || vec![Look::default(); columns.len()];
-        let mut looks = none();
-        if columns.iter().any(|column| column.declared.is_none()) {
-            let see = |looks: &mut Vec<Look>, first: usize, rows: &RowBytes| {
-                (first..).zip(rows.iter()).try_for_each(|(row, bytes)| {
-                    let mut reader = Reader::new(bytes);
-                    let read = reader.skip_target().and_then(|()| {
-                        looks.iter_mut().try_for_each(|look| {
-                            look.see(reader.cell()?);
-                            Ok(())
-                        })
-                    });
-                    read.map_err(|fault| FitFault::Row { row, fault })
-                })
-            };
-            for part in fold(self.source, columns.len(), none, see)? {
-                looks.iter_mut().zip(part).for_each(|(look, other)| look.merge(other));
-            }
-        }
-        let pairs = columns.iter().zip(looks);
-        let forms: Vec<_> = pairs.map(|(column, look)| look.form(column.declared)).collect();
         let make = || {
-            let tallies: Vec<_> = forms.iter().map(|form| Tally::new(*form)).collect();
-            (tallies, Targets::new(self.rules))
+            let first: Vec<_> = columns.iter().map(|column| First::of(column.declared)).collect();
+            (first, Targets::new(self.rules))
         };
-        let parts = fold(self.source, columns.len(), make, |(tallies, targets), first, rows| {
-            each(first, rows, targets, |mut reader| {
-                tallies.iter_mut().try_for_each(|tally| {
-                    if tally.is_number()
-                        && let Some(value) = reader.single()
-                    {
-                        tally.count_number(f64::from(value));
-                        return Ok(());
-                    }
-                    let (key, cell) = reader.keyed()?;
-                    tally.count(key, cell);
-                    Ok(())
-                })
+        let parts = fold(self.source, columns.len(), make, |(first, targets), at, rows| {
+            each(at, rows, targets, |mut reader| {
+                first.iter_mut().try_for_each(|first| first.read(&mut reader))
             })
         })?;
-        let (mut tallies, mut targets) = make();
+        let (mut first, mut targets) = make();
         for (other, others) in parts {
-            tallies.iter_mut().zip(other).for_each(|(tally, other)| tally.merge(other));
+            first.iter_mut().zip(other).for_each(|(first, other)| first.merge(other));
             targets.merge(others);
         }
-        let columns =
-            tallies.into_iter().map(|tally| tally.column(self.rules, self.records)).collect();
+        let mut found: Vec<_> = first.into_iter().map(First::tally).collect();
+        if found.iter().any(Result::is_err) {
+            self.again(&mut found)?;
+        }
+        let tallies = found.into_iter().map(|found| found.unwrap_or_else(Tally::new));
+        let columns = tallies.map(|tally| tally.column(self.rules, self.records)).collect();
         Ok((Columns::Named(columns), targets.learned(self.records)))
+    }
+
+    /// Counts columns of which one pass did not tell all, in another one.
+    fn again(&self, found: &mut [Result<Tally, Form>]) -> Result<(), S::Error> {
+        let forms: Vec<_> = found.iter().map(|found| found.as_ref().err().copied()).collect();
+        let make = || -> Vec<_> { forms.iter().map(|form| form.map(Tally::new)).collect() };
+        let parts = fold(self.source, forms.len(), make, |tallies, first, rows| {
+            (first..).zip(rows.iter()).try_for_each(|(row, bytes)| {
+                let mut reader = Reader::new(bytes);
+                let mut read = || {
+                    reader.skip_target()?;
+                    tallies.iter_mut().try_for_each(|tally| match tally {
+                        Some(tally) => tally.read(&mut reader),
+                        None => reader.token().map(drop),
+                    })
+                };
+                read().map_err(|fault| FitFault::Row { row, fault })
+            })
+        })?;
+        for (place, tally) in found.iter_mut().zip(parts.into_iter().fold(make(), merged)) {
+            if let Some(tally) = tally {
+                *place = Ok(tally);
+            }
+        }
+        Ok(())
     }
 
     fn dense(&self, width: u32, divide: f64) -> Result<(Columns, Target), S::Error> {

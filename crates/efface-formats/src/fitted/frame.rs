@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::learned::YEARS;
 use super::number::LARGEST;
-use super::{Rules, exact, raw};
+use super::raw::Checker;
+use super::{Rules, exact};
 use crate::error::{FitFault, RawFault};
 use crate::record::FeatureNames;
 
@@ -93,12 +94,16 @@ impl Frame {
         }
     }
 
-    /// That the bytes are a raw row of it, each value in its one form.
+    /// That all of these are raw rows of it, each value in its one form.
     ///
     /// # Errors
     /// Bytes that are none.
-    pub fn check_row(&self, row: &[u8]) -> Result<(), RawFault> {
-        raw::check(self, row)
+    pub fn check_rows<'a>(
+        &'a self,
+        mut rows: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<(), RawFault> {
+        let mut checker = Checker::new(self);
+        rows.try_for_each(|row| checker.check(row))
     }
 
     /// Whether rows of it can be fitted to: an array is no wider than an encoded row may be, and its

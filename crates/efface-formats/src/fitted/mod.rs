@@ -2,6 +2,7 @@
 //! shows.
 
 mod amount;
+mod cells;
 mod code;
 mod counts;
 mod dense;
@@ -12,8 +13,10 @@ mod fit;
 mod frame;
 mod ingest;
 mod learned;
+mod look;
 mod names;
 mod number;
+mod places;
 mod raw;
 mod rows;
 mod source;

@@ -22,7 +22,7 @@
 //! number beside decimal commas (`7.116`); as a category it is the same as the number.
 
 use super::frame::Frame;
-use super::{amount, number};
+use super::{amount, number, places};
 use crate::cell::{looks_missing, number_text};
 use crate::error::RawFault;
 use crate::time;
@@ -254,13 +254,23 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// The next cell and its bytes.
+    /// The bytes of the next cell, of which a text is not looked at.
     #[inline]
-    pub(super) fn keyed(&mut self) -> Read<(&'a [u8], RawCell<'a>)> {
+    pub(super) fn token(&mut self) -> Read<&'a [u8]> {
         let before = self.rest;
-        let cell = self.cell()?;
-        let length = before.len() - self.rest.len();
-        Ok((before.get(..length).unwrap_or_default(), cell))
+        let [tag] = self.array()?;
+        let length = match tag {
+            MISSING => 0,
+            SINGLE => 4,
+            DOUBLE | TIME => 8,
+            TEXT => self.length()?,
+            _ => return self.broken("a cell has an unknown form"),
+        };
+        let Some((_, rest)) = self.rest.split_at_checked(length) else {
+            return self.broken("the row ends within a cell");
+        };
+        self.rest = rest;
+        Ok(before.get(..before.len() - rest.len()).unwrap_or_default())
     }
 
     /// The numbers of a dense array, `width` of them to the end of the row.
@@ -285,15 +295,35 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Checks that the bytes are a row of the frame in its one form.
-pub(super) fn check(frame: &Frame, row: &[u8]) -> Read<()> {
-    let mut reader = Reader::new(row);
-    reader.target()?;
+/// Checks rows of a frame one after the other, and a text that comes again once.
+pub(super) struct Checker<'a> {
+    frame: &'a Frame,
+    /// Texts that have their one form, each at the place of its hash.
+    recent: Recent<'a>,
+}
+
+/// Cells by their hashes.
+type Recent<'a> = [&'a [u8]; 256];
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(frame: &'a Frame) -> Self {
+        Self { frame, recent: [&[]; 256] }
+    }
+
+    /// Checks that the bytes are a row of the frame in its one form.
+    pub(super) fn check(&mut self, row: &'a [u8]) -> Read<()> {
+        let mut reader = Reader::new(row);
+        reader.target()?;
+        check(self.frame, reader, &mut self.recent)
+    }
+}
+
+fn check<'a>(frame: &Frame, mut reader: Reader<'a>, recent: &mut Recent<'a>) -> Read<()> {
     match *frame {
         Frame::Columns(ref columns) => {
             for _ in columns {
                 if reader.single().is_none() {
-                    one_form(&mut reader)?;
+                    one_form(&mut reader, recent)?;
                 }
             }
             if reader.rest.is_empty() { Ok(()) } else { reader.broken("the row goes on") }
@@ -337,9 +367,16 @@ pub(super) fn with_number(row: &[u8], to: &mut Vec<u8>) -> Option<()> {
 }
 
 /// Reads a cell that must have its one form.
-fn one_form(reader: &mut Reader<'_>) -> Read<()> {
-    let (bytes, cell) = reader.keyed()?;
-    let tag = bytes.first().copied().unwrap_or_default();
+fn one_form<'a>(reader: &mut Reader<'a>, recent: &mut Recent<'a>) -> Read<()> {
+    let mut ahead = *reader;
+    let token = ahead.token()?;
+    let place = &mut recent[places::hash(token) as usize >> (usize::BITS - 8)];
+    if *place == token {
+        *reader = ahead;
+        return Ok(());
+    }
+    let cell = reader.cell()?;
+    let tag = token.first().copied().unwrap_or_default();
     let fits = match cell {
         RawCell::Number(value) => (tag == SINGLE) == number::is_single(value),
         RawCell::Text(text) => {
@@ -347,7 +384,11 @@ fn one_form(reader: &mut Reader<'_>) -> Read<()> {
         }
         RawCell::Missing | RawCell::Time(_) => true,
     };
-    if fits { Ok(()) } else { reader.broken("a cell is not in its one form") }
+    if !fits {
+        return reader.broken("a cell is not in its one form");
+    }
+    *place = token;
+    Ok(())
 }
 
 /// The number that is stored for a text: that whose shortest decimal form it is, unless it could be another

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use super::frame::Frame;
-use super::number;
 use super::raw::{self, RawCell};
+use super::tally::of_key;
+use super::{number, places};
 use crate::error::RawFault;
 use crate::row_bytes::RowBytes;
 use crate::time;
@@ -77,13 +78,8 @@ impl RawRows {
         let (mut missing, mut again) = (0, 0);
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         for row in self.iter() {
-            let mut reader = raw::Reader::new(row);
-            reader.target().ok()?;
-            for _ in 0..column {
-                reader.cell().ok()?;
-            }
-            let (key, cell) = reader.keyed().ok()?;
-            match cell {
+            let key = self.key_in(row, column)?;
+            match of_key(key) {
                 RawCell::Missing => missing += 1,
                 _ if !seen.insert(key) => again += 1,
                 RawCell::Number(value) if value.fract() == 0.0 => {
@@ -105,9 +101,16 @@ impl RawRows {
     /// measurements, or missing, with at least so many different ones; false for arrays.
     pub fn lists_names(&self, column: usize, least: usize) -> bool {
         let mut seen = HashSet::new();
-        for row in 0..self.len() {
-            let Some((key, cell)) = self.keyed(row, column) else { return false };
-            match cell {
+        // Those that were looked at, each at the place of its hash.
+        let mut recent: [&[u8]; 256] = [&[]; 256];
+        for row in self.iter() {
+            let Some(key) = self.key_in(row, column) else { return false };
+            let place = &mut recent[(places::hash(key) >> (u64::BITS - 8)) as usize];
+            if *place == key {
+                continue;
+            }
+            *place = key;
+            match of_key(key) {
                 RawCell::Missing => continue,
                 RawCell::Number(value) if value.fract() == 0.0 => {}
                 RawCell::Text(text) if !is_measured(text) => {}
@@ -129,20 +132,20 @@ impl RawRows {
 
     /// The bytes of a cell of a named column.
     fn key(&self, row: usize, column: usize) -> Option<&[u8]> {
-        self.keyed(row, column).map(|(key, _)| key)
+        self.key_in(self.row(row), column)
     }
 
-    /// A cell of a named column with its bytes.
-    fn keyed(&self, row: usize, column: usize) -> Option<(&[u8], RawCell<'_>)> {
+    /// The same of one of these rows.
+    fn key_in<'a>(&self, row: &'a [u8], column: usize) -> Option<&'a [u8]> {
         if !matches!(*self.frame, Frame::Columns(_)) {
             return None;
         }
-        let mut reader = raw::Reader::new(self.row(row));
-        reader.target().ok()?;
+        let mut reader = raw::Reader::new(row);
+        reader.skip_target().ok()?;
         for _ in 0..column {
-            reader.cell().ok()?;
+            reader.token().ok()?;
         }
-        reader.keyed().ok()
+        reader.token().ok()
     }
 
     /// Appends a row.
@@ -150,7 +153,7 @@ impl RawRows {
     /// # Errors
     /// Bytes that are no row of the frame. Nothing is appended then.
     pub fn push(&mut self, row: &[u8]) -> Result<(), RawFault> {
-        raw::check(&self.frame, row)?;
+        self.frame.check_rows(std::iter::once(row))?;
         self.bytes.push(row);
         Ok(())
     }
@@ -160,7 +163,7 @@ impl RawRows {
     /// # Errors
     /// Bytes of which some are no row of the frame. Nothing is appended then.
     pub fn extend(&mut self, rows: RowBytes) -> Result<(), RawFault> {
-        rows.iter().try_for_each(|row| raw::check(&self.frame, row))?;
+        self.frame.check_rows(rows.iter())?;
         self.bytes.append(rows);
         Ok(())
     }

@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 
 use super::amount;
+use super::counts::Counts;
 use super::frame::Frame;
 use super::raw::{RawCell, Reader};
 use super::rows::RawRows;
+use super::tally::of_key;
 use crate::cell::quoted;
 use crate::time;
 
@@ -93,20 +95,23 @@ impl Spelling {
     /// Counts a text of a column or of targets, of which the first are enough.
     pub(crate) fn see_text(&mut self, text: &str) {
         if self.cells < ROWS as u64 {
-            self.see(RawCell::Text(text));
+            self.see(RawCell::Text(text), 1);
         }
     }
 
-    fn see(&mut self, cell: RawCell<'_>) {
-        self.cells += u64::from(cell != RawCell::Missing);
+    /// Looks at the cell of so many records.
+    fn see(&mut self, cell: RawCell<'_>, records: u64) {
+        if cell != RawCell::Missing {
+            self.cells += records;
+        }
         let text = match cell {
             RawCell::Missing | RawCell::Time(_) => return,
             RawCell::Number(value) if value.fract() == 0.0 && value.abs() < 1000.0 => {
-                self.small += 1;
+                self.small += records;
                 return;
             }
             RawCell::Number(_) => {
-                self.others += 1;
+                self.others += records;
                 return;
             }
             RawCell::Text(text) => text,
@@ -114,29 +119,30 @@ impl Spelling {
         let notations = amount::notations(text);
         if notations == 0 {
             if amount::looks_like_number(text) && time::orders(text) == 0 {
-                self.see_unread(text);
+                self.see_unread(text, records);
             }
             return;
         }
         if notations == amount::CLOCK {
             let [with, without] = &mut self.clocks;
-            *if text.matches(':').count() > 1 { with } else { without } += 1;
+            *if text.matches(':').count() > 1 { with } else { without } += records;
             return;
         }
-        self.percent += u64::from(text.contains('%'));
+        self.percent += if text.contains('%') { records } else { 0 };
         self.currencies |= amount::currency(text).map_or(0, |at| 1 << at);
         let digits = amount::bare(text);
         let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
-        self.zeros += u64::from(whole && digits.len() >= 4 && digits.starts_with('0'));
+        let is_code = whole && digits.len() >= 4 && digits.starts_with('0');
+        self.zeros += if is_code { records } else { 0 };
         match amount::is_ambiguous(digits) {
-            true => self.grouped += 1,
-            false if whole && digits.len() <= 3 => self.small += 1,
-            false => self.others += 1,
+            true => self.grouped += records,
+            false if whole && digits.len() <= 3 => self.small += records,
+            false => self.others += records,
         }
     }
 
-    fn see_unread(&mut self, text: &str) {
-        self.unread += 1;
+    fn see_unread(&mut self, text: &str, records: u64) {
+        self.unread += records;
         if self.different.len() <= MANY && !self.different.contains(text) {
             self.example.get_or_insert_with(|| quoted(text));
             self.different.insert(text.to_owned());
@@ -151,17 +157,25 @@ impl RawRows {
     pub fn spellings(&self) -> Vec<Spelling> {
         let Frame::Columns(columns) = self.frame() else { return Vec::new() };
         let mut found = vec![Spelling::default(); columns.len()];
+        // Each different text is looked at once, in the order in which they come.
+        let mut texts: Vec<Counts> = columns.iter().map(|_| Counts::default()).collect();
         for at in (0..self.len()).step_by(self.len().div_ceil(ROWS).max(1)) {
             let mut reader = Reader::new(self.row(at));
             let read = reader.skip_target().and_then(|()| {
-                found.iter_mut().try_for_each(|column| {
-                    column.see(reader.cell()?);
+                found.iter_mut().zip(&mut texts).try_for_each(|(column, texts)| {
+                    match reader.single() {
+                        Some(value) => column.see(RawCell::Number(value.into()), 1),
+                        None => texts.add(reader.token()?),
+                    }
                     Ok(())
                 })
             });
             if read.is_err() {
                 return Vec::new();
             }
+        }
+        for (column, texts) in found.iter_mut().zip(&texts) {
+            texts.iter().for_each(|(key, records)| column.see(of_key(key), records));
         }
         found
     }
@@ -177,7 +191,7 @@ mod tests {
         for text in texts {
             let mut writer = RawWriter::default();
             writer.word(text);
-            found.see(Reader::new(writer.bytes()).cell().unwrap());
+            found.see(Reader::new(writer.bytes()).cell().unwrap(), 1);
         }
         found
     }

@@ -1,4 +1,4 @@
-//! What is counted of one named column: first what its cells could be, then what its kind needs.
+//! What is counted of one named column, as its kind needs.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,112 +6,17 @@ use std::collections::HashMap;
 use super::counts::Counts;
 use super::frame::Declared;
 use super::learned::{Column, Exact, Levels, Order, SHARED, YEARS};
-use super::raw::{RawCell, Reader};
+use super::raw::{MISSING, RawCell, Reader};
 use super::sums::Sums;
 use super::write::category_key;
 use super::{Rules, amount, number, words};
+use crate::error::RawFault;
 use crate::time::{self, MONTHS, WEEKDAYS};
 
 /// How many records a value needs to be common, where a column is told to be text, numbers or
 /// categories: this does not follow the number of records as k does.
 fn common(rules: &Rules) -> u64 {
     rules.min_records.max(SHARED).into()
-}
-
-/// Of ten cells, one at most may be another thing than the others.
-const ONE_IN: u64 = 10;
-
-/// How many cells of a column could be what.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Look {
-    /// Cells with a value, but for words that say there is none.
-    cells: u64,
-    /// Those that spell a number with a decimal point, with a decimal comma, and a time of day.
-    point: u64,
-    comma: u64,
-    clock: u64,
-    /// Those that spell a time: where nothing could change places, with the day first only, with the
-    /// month first only, and where these two could change places.
-    times: [u64; 4],
-}
-
-impl Look {
-    #[inline]
-    pub(super) fn see(&mut self, cell: RawCell<'_>) {
-        let notations = match cell {
-            RawCell::Missing => return,
-            RawCell::Number(value) => amount::of_number(value),
-            RawCell::Text(text) => {
-                let notations = amount::notations(text);
-                if notations == 0 {
-                    // No time is spelled without digits.
-                    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
-                    match if digits { time::orders(text) } else { 0 } {
-                        0 if amount::says_none(text) => return,
-                        0 => {}
-                        time::DAY_FIRST => self.times[1] += 1,
-                        time::MONTH_FIRST => self.times[2] += 1,
-                        orders if orders & time::YEAR_FIRST == 0 => self.times[3] += 1,
-                        _ => self.times[0] += 1,
-                    }
-                }
-                notations
-            }
-            // Only declared columns have them.
-            RawCell::Time(_) => 0,
-        };
-        self.cells += 1;
-        self.point += u64::from(notations & amount::POINT != 0);
-        self.comma += u64::from(notations & amount::COMMA != 0);
-        self.clock += u64::from(notations & amount::CLOCK != 0);
-    }
-
-    pub(super) fn merge(&mut self, other: Self) {
-        self.cells += other.cells;
-        self.point += other.point;
-        self.comma += other.comma;
-        self.clock += other.clock;
-        self.times.iter_mut().zip(other.times).for_each(|(count, more)| *count += more);
-    }
-
-    /// What is to be counted of the column.
-    pub(super) fn form(self, declared: Option<Declared>) -> Form {
-        match declared {
-            Some(Declared::Number) => return Form::Number(amount::POINT),
-            Some(Declared::Time) => return Form::Time(Order::Stored),
-            Some(Declared::Text) => return Form::Text,
-            Some(Declared::Category) => return Form::Category,
-            None => {}
-        }
-        let (notation, numbers) = if self.clock > self.point.max(self.comma) {
-            (amount::CLOCK, self.clock)
-        } else if self.point >= self.comma {
-            (amount::POINT, self.point)
-        } else {
-            (amount::COMMA, self.comma)
-        };
-        let (order, times) = self.order();
-        let is_most = |count: u64| count > 0 && ONE_IN * (self.cells - count) <= self.cells;
-        match (is_most(numbers), is_most(times)) {
-            (true, _) => Form::Number(notation),
-            (false, true) => Form::Time(order),
-            (false, false) if 2 * numbers > self.cells => Form::Words(Some(notation)),
-            (false, false) => Form::Words(None),
-        }
-    }
-
-    /// The order of the times, and how many cells spell a time in it. Cells that could be read in two
-    /// orders are read as those are that cannot, unless more than one in ten of these disagree.
-    fn order(self) -> (Order, u64) {
-        let [certain, day, month, either] = self.times;
-        if day > 0 && ONE_IN * month <= day {
-            (Order::DayFirst, certain + day + either)
-        } else if month > 0 && ONE_IN * day <= month {
-            (Order::MonthFirst, certain + month + either)
-        } else {
-            (Order::YearFirst, certain)
-        }
-    }
 }
 
 /// What is counted of a column.
@@ -125,6 +30,18 @@ pub(super) enum Form {
     /// Categories or text, as the counts decide; or numbers in a notation, which more than half of
     /// the cells spell.
     Words(Option<u8>),
+}
+
+impl Form {
+    /// What is counted of a column that was declared.
+    pub(super) fn of(declared: Declared) -> Self {
+        match declared {
+            Declared::Number => Self::Number(amount::POINT),
+            Declared::Time => Self::Time(Order::Stored),
+            Declared::Text => Self::Text,
+            Declared::Category => Self::Category,
+        }
+    }
 }
 
 /// Counts and exact sums of one column.
@@ -162,57 +79,95 @@ impl Tally {
         }
     }
 
-    /// Whether the column holds numbers.
-    #[inline]
-    pub(super) fn is_number(&self) -> bool {
-        matches!(self.form, Form::Number(_))
+    /// What was found of a column of this form at first: sums of so many numbers, missing cells, and how
+    /// many records have each of the other cells. `None` where that does not tell all that is counted:
+    /// numbers among categories.
+    pub(super) fn of(
+        form: Form,
+        missing: u64,
+        (numbers, sums): (u64, Sums),
+        others: Counts,
+    ) -> Option<Self> {
+        let mut tally = Self { missing, ..Self::new(form) };
+        match form {
+            Form::Number(_) => (tally.present, tally.sums) = (numbers, sums),
+            // No number is a time.
+            Form::Time(_) => (tally.missing, tally.strays) = (missing + numbers, numbers),
+            Form::Category | Form::Text | Form::Words(_) if numbers > 0 => return None,
+            Form::Category | Form::Words(_) => {
+                tally.present = others.values().sum();
+                tally.values = others;
+                return Some(tally);
+            }
+            Form::Text => {}
+        }
+        others.iter().for_each(|(key, records)| tally.count(of_key(key), records));
+        Some(tally)
     }
 
-    /// Counts a canonical number of a column of numbers.
+    /// Reads the next cell of a row and counts it.
     #[inline]
-    pub(super) fn count_number(&mut self, value: f64) {
-        self.present += 1;
-        self.sums.add(value);
+    pub(super) fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), RawFault> {
+        match self.form {
+            Form::Number(_) => {
+                if let Some(value) = reader.single() {
+                    self.present += 1;
+                    self.sums.add(f64::from(value));
+                    return Ok(());
+                }
+            }
+            Form::Category | Form::Words(_) => {
+                match reader.token()? {
+                    [MISSING] => self.missing += 1,
+                    key => {
+                        self.values.add(key);
+                        self.present += 1;
+                    }
+                }
+                return Ok(());
+            }
+            Form::Time(_) | Form::Text => {}
+        }
+        self.count(reader.cell()?, 1);
+        Ok(())
     }
 
-    #[inline]
-    pub(super) fn count(&mut self, key: &[u8], cell: RawCell<'_>) {
+    /// Counts a cell of so many records, of a column that is none of categories.
+    fn count(&mut self, cell: RawCell<'_>, records: u64) {
         if cell == RawCell::Missing {
-            self.missing += 1;
+            self.missing += records;
             return;
         }
         match self.form {
             Form::Number(notation) => match numeric(cell, notation) {
-                Some(number) => self.sums.add(number),
-                None => return self.count_stray(cell),
+                Some(number) => self.sums.add_times(number, records),
+                None => return self.count_stray(cell, records),
             },
             Form::Time(order) => {
-                let Some(micros) = moment(cell, order) else { return self.count_stray(cell) };
-                self.sums.add(days(micros));
+                let Some(micros) = moment(cell, order) else {
+                    return self.count_stray(cell, records);
+                };
+                self.sums.add_times(days(micros), records);
                 let moment = time::apart(micros);
-                *self.years.entry(moment.year).or_default() += 1;
+                *self.years.entry(moment.year).or_default() += records;
                 let [months, weekdays, hours] = &mut self.calendar;
-                months[moment.month] += 1;
-                weekdays[moment.weekday] += 1;
-                hours[moment.hour] += 1;
+                months[moment.month] += records;
+                weekdays[moment.weekday] += records;
+                hours[moment.hour] += records;
                 self.has_clock |= !moment.is_midnight;
             }
-            Form::Category | Form::Words(_) => {
-                self.values.add(key);
-                if let (Form::Words(_), RawCell::Text(text)) = (self.form, cell) {
-                    self.words += words::count(text);
-                }
-            }
-            Form::Text => self.words += words::count(&cell.name()),
+            // These are counted by their bytes.
+            Form::Category | Form::Words(_) => {}
+            Form::Text => self.words += words::count(&cell.name()) * records,
         }
-        self.present += 1;
+        self.present += records;
     }
 
     /// Counts a text among numbers or times, where it is a missing value.
     #[cold]
-    fn count_stray(&mut self, cell: RawCell<'_>) {
-        self.missing += 1;
-        self.strays += u64::from(is_stray(cell));
+    fn count_stray(&mut self, cell: RawCell<'_>, records: u64) {
+        self.missing += records;
+        self.strays += if is_stray(cell) { records } else { 0 };
     }
 
     pub(super) fn merge(&mut self, other: Self) {
@@ -232,6 +187,13 @@ impl Tally {
 
     /// What is learned of the column, of so many records.
     pub(super) fn column(mut self, rules: &Rules, records: u64) -> Column {
+        if let Form::Words(_) = self.form {
+            let words = |key| match of_key(key) {
+                RawCell::Text(text) => words::count(text),
+                _ => 0,
+            };
+            self.words = self.values.iter().map(|(key, records)| words(key) * records).sum();
+        }
         if let Form::Words(Some(notation)) = self.form {
             self.settle(notation, rules);
         }
@@ -335,7 +297,7 @@ impl Tally {
 }
 
 /// The cell of the bytes that were counted.
-fn of_key(key: &[u8]) -> RawCell<'_> {
+pub(super) fn of_key(key: &[u8]) -> RawCell<'_> {
     Reader::new(key).cell().unwrap_or(RawCell::Missing)
 }
 

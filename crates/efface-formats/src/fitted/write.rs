@@ -132,6 +132,14 @@ pub(super) fn key(name: &str) -> Vec<u8> {
     writer.bytes
 }
 
+/// The bytes of every cell that is a category of this name.
+pub(super) fn keys(name: &str) -> impl Iterator<Item = Vec<u8>> {
+    let mut spelled = RawWriter::default();
+    spelled.text(TEXT, name);
+    let spelled = amount::is_ambiguous(name).then_some(spelled.bytes);
+    std::iter::once(key(name)).chain(spelled)
+}
+
 /// The bytes that a cell stands for as a category: a number that was typed and one that was spelled are
 /// the same.
 pub(super) fn category_key<'a>(key_of_cell: &'a [u8], cell: RawCell<'_>) -> Cow<'a, [u8]> {

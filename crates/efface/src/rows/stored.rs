@@ -103,7 +103,7 @@ impl Stored {
 
     /// That they are raw rows of a frame.
     pub(super) fn check(&self, frame: &Frame) -> Result<()> {
-        self.bytes.iter().try_for_each(|row| frame.check_row(row)).map_err(damaged)
+        frame.check_rows(self.bytes.iter()).map_err(damaged)
     }
 
     /// One for each row; none where records have no weights.
