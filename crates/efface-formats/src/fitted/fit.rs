@@ -78,16 +78,17 @@ struct Pass<'a, S> {
 }
 
 /// What the first pass finds of a named column.
+#[expect(clippy::large_enum_variant, reason = "one for each column")]
 enum First {
     /// Of one that was declared, all that is counted.
-    Declared(Box<Tally>),
+    Declared(Tally),
     Any(Cells),
 }
 
 impl First {
     fn of(declared: Option<Declared>) -> Self {
         match declared {
-            Some(declared) => Self::Declared(Box::new(Tally::new(Form::of(declared)))),
+            Some(declared) => Self::Declared(Tally::new(Form::of(declared))),
             None => Self::Any(Cells::default()),
         }
     }
@@ -102,7 +103,7 @@ impl First {
 
     fn merge(&mut self, other: Self) {
         match (self, other) {
-            (Self::Declared(tally), Self::Declared(other)) => tally.merge(*other),
+            (Self::Declared(tally), Self::Declared(other)) => tally.merge(other),
             (Self::Any(cells), Self::Any(other)) => cells.merge(other),
             // Both are of the same column.
             (Self::Declared(_) | Self::Any(_), _) => {}
@@ -111,7 +112,7 @@ impl First {
 
     fn tally(self) -> Result<Tally, Form> {
         match self {
-            Self::Declared(tally) => Ok(*tally),
+            Self::Declared(tally) => Ok(tally),
             Self::Any(cells) => cells.tally(),
         }
     }
