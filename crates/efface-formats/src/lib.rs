@@ -48,6 +48,7 @@ mod error;
 mod feature_map;
 mod fitted;
 mod format;
+mod image;
 mod input;
 mod label;
 mod lengths;
@@ -82,6 +83,7 @@ pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
     RawSource, RawTarget, RawValues, Rules, Spelling, TellingApart, is_number_in_words,
 };
+pub use image::ImageShape;
 pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;
 pub use limits::Limits;

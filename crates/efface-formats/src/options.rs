@@ -3,6 +3,7 @@
 use crate::error::OptionFault;
 use crate::feature_map::FeatureMap;
 use crate::fitted::FrameRequest;
+use crate::image::ImageShape;
 use crate::limits::Limits;
 use crate::row_map::{RowMap, RowMapMode};
 use crate::schema::{CsvShape, Kind, Schema};
@@ -56,6 +57,8 @@ pub struct ReadOptions {
     pub zero_based: Option<bool>,
     /// NPZ: the array of features, `X` if not given.
     pub array: Option<String>,
+    /// The shape that images must have where a file says theirs; `None` takes any.
+    pub image: Option<ImageShape>,
     /// What is done to each encoded row.
     pub row_map: RowMap,
     /// The random features that encoded rows become, before the row map.
@@ -137,6 +140,7 @@ impl Default for ReadOptions {
             width: None,
             zero_based: None,
             array: None,
+            image: None,
             row_map: RowMap { mode: RowMapMode::Clip, norm: 1.0 },
             feature_map: None,
             frame: None,

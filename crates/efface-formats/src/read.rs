@@ -6,7 +6,7 @@ use crate::budget::Budget;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{ColumnFault, Fault, OptionFault, Place, PngFault, ReadError, Spot};
 use crate::fitted::{Frame, FrameRequest, RawWriter};
-use crate::format::arrays::ArrayRows;
+use crate::format::arrays::{ArrayRows, Axes};
 use crate::format::csv::CsvTable;
 use crate::format::libsvm::{self, Base, LabelNames, LibsvmLines};
 use crate::format::npz::Archive;
@@ -219,10 +219,12 @@ pub(crate) fn array_features<'r>(
         let divide = idx::divisor(&header);
         (header, divide)
     } else {
-        (npy::read_header(file, &mut stream.input, limits)?, 1.0)
+        let header = npy::read_header(file, &mut stream.input, limits)?;
+        let divide = idx::divisor_of_images(&header);
+        (header, divide)
     };
-    let flatten = format == Format::Idx;
-    Ok((ArrayRows::features(file, &header, stream.input, flatten, limits, budget)?, divide))
+    let axes = if format == Format::Idx { Axes::Joined } else { Axes::ChannelsLast };
+    Ok((ArrayRows::features(file, &header, stream.input, axes, limits, budget)?, divide))
 }
 
 fn folder(
@@ -261,7 +263,7 @@ fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, R
     let views = names.map(|name| name.map(|_| Archive::open(source, limits)).transpose());
     let mut views = views.into_iter().collect::<Result<Vec<_>, _>>()?;
     let array = options.array.as_deref().unwrap_or(npz::FEATURES);
-    let features = features.features(array, limits)?;
+    let (features, divide) = features.features(array, limits)?;
     let labels = label_views.iter_mut().zip(&named);
     let labels = labels
         .map(|(archive, array)| archive.labels(array, if wide { count } else { 1 }, limits))
@@ -272,7 +274,7 @@ fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, R
             *column = Some(archive.column(array, limits)?);
         }
     }
-    matrix::deliver(Arrays { features, labels, columns }, 1.0, Format::Npz, delivery)
+    matrix::deliver(Arrays { features, labels, columns }, divide, Format::Npz, delivery)
 }
 
 fn sparse_lines<'r>(

@@ -2,6 +2,7 @@
 
 use crate::feature_map::FeatureMap;
 use crate::fitted::Frame;
+use crate::image::ImageShape;
 use crate::input::Format;
 use crate::lengths::Lengths;
 use crate::schema::{Origin, Schema};
@@ -31,8 +32,8 @@ pub struct Summary {
     pub width: u32,
     /// The map that made rows to features, if one did, with all that the table told of it.
     pub feature_map: Option<FeatureMap>,
-    /// Height and width of the images that rows are, where the file says so.
-    pub image: Option<(u32, u32)>,
+    /// The shape of the images that rows are, where the file says so.
+    pub image: Option<ImageShape>,
     /// What raw rows are made of, where they were asked for; the schema then holds roles only.
     pub frame: Option<Frame>,
     /// Facts that depend on single rows.

@@ -236,6 +236,7 @@ impl Source<'_> {
             label_required: labels,
             row_map: row_map(&plan.rows.map, plan.rows.norm.0)?,
             feature_map: plan.feature_map.clone(),
+            image: plan.image(),
             ..own
         })
     }

@@ -5,8 +5,8 @@ mod batches;
 pub(crate) use batches::{Reading, Rows as Batched};
 
 use efface_formats::{
-    ClassTable, FeatureMap, LabelRef, Layout, MemoryRows, MemoryTable, Numbers, PrivateEvidence,
-    ReadOptions, Record, RowBytes, Schema, Sink, SinkError, Spot,
+    ClassTable, FeatureMap, ImageShape, LabelRef, Layout, MemoryRows, MemoryTable, Numbers,
+    PrivateEvidence, ReadOptions, Record, RowBytes, Schema, Sink, SinkError, Spot,
 };
 use efface_learn::Dataset;
 use efface_matrix::Matrix;
@@ -46,8 +46,8 @@ pub(crate) struct Table {
     pub(crate) schema: Schema,
     /// The map that made its rows to random features, if one did.
     pub(crate) feature_map: Option<FeatureMap>,
-    /// Height and width of the images that rows are, where the file says so.
-    pub(crate) image: Option<(u32, u32)>,
+    /// The shape of the images that rows are, where the file says so.
+    pub(crate) image: Option<ImageShape>,
     pub(crate) private: PrivateEvidence,
     /// Rows of the input, with those that were left out.
     pub(crate) read: u64,

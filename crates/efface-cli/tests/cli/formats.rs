@@ -136,6 +136,49 @@ fn folders_of_images() {
     w.efface("predict m.efface images").fails(2, &["images: `dog/1.png`: the file does not begin"]);
 }
 
+/// Images as arrays are those of IDX files, and colors come behind as NumPy has them.
+#[test]
+fn images_in_numpy_arrays() {
+    let w = Workshop::new();
+    let mut draws = Draws::new(8);
+    let labels: Vec<u8> = (0..60).map(|at| at % 2).collect();
+    let images: Vec<u8> = labels
+        .iter()
+        .flat_map(|label| [0; 16].map(|_: u8| draws.below(60) as u8 + label * 150))
+        .collect();
+    w.write("y.npy", npy("|u1", "(60,)", &labels));
+    w.write("gray.npy", npy("|u1", "(60, 4, 4)", &images));
+    w.write("gray.idx", [&[0, 0, 8, 3, 0, 0, 0, 60, 0, 0, 0, 4, 0, 0, 0, 4][..], &images].concat());
+    let shards = "--labels y.npy --mechanism shards --shards 2 --epochs 4 --network conv:2x2";
+    for file in ["gray.npy", "gray.idx"] {
+        w.efface(&format!("train {file} {shards} -o {file}.efface")).done();
+        w.efface(&format!("export {file}.efface --to json -o {file}.json")).done();
+    }
+    let weights = ["gray.npy", "gray.idx"].map(|file| {
+        let text = std::fs::read_to_string(w.path(&format!("{file}.json"))).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["coef"].clone()
+    });
+    assert!(weights[0].is_array() && weights[0] == weights[1]);
+
+    let colors: Vec<u8> = images.iter().flat_map(|&gray| [gray, 0, 255 - gray]).collect();
+    w.write("color.npy", npy("|u1", "(60, 4, 4, 3)", &colors));
+    life(&w, &format!("color.npy {shards} --capacity 200"), "row:4", "color.npy", 60);
+    let told = w.efface("evaluate m.efface color.npy --labels y.npy --json").done().json();
+    assert!(told["accuracy"].as_f64().unwrap() > 0.9, "{told:#}");
+    w.efface("add m.efface color.npy --labels y.npy").done();
+    w.write("wide.npy", npy("|u1", "(60, 2, 8, 3)", &colors));
+    w.write("small.npy", npy("|u1", "(60, 4, 2, 3)", &colors[..60 * 24]));
+    let other = ["wide.npy: the images are 3x2x8, and those that the model was trained on 3x4x4"];
+    for line in
+        ["predict m.efface", "evaluate m.efface --labels y.npy", "add m.efface --labels y.npy"]
+    {
+        w.efface(&format!("{line} wide.npy")).fails(2, &other);
+        w.efface(&format!("{line} small.npy")).fails(2, &["small.npy", "24", "48"]);
+    }
+    w.efface(&format!("train wide.npy {shards},image=3x4x4 -o o.efface"))
+        .fails(2, &["`image` among the layers is 3x4x4, and the images of the table are 3x2x8"]);
+}
+
 #[test]
 fn sparse_rows_in_libsvm() {
     let w = Workshop::new();

@@ -5,10 +5,12 @@ mod mapping;
 use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
 use crate::error::{
-    CellFault, Fault, FeatureMapError, LabelFault, LimitFault, OptionFault, Place, ReadError, Spot,
+    ArrayFault, CellFault, Fault, FeatureMapError, LabelFault, LimitFault, OptionFault, Place,
+    ReadError, Spot,
 };
 use crate::feature_map::{FeatureMap, Mapper};
 use crate::fitted::{Frame, RawWriter};
+use crate::image::ImageShape;
 use crate::input::Format;
 use crate::label::{Label, Labels, Verdict};
 use crate::options::ReadOptions;
@@ -27,8 +29,8 @@ pub(crate) struct Delivery<'a> {
     labels: Option<Labels>,
     /// Rows that wait to become random features, where they do.
     mapping: Option<Mapping>,
-    /// Height and width of the images that rows are, where the file says so.
-    image: Option<(u32, u32)>,
+    /// The shape of the images that rows are, where the file says so.
+    image: Option<ImageShape>,
     /// Rows before the first that is read.
     skipped: u64,
     position: u64,
@@ -102,14 +104,20 @@ impl<'a> Delivery<'a> {
         self.begin_images(columns, sparse, None)
     }
 
-    /// As [`begin`](Self::begin), of rows that are images of that height and width, where the file says so.
+    /// As [`begin`](Self::begin), of rows that are images of that shape, where the file says so.
     pub(crate) fn begin_images(
         &mut self,
         columns: FeatureNames,
         sparse: bool,
-        image: Option<(u32, u32)>,
+        image: Option<ImageShape>,
     ) -> Result<(), ReadError> {
         self.image = image;
+        if let (Some(got), Some(expected)) = (image, self.options.image)
+            && got != expected
+        {
+            let fault = ArrayFault::OtherImage { got, expected };
+            return Err(ReadError::at(Place::file(self.file), fault));
+        }
         let limit = u64::from(self.options.limits.columns);
         LimitFault::check("features", columns.len() as u64, limit)
             .map_err(|fault| ReadError::at(Place::file(self.file), fault))?;
@@ -121,7 +129,7 @@ impl<'a> Delivery<'a> {
                     return Err(fault(FeatureMapError::Sparse));
                 }
                 let inputs = columns.len() as u32;
-                let map = map.of_rows(inputs, image).map_err(fault)?;
+                let map = map.of_rows(inputs, image.and_then(ImageShape::gray)).map_err(fault)?;
                 self.mapping = Some(Mapping::new(Mapper::new(&map, inputs).map_err(fault)?));
                 FeatureNames::Listed(map.feature_names())
             }

@@ -103,9 +103,9 @@ fn draft_source(
         }
         Opened::Seekable(Format::Npz) => {
             let mut archive = Archive::open(&mut source, &options.limits)?;
-            let features = archive
+            let (features, divide) = archive
                 .features(options.array.as_deref().unwrap_or(npz::FEATURES), &options.limits)?;
-            Ok(Schema::matrix(matrix::implied(features.width(), 1.0))?.into())
+            Ok(Schema::matrix(matrix::implied(features.width(), divide))?.into())
         }
         #[cfg(feature = "parquet")]
         Opened::Seekable(format) => {

@@ -1,5 +1,7 @@
 //! Rules of arrays, whatever file they come from.
 
+use crate::image::ImageShape;
+
 /// An array that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -25,7 +27,10 @@ pub enum ArrayFault {
     #[error("the elements are text, but features must be numbers")]
     TextFeatures,
     /// The wrong number of axes for features.
-    #[error("features must have 2 axes (rows, columns), got {got}")]
+    #[error(
+        "features must have 2 axes (rows, columns), or 3 (images, height, width) or 4 (images, height, \
+         width, channels), got {got}"
+    )]
     FeatureAxes {
         /// Axes of the array.
         got: usize,
@@ -51,6 +56,14 @@ pub enum ArrayFault {
     /// Several labels that are texts.
     #[error("several labels are numbers to predict together, and these are text")]
     TextLabels,
+    /// Images of another shape than those of the model.
+    #[error("the images are {got}, and those that the model was trained on {expected}")]
+    OtherImage {
+        /// Their shape.
+        got: ImageShape,
+        /// That of the model.
+        expected: ImageShape,
+    },
     /// Two arrays of one table with different lengths.
     #[error("{got} rows, but the features have {expected}")]
     Rows {

@@ -159,7 +159,7 @@ pub enum CellFault {
     },
     /// A number that is no byte, where the model learnt from bytes.
     #[error(
-        "{got} is no byte, and the model learnt from the bytes of IDX images, 0 to 255, which it divides \
+        "{got} is no byte, and the model learnt from the bytes of images, 0 to 255, which it divides \
          by 255 itself: give them as they are"
     )]
     NoByte {

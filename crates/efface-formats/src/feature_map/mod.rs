@@ -167,6 +167,15 @@ impl FeatureMap {
         (0..self.width()).map(|at| format!("{}:{at}", self.name())).collect()
     }
 
+    /// Height and width of the images that it is of, where it is of images.
+    #[must_use]
+    pub fn image(&self) -> Option<(u32, u32)> {
+        match self.kind {
+            Kind::Convolution { image, .. } => image,
+            _ => None,
+        }
+    }
+
     /// The same map, of rows with so many `inputs`; `found` is the shape of their images where the table
     /// itself states it.
     ///

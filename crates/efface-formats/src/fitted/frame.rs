@@ -25,7 +25,7 @@ pub enum Frame {
         /// Whether rows are stored without their zeros. Then a cell cannot be missing and numbers are
         /// scaled but not centred.
         sparse: bool,
-        /// What a column of equal numbers is divided by: 255 for the bytes of IDX images, else 1.
+        /// What a column of equal numbers is divided by: 255 for the bytes of images, else 1.
         #[serde(with = "exact")]
         divide: f64,
     },

@@ -5,6 +5,8 @@ use std::io::{self, BufRead, Read};
 use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::error::{ArrayFault, Fault, LimitFault, Place, ReadError, Spot};
+use crate::format::pixels::{by_channel, gather};
+use crate::image::ImageShape;
 use crate::limits::Limits;
 use crate::source::read_all;
 
@@ -54,6 +56,19 @@ pub(crate) enum Endian {
     Big,
 }
 
+/// What the axes behind the first are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Axes {
+    /// One value for each row.
+    Value,
+    /// Any number of them, joined: rows of an IDX file.
+    Joined,
+    /// Columns, or an image by height and width, with channels before these.
+    ChannelsFirst,
+    /// Columns, or an image by height and width, with channels behind these, which rows have in front.
+    ChannelsLast,
+}
+
 /// What a header states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArrayHeader {
@@ -68,10 +83,18 @@ impl ArrayHeader {
         self.shape.first().copied().unwrap_or(1)
     }
 
-    /// Height and width of each row, where there are three axes.
-    fn image(&self) -> Option<(u32, u32)> {
-        let [_, height, width] = self.shape[..] else { return None };
-        Some((height.try_into().ok()?, width.try_into().ok()?))
+    /// The shape of each row, where it is an image.
+    fn image(&self, axes: Axes) -> Option<ImageShape> {
+        let [channels, height, width] = match (axes, &self.shape[..]) {
+            (Axes::Joined | Axes::ChannelsFirst | Axes::ChannelsLast, &[_, height, width]) => {
+                [1, height, width]
+            }
+            (Axes::ChannelsFirst, &[_, channels, height, width])
+            | (Axes::ChannelsLast, &[_, height, width, channels]) => [channels, height, width],
+            _ => return None,
+        };
+        let [channels, height, width] = [channels, height, width].map(u32::try_from);
+        Some(ImageShape { channels: channels.ok()?, height: height.ok()?, width: width.ok()? })
     }
 
     fn shape_text(&self) -> String {
@@ -90,32 +113,37 @@ pub(crate) struct ArrayRows<'r> {
     width: usize,
     row: u64,
     bytes: Vec<u8>,
+    /// The numbers of an image as they lie in the file, where rows have them in another order.
+    pixels: Vec<u8>,
     /// All bytes of an array stored column by column.
     columns: Option<Vec<u8>>,
     text: String,
-    /// Height and width of each row, where the header has three axes.
-    image: Option<(u32, u32)>,
+    /// The shape of each row, where it is an image.
+    image: Option<ImageShape>,
+    /// Whether the numbers of an image lie in another order in the file than in rows.
+    reordered: bool,
 }
 
 impl<'r> ArrayRows<'r> {
-    /// An array of features, with two axes; `flatten` joins all axes but the first.
+    /// An array of features: rows of columns, or images.
     pub(crate) fn features(
         file: &str,
         header: &ArrayHeader,
         input: Box<dyn BufRead + 'r>,
-        flatten: bool,
+        axes: Axes,
         limits: &Limits,
         budget: &Budget,
     ) -> Result<Self, ReadError> {
         let fault = |fault| ReadError::at(Place::file(file), fault);
-        let axes = header.shape.len();
-        if !(axes == 2 || flatten && axes > 2) {
-            return Err(fault(Fault::Array(ArrayFault::FeatureAxes { got: axes })));
+        let got = header.shape.len();
+        let most = if axes == Axes::Joined { usize::MAX } else { 4 };
+        if !(2..=most).contains(&got) {
+            return Err(fault(Fault::Array(ArrayFault::FeatureAxes { got })));
         }
         if header.element.is_text() {
             return Err(fault(Fault::Array(ArrayFault::TextFeatures)));
         }
-        Self::open(file, header, input, limits, budget)
+        Self::open(file, header, input, axes, limits, budget)
     }
 
     /// An array of labels: one value per row, or `labels` numbers where there are several.
@@ -139,7 +167,7 @@ impl<'r> ArrayRows<'r> {
         if labels > 1 && header.element.is_text() {
             return Err(fault(ArrayFault::TextLabels));
         }
-        Self::open(file, header, input, limits, budget)
+        Self::open(file, header, input, Axes::Value, limits, budget)
     }
 
     /// An array of one value per row.
@@ -154,13 +182,14 @@ impl<'r> ArrayRows<'r> {
             let shape = header.shape_text();
             return Err(ReadError::at(Place::file(file), ArrayFault::ColumnAxes { shape }));
         }
-        Self::open(file, header, input, limits, budget)
+        Self::open(file, header, input, Axes::Value, limits, budget)
     }
 
     fn open(
         file: &str,
         header: &ArrayHeader,
         input: Box<dyn BufRead + 'r>,
+        axes: Axes,
         limits: &Limits,
         budget: &Budget,
     ) -> Result<Self, ReadError> {
@@ -189,11 +218,16 @@ impl<'r> ArrayRows<'r> {
             width: width as usize,
             row: 0,
             bytes: Vec::new(),
+            pixels: Vec::new(),
             columns: None,
             text: String::new(),
-            image: header.image(),
+            image: header.image(axes),
+            reordered: false,
         };
-        if header.column_major && width > 1 && rows > 1 {
+        let channels = array.image.map_or(1, |image| image.channels);
+        array.reordered = array.image.is_some() && header.column_major
+            || axes == Axes::ChannelsLast && channels > 1;
+        if header.column_major && width > 1 && (rows > 1 || array.reordered) {
             let all = read_all(&mut array.input, total, 1, budget);
             let all = array.whole(all, total)?;
             array.columns = Some(all);
@@ -206,8 +240,8 @@ impl<'r> ArrayRows<'r> {
         self.width
     }
 
-    /// Height and width of each row, where the file says so.
-    pub(crate) fn image(&self) -> Option<(u32, u32)> {
+    /// The shape of each row, where it is an image.
+    pub(crate) fn image(&self) -> Option<ImageShape> {
         self.image
     }
 
@@ -234,13 +268,24 @@ impl<'r> ArrayRows<'r> {
         let size = self.element.size() as usize;
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();
-        match &self.columns {
-            None => self.fill(&mut bytes, (self.width * size) as u64)?,
-            Some(all) => {
-                for column in 0..self.width {
-                    let start = (column * self.rows as usize + self.row as usize) * size;
-                    bytes.extend_from_slice(all.get(start..start + size).unwrap_or_default());
-                }
+        let (rows, row) = (self.rows as usize, self.row as usize);
+        match (&self.columns, self.image.filter(|_| self.reordered)) {
+            (None, None) => self.fill(&mut bytes, (self.width * size) as u64)?,
+            (None, Some(image)) => {
+                let mut pixels = std::mem::take(&mut self.pixels);
+                pixels.clear();
+                self.fill(&mut pixels, (self.width * size) as u64)?;
+                let places = by_channel(image).map(|at| at.in_rows(image));
+                gather(&pixels, places, size, &mut bytes);
+                self.pixels = pixels;
+            }
+            (Some(all), None) => {
+                let places = (0..self.width).map(|column| column * rows + row);
+                gather(all, places, size, &mut bytes);
+            }
+            (Some(all), Some(image)) => {
+                let places = by_channel(image).map(|at| at.in_columns(image) * rows + row);
+                gather(all, places, size, &mut bytes);
             }
         }
         self.bytes = bytes;

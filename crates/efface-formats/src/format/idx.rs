@@ -53,3 +53,8 @@ pub(crate) const BYTE: f64 = 255.0;
 pub(crate) fn divisor(header: &ArrayHeader) -> f64 {
     if header.element == Element::U8 { BYTE } else { 1.0 }
 }
+
+/// The same of an NPY array, whose bytes are those of images where it has more axes than a table.
+pub(crate) fn divisor_of_images(header: &ArrayHeader) -> f64 {
+    if header.shape.len() > 2 { divisor(header) } else { 1.0 }
+}

@@ -7,5 +7,6 @@ pub(crate) mod idx;
 pub(crate) mod libsvm;
 pub(crate) mod npy;
 pub(crate) mod npz;
+pub(crate) mod pixels;
 pub(crate) mod png;
 pub(crate) mod recognise;

@@ -10,8 +10,8 @@ use zip::result::ZipError;
 
 use crate::budget::Budget;
 use crate::error::{NpzFault, Place, ReadError};
-use crate::format::arrays::ArrayRows;
-use crate::format::npy;
+use crate::format::arrays::{ArrayRows, Axes};
+use crate::format::{idx, npy};
 use crate::limits::Limits;
 use crate::source::{Counted, ReadSeek, Source};
 
@@ -49,16 +49,18 @@ impl Archive {
         self.zip.index_for_name(&entry_name(array)).is_some()
     }
 
-    /// The array as rows of features.
+    /// The array as rows of features, and what they are divided by without a schema.
     pub(crate) fn features(
         &mut self,
         array: &str,
         limits: &Limits,
-    ) -> Result<ArrayRows<'_>, ReadError> {
+    ) -> Result<(ArrayRows<'_>, f64), ReadError> {
         let (place, budget) = (self.place(array), self.budget.clone());
         let mut input = self.entry(array, limits)?;
         let header = npy::read_header(&place, &mut input, limits)?;
-        ArrayRows::features(&place, &header, input, false, limits, &budget)
+        let divide = idx::divisor_of_images(&header);
+        let axes = Axes::ChannelsLast;
+        Ok((ArrayRows::features(&place, &header, input, axes, limits, &budget)?, divide))
     }
 
     /// The array as one value per row.

@@ -141,7 +141,7 @@ pub struct Matrix {
     /// The number of the first column: 1 for LIBSVM, else 0.
     #[serde(default)]
     pub first: u32,
-    /// What every number is divided by: 255 for the bytes of IDX images.
+    /// What every number is divided by: 255 for the bytes of images.
     #[serde(default = "one")]
     pub divide: f64,
 }

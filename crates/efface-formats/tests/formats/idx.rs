@@ -88,7 +88,7 @@ fn unknown_element() {
 #[test]
 fn no_axes() {
     assert_eq!(error(&[0, 0, 8, 0]), "data.idx: the file declares no axes");
-    assert!(error(&idx(8, &[1], &[1])).ends_with("(rows, columns), got 1"));
+    assert!(error(&idx(8, &[1], &[1])).ends_with("got 1"));
 }
 
 #[test]

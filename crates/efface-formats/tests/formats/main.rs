@@ -15,6 +15,7 @@ mod fitted_forgets;
 mod fitted_kinds;
 mod gzip;
 mod idx;
+mod images;
 mod libsvm;
 mod memory;
 mod memory_limits;

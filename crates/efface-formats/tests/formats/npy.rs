@@ -211,8 +211,10 @@ fn element_types_that_are_not_read() {
 
 #[test]
 fn wrong_axes() {
-    assert!(error(&described("'<f8'", "(4,)")).ends_with("(rows, columns), got 1"));
-    assert!(error(&described("'<f8'", "(4, 2, 2)")).ends_with("(rows, columns), got 3"));
+    assert!(error(&described("'<f8'", "(4,)")).ends_with("got 1"));
+    let five = error(&described("'<f8'", "(4, 2, 2, 2, 2)"));
+    assert!(five.ends_with("or 4 (images, height, width, channels), got 5"), "{five}");
+    assert!(error(&described("'<U5'", "(1, 1, 1)")).contains("the elements are text"));
     assert_eq!(error(&described("'<f8'", "(4, 0)")), "data.npy: no feature columns are left");
 }
 

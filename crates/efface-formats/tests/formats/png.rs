@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use efface_formats::{Format, Input, ReadOptions, Summary, read};
+use efface_formats::{Format, ImageShape, Input, ReadOptions, Summary, read};
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
@@ -105,7 +105,8 @@ fn folders_are_classes_and_paths_are_ids() {
     assert_eq!(read.ids, ["cat/a.png", "cat/old/a.png", "dog/b.PNG"]);
     assert_eq!(read.rows, [scaled(&[0, 1, 2, 3]), scaled(&[7, 8, 9, 10]), scaled(&[4, 5, 6, 255])]);
     assert_eq!(summary.classes.unwrap().names, ["cat", "dog"]);
-    assert_eq!((summary.format, summary.image), (Some(Format::Png), Some((2, 2))));
+    let shape = ImageShape { channels: 1, height: 2, width: 2 };
+    assert_eq!((summary.format, summary.image), (Some(Format::Png), Some(shape)));
     let (read, _) = look(folder.path(), &unlabelled()).unwrap();
     assert_eq!(read.rows.len(), 3);
 }
@@ -150,7 +151,8 @@ fn filters_and_colors() {
     put(folder.path(), "a/x.png", png(2, 2, 2, &lines));
     let (read, summary) = look(folder.path(), &unlabelled()).unwrap();
     let expected = [1, 11, 2, 12, 2, 22, 3, 23, 3, 33, 4, 34];
-    assert_eq!((read.rows, summary.image), (vec![scaled(&expected)], None));
+    let shape = ImageShape { channels: 3, height: 2, width: 2 };
+    assert_eq!((read.rows, summary.image), (vec![scaled(&expected)], Some(shape)));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the search for a mechanism's constants starts from.
 
+use efface_formats::ImageShape;
 use efface_learn::Constants;
 use efface_learn::mechanism::{BatchPlan, Grid as Points};
 use efface_learn::risk::output_noise;
@@ -44,8 +45,8 @@ pub(crate) struct Public<'a> {
     /// Records deleted together, before and since, that claims about features of a training are to
     /// hold for; 0 where features are others.
     pub(crate) deletions: u64,
-    /// Height and width of the images that rows are, where the table says so.
-    pub(crate) image: Option<(u32, u32)>,
+    /// The shape of the images that rows are, where the table says so.
+    pub(crate) image: Option<ImageShape>,
     /// What steps are over, where that is not all records.
     pub(crate) batches: Option<BatchPlan>,
 }

@@ -1,6 +1,6 @@
 //! What the data decide about a plan.
 
-use efface_formats::FeatureMap;
+use efface_formats::{FeatureMap, ImageShape};
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,8 @@ pub struct Facts {
     pub sparse: bool,
     /// The map from declared rows to random features, where `features` are these.
     pub feature_map: Option<FeatureMap>,
-    /// Height and width of the images that rows are, where the table says so.
-    pub image: Option<(u32, u32)>,
+    /// The shape of the images that rows are, where the table says so.
+    pub image: Option<ImageShape>,
     /// Class labels in order, empty for regression.
     pub classes: Vec<String>,
     /// True when the user listed them.
@@ -48,6 +48,11 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// Height and width of the images that rows are, where the table says so and they have one channel.
+    pub(crate) fn gray(&self) -> Option<(u32, u32)> {
+        self.image.and_then(ImageShape::gray)
+    }
+
     /// Of records whose preprocessing is fitted: all that the plan needs of them is how many there are,
     /// of how many classes.
     pub(crate) fn of_fitting(fitting: Fitting, classes: Vec<String>) -> Self {

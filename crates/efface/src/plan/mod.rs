@@ -7,6 +7,7 @@ mod defaults;
 mod facts;
 mod fitting;
 mod groups;
+mod image;
 mod sampled;
 mod schedule;
 mod sharded;

@@ -1,5 +1,6 @@
 //! The public constants of a network that is trained on sampled batches.
 
+use efface_formats::ImageShape;
 use efface_net::{CheckedDpSgd, DpSgdPlan, NetError, Network, NetworkError, Optimizer, Shape};
 use efface_privacy::event::Unit;
 use efface_privacy::quantity::Decimal;
@@ -227,11 +228,23 @@ impl Layers {
     }
 
     /// Channels, height and width of rows with so many features; `found` is what the table says.
-    pub(crate) fn input(&self, features: u64, found: Option<(u32, u32)>) -> Result<[u32; 3]> {
+    pub(crate) fn input(&self, features: u64, found: Option<ImageShape>) -> Result<[u32; 3]> {
         let flat = u32::try_from(features).map_err(|_| {
             Error::refused(Code::Network, format!("rows have {features} features, too many"))
         })?;
-        let of_table = found.map(|(height, width)| [1, height, width]);
+        let of_table = found.map(|image| [image.channels, image.height, image.width]);
+        if let (Some([channels, height, width]), Some(found)) = (self.image, found)
+            && self.image != of_table
+        {
+            let told = ImageShape { channels, height, width };
+            return Err(Error::input(
+                Code::Network,
+                format!(
+                    "`image` among the layers is {told}, and the images of the table are {found}"
+                ),
+            )
+            .hint("leave `image` out"));
+        }
         let input = self.image.or(of_table).unwrap_or([flat, 1, 1]);
         let numbers = input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
         if numbers == Some(features) {

@@ -164,7 +164,7 @@ impl<'a, 'm> Grounds<'a, 'm> {
         let settings = Settings { features, ..declared.settings.clone() };
         let inputs = u32::try_from(declared.facts.features).unwrap_or(u32::MAX);
         let map = Choices::of(candidate::objective(&settings), false)?.feature_map;
-        let map = map.map(|map| map.of_rows(inputs, declared.facts.image)).transpose();
+        let map = map.map(|map| map.of_rows(inputs, declared.facts.gray())).transpose();
         let Some(map) = map.map_err(wrong)? else { return Ok(declared.clone()) };
         let plain = Settings { features: None, ..settings.clone() };
         let width = u64::from(map.width());

@@ -111,7 +111,7 @@ impl Plan {
             size_origin: origin(false, &[size_origin, delta_origin]),
             given: choices.given.as_ref(),
             deletions: choices.most_deletions().unwrap_or(0),
-            image: facts.image,
+            image: facts.image.filter(|_| facts.feature_map.is_none()),
             batches,
         };
         list_given(&mut list, choices);

@@ -11,7 +11,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{LimitFault, Place, PngFault, ReadError};
-use crate::format::arrays::{ArrayHeader, ArrayRows, Element, Endian};
+use crate::format::arrays::{ArrayHeader, ArrayRows, Axes, Element, Endian};
 use crate::format::csv::CsvTable;
 use crate::limits::Limits;
 use crate::options::ReadOptions;
@@ -70,7 +70,7 @@ pub(crate) fn open<'r>(
         file,
         &header(shape, Element::U8),
         Box::new(BufReader::new(images)),
-        true,
+        Axes::ChannelsFirst,
         &options.limits,
         budget,
     )?;

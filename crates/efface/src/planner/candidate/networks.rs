@@ -12,19 +12,19 @@ const LEAST_SIDE: u32 = 20;
 /// The layers that are proposed for images.
 const FOR_IMAGES: &str = "conv:16x8/2,pool,conv:32x4/2,pool,dense:32";
 
-/// Random filters over images.
+/// Random filters over images of one channel.
 pub(super) fn filters(facts: &Facts) -> Option<&'static str> {
-    facts.image.map(|_| "random-conv:64x6")
+    facts.gray().map(|_| "random-conv:64x6")
 }
 
-/// Random Fourier features, where rows are no images.
+/// Random Fourier features, where rows are no such images.
 pub(super) fn fourier(facts: &Facts) -> Option<&'static str> {
-    facts.image.is_none().then_some("rff:1024")
+    facts.gray().is_none().then_some("rff:1024")
 }
 
-/// Random gated features, where rows are no images.
+/// Random gated features, where rows are no such images.
 pub(super) fn gated(facts: &Facts) -> Option<&'static str> {
-    facts.image.is_none().then_some("gated:512")
+    facts.gray().is_none().then_some("gated:512")
 }
 
 /// lambda for features of that many records, where none is asked for: about a tenth of a record's share, a
@@ -43,7 +43,7 @@ pub(in crate::planner) fn sums_of_features(inputs: &Inputs<'_>) -> Result<Option
 /// Settings of a mechanism that trains networks, without what these have no use for.
 fn network(inputs: &Inputs<'_>, mechanism: MechanismName) -> Settings {
     let asked = inputs.settings;
-    let image = inputs.facts.image.filter(|(height, width)| *height.min(width) >= LEAST_SIDE);
+    let image = inputs.facts.image.filter(|image| image.height.min(image.width) >= LEAST_SIDE);
     let layers = image.filter(|_| asked.features.is_none()).map(|_| FOR_IMAGES.to_owned());
     Settings {
         network: asked.network.clone().or(layers),
