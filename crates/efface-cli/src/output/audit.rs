@@ -40,6 +40,7 @@ impl Output {
                 ">lambda",
                 ">S",
                 ">N",
+                ">l",
                 ">certified",
                 ">estimate",
                 ">at least",
@@ -53,9 +54,10 @@ impl Output {
                 let counts = [i.learning, i.removal].map(|count| count.to_string());
                 let constants = [i.step, i.sigma, i.lambda].map(|constant| constant.to_string());
                 let sizes = [i.group, i.n].map(|size| size.to_string());
+                let batches = i.batches.map_or_else(|| "-".to_owned(), |count| count.to_string());
                 let found =
                     [ceiling(found.mu), estimate, floor(found.lower), found.counted.to_string()];
-                counts.into_iter().chain(constants).chain(sizes).chain(found)
+                counts.into_iter().chain(constants).chain(sizes).chain([batches]).chain(found)
             });
             let planted = faults.iter().map(|(fault, found)| {
                 let word = found.verdict.word().to_owned();

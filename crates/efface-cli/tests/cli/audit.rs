@@ -209,12 +209,14 @@ fn false_claims_are_found() {
     let w = Workshop::new();
     let found = w.efface("audit tightness --runs 20000 --json").done().json();
     let faults = found["faults"].as_array().unwrap();
-    assert_eq!(faults.len(), 6);
+    assert_eq!(faults.len(), 7);
     for (index, fault) in faults.iter().enumerate() {
         let expected = if index == 0 { "consistent" } else { "refuted" };
         assert_eq!(fault["measured"]["verdict"], expected, "{fault:#}");
     }
-    assert!(found["tightness"].as_array().unwrap().len() >= 6);
+    let tightness = found["tightness"].as_array().unwrap();
+    let over_batches = |one: &&Value| one["instance"]["batches"].is_u64();
+    assert_eq!((tightness.len(), tightness.iter().filter(over_batches).count()), (11, 4));
     let text = w.efface("audit tightness --runs 20000").done().stdout;
     assert!(text.contains("certified") && text.contains("half of sigma is drawn"), "{text}");
 }

@@ -1,5 +1,7 @@
 //! Faults that a build could have, for the audit to find.
 
+use super::instance::{FAULTY, FAULTY_CYCLE, Instance};
+
 /// One mistake: in what is run, or in what is claimed of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -13,12 +15,29 @@ pub enum Fault {
     Divisor,
     /// The reference's last step goes without noise.
     QuietReference,
+    /// The claim takes the records' batch to be visited half as often as it is.
+    RareVisits,
 }
 
 impl Fault {
     /// Every fault.
-    pub const ALL: [Self; 5] =
-        [Self::HalfNoise, Self::StepFewer, Self::HalfShift, Self::Divisor, Self::QuietReference];
+    pub const ALL: [Self; 6] = [
+        Self::HalfNoise,
+        Self::StepFewer,
+        Self::HalfShift,
+        Self::Divisor,
+        Self::QuietReference,
+        Self::RareVisits,
+    ];
+
+    /// The instance on which it is within reach.
+    #[must_use]
+    pub fn instance(self) -> Instance {
+        match self {
+            Self::RareVisits => FAULTY_CYCLE,
+            _ => FAULTY,
+        }
+    }
 
     /// The planted fault described in words.
     #[must_use]
@@ -29,6 +48,7 @@ impl Fault {
             Self::HalfShift => "the claim halves the shift of a step",
             Self::Divisor => "the claim divides by n_max instead of N",
             Self::QuietReference => "the reference's last noise is omitted",
+            Self::RareVisits => "over batches: the claim takes every second visit",
         }
     }
 }

@@ -35,12 +35,13 @@ pub use canary::plant;
 pub use candidate::{Candidate, optimum, search};
 pub use examine::{Budget, Direction, Examined, Means, examine};
 pub use fault::Fault;
-pub use instance::{FAULTY, Instance, Measured, TIGHT};
+pub use instance::{FAULTY, FAULTY_CYCLE, Instance, Measured, TIGHT, TIGHT_CYCLES};
 pub use result::{
     AuditResult, CanaryTest, Certified, Compared, Deleted, Head, Records, SCHEMA, Split, Test,
     Verdict, judge, largest,
 };
 pub use vault::{Options, audit};
 pub use worlds::{
-    BatchWorlds, Chains, Design, Ended, EngineWorlds, Noise, Phase, Seeds, Side, Steps, Worlds,
+    BatchWorlds, Chains, Cycle, CycleWorlds, Design, Ended, EngineWorlds, Noise, Phase, Seeds,
+    Side, Steps, Worlds,
 };

@@ -230,10 +230,25 @@ fn the_accountant_is_attained() {
     }
 }
 
+/// The same over batches: the engine's own steps, and rows in the batch that is visited last.
+#[test]
+fn the_accountant_is_attained_over_batches() {
+    for (index, instance) in TIGHT_CYCLES.iter().enumerate() {
+        let seeds = Seeds::new([70 + index as u8; 32]);
+        let measured = instance.measure(None, seeds, &budget(150_000)).unwrap();
+        let (estimate, lower) = (measured.estimate / measured.mu, measured.lower / measured.mu);
+        assert!((estimate - 1.0).abs() < 0.05, "{instance:?}: {measured:?}");
+        assert!(lower > 0.95 && lower <= 1.0, "{instance:?}: {measured:?}");
+        assert_eq!(measured.verdict, Verdict::Consistent);
+    }
+}
+
 #[test]
 fn every_fault_is_found_and_none_where_there_is_none() {
-    let measure =
-        |fault, seed| FAULTY.measure(fault, Seeds::new([seed; 32]), &budget(20_000)).unwrap();
+    let measure = |fault: Option<Fault>, seed| {
+        let instance = fault.map_or(FAULTY, Fault::instance);
+        instance.measure(fault, Seeds::new([seed; 32]), &budget(20_000)).unwrap()
+    };
     let honest = measure(None, 40);
     assert_eq!(honest.verdict, Verdict::Consistent, "{honest:?}");
     for (index, fault) in Fault::ALL.into_iter().enumerate() {
@@ -263,6 +278,9 @@ fn bad_instances_are_refused() {
         Instance { step: 5.0, ..FAULTY },
         Instance { sigma: f64::NAN, ..FAULTY },
         Instance { capacity: 3, ..FAULTY },
+        Instance { batches: Some(3), ..FAULTY_CYCLE },
+        Instance { batches: Some(0), ..FAULTY_CYCLE },
+        Instance { group: 5, ..FAULTY_CYCLE },
     ] {
         assert!(bad.measure(None, seeds(), &budget(100)).is_err(), "{bad:?}");
     }

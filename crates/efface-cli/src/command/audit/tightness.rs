@@ -1,7 +1,7 @@
 //! `efface audit tightness`: instances that attain the certified mu, and planted faults.
 
 use clap::Args;
-use efface_lab::audit::{FAULTY, Fault, Measured, Seeds, TIGHT, Verdict};
+use efface_lab::audit::{FAULTY, Fault, Measured, Seeds, TIGHT, TIGHT_CYCLES, Verdict};
 use serde_json::json;
 
 use super::{seed, within};
@@ -38,13 +38,14 @@ impl Tightness {
             stream += 1;
             Seeds::new(own)
         };
-        for instance in TIGHT {
+        for instance in TIGHT.into_iter().chain(TIGHT_CYCLES) {
             let found = within(self.runs, None, |budget| instance.measure(None, seeds(), budget))?;
             measured.push((instance, found));
         }
         let mut faults: Vec<(&str, Measured)> = Vec::new();
         for fault in std::iter::once(None).chain(Fault::ALL.map(Some)) {
-            let found = within(self.runs, None, |budget| FAULTY.measure(fault, seeds(), budget))?;
+            let instance = fault.map_or(FAULTY, Fault::instance);
+            let found = within(self.runs, None, |budget| instance.measure(fault, seeds(), budget))?;
             faults.push((fault.map_or("none", Fault::words), found));
         }
         let honest = measured.iter().map(|(_, found)| found.verdict).chain([faults[0].1.verdict]);

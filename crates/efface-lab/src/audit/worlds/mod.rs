@@ -1,10 +1,12 @@
 //! The two worlds an audit compares, as sources of independent releases.
 
 mod batch;
+mod cycle;
 mod design;
 mod engine;
 
 pub use batch::{BatchWorlds, Chains, Noise, Phase, Steps};
+pub use cycle::{Cycle, CycleWorlds};
 pub use design::Design;
 pub use engine::EngineWorlds;
 
