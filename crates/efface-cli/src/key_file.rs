@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{self, Path, PathBuf};
 
-use efface::{Code, Error, Keyring};
+use efface::{Code, Error, Keyring, KeyringError};
 use zeroize::Zeroizing;
 
 use crate::context;
@@ -60,7 +60,12 @@ pub(crate) fn load_or_create(given: Option<&Path>, output: &mut Output) -> Resul
     if path.exists() {
         return read(&path);
     }
-    let keyring = create(&path)?;
+    let [seed, secret] = drawn()?;
+    let keyring = match Keyring::create(&path, &seed, &secret) {
+        // Another command that found none has made it meanwhile, whole: it is the user's key.
+        Err(KeyringError::AlreadyExists { .. }) => return read(&path),
+        made => made.map_err(unusable)?,
+    };
     output.notice(&format!(
         "made a new key: {}\npublic key: {}\nback up the key separately from the vaults; whoever \
          verifies certificates needs the public key",
@@ -72,9 +77,13 @@ pub(crate) fn load_or_create(given: Option<&Path>, output: &mut Output) -> Resul
 
 /// Makes a key where there is none.
 pub(crate) fn create(path: &Path) -> Result<Keyring> {
-    let mut seed = Zeroizing::new([0u8; 32]);
-    let mut secret = Zeroizing::new([0u8; 32]);
-    for bytes in [&mut seed, &mut secret] {
+    let [seed, secret] = drawn()?;
+    Ok(Keyring::create(path, &seed, &secret).map_err(unusable)?)
+}
+
+fn drawn() -> Result<[Zeroizing<[u8; 32]>; 2]> {
+    let mut drawn = [(); 2].map(|()| Zeroizing::new([0; 32]));
+    for bytes in &mut drawn {
         context::random(&mut bytes[..]).map_err(|error| {
             Error::storage(
                 Code::Randomness,
@@ -82,8 +91,11 @@ pub(crate) fn create(path: &Path) -> Result<Keyring> {
             )
         })?;
     }
-    Keyring::create(path, &seed, &secret)
-        .map_err(|error| Error::storage(Code::Key, error.to_string()).into())
+    Ok(drawn)
+}
+
+fn unusable(error: KeyringError) -> Error {
+    Error::storage(Code::Key, error.to_string())
 }
 
 /// Reads a key file.

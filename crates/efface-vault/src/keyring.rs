@@ -92,7 +92,8 @@ impl Keyring {
             make_folder(folder).map_err(io)?;
             refuse_open(folder, 0o022, 0o700)?;
         }
-        let draft = beside(path, &format!(".{}.new", std::process::id()));
+        // Named for these keys: neither a process of the same number nor what one left is met.
+        let draft = beside(path, &format!(".{}.new", check_digits("draft", secret)));
         let written = write_new(&draft, &rendered(seed, secret)).and_then(|()| {
             // A second name for the finished file: unlike a renaming, it never overwrites.
             fs::hard_link(&draft, path)

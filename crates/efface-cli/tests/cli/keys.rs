@@ -2,6 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 
 use crate::table::{Label, table};
 use crate::workshop::Workshop;
@@ -20,6 +21,28 @@ fn train_makes_a_key_at_first_use_and_says_so() {
     assert_eq!(mode, 0o600);
     let again = w.efface("train data.csv --label y --id id --subject user -o n.efface").done();
     assert_eq!(again.stderr, "", "the second use says nothing");
+}
+
+#[test]
+fn trainings_that_start_together_share_the_key_of_the_first() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 40));
+    let started = ["a", "b", "c", "d"].map(|name| {
+        let line = format!("train data.csv --label y --id id --subject user -o {name}.efface");
+        let arguments: Vec<&str> = line.split(' ').collect();
+        w.command(&arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+    });
+    let said = started.map(|one| {
+        let ended = one.wait_with_output().unwrap();
+        let text = String::from_utf8(ended.stderr).unwrap();
+        assert!(ended.status.success(), "{text}");
+        text.contains("made a new key")
+    });
+    assert_eq!(said.iter().filter(|made| **made).count(), 1, "{said:?}");
+    let folder = w.key_file().parent().unwrap().to_owned();
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "no draft of a key is left");
+    w.efface("status d.efface").done();
+    w.efface("delete a.efface --record r1").done();
 }
 
 #[test]
