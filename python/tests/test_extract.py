@@ -72,6 +72,27 @@ def test_certificates_name_the_model(tmp_path: Path) -> None:
         plain.predict(X)
 
 
+def test_what_goes_before_the_model_is_named_with_it() -> None:
+    raw, y = records()
+    steps: dict[str, Any] = {"preprocess": lambda batch: batch / 2, "preprocess_name": "halves"}
+    X = efface.extract(encoder, raw, name="encoder 3", **steps)
+    np.testing.assert_allclose(X, encoder(raw / 2), rtol=1e-5, atol=1e-6)
+    assert X.extractor == "encoder 3, after halves"
+    model = UnlearningClassifier().fit(X, y)
+    listed = {c["name"]: c for c in stated(model.forget(ids="row:3"))["constants"]}
+    assert listed["extractor"]["value"] == "encoder 3, after halves"
+    with pytest.raises(efface.InputError, match="outputs of 'encoder 3, after halves'"):
+        model.predict(made(raw))
+    for missing, said in (("preprocess_name", "which steps"), ("preprocess", "there is no")):
+        with pytest.raises(efface.InputError, match=said):
+            efface.extract(encoder, raw, name="x", **{**steps, missing: None})
+    with pytest.raises(efface.Refused, match="other records of its batch"):
+        centred = {"preprocess": lambda b: b - b.mean(axis=0), "preprocess_name": "centred"}
+        efface.extract(encoder, raw, name="x", **centred)
+    with pytest.raises(efface.InputError, match="must be a module of torch or a callable, got str"):
+        efface.extract(encoder, raw, name="x", preprocess="halves", preprocess_name="x")  # type: ignore[arg-type]
+
+
 def test_a_model_may_be_named_without_rows_that_say_it() -> None:
     raw, y = records()
     model = UnlearningClassifier(extractor="encoder 3").fit(encoder(raw), y)
@@ -211,6 +232,12 @@ def test_modules_of_torch() -> None:
     drawn = torch.utils.data.DataLoader(rows, batch_sampler=sampler)
     with pytest.raises(efface.InputError, match="RandomSampler"):
         efface.extract(module, drawn)
+    scaled = [torch.nn.Sequential(torch.nn.Hardtanh(-b, b)).eval() for b in (2.0, 3.0)]
+    said = [efface.extract(module, raw, name="small", preprocess=s).extractor for s in scaled]
+    assert all(str(one).startswith(f"{X.extractor}, after Sequential, sha256 ") for one in said)
+    assert said[0] != said[1]
+    with pytest.raises(efface.Refused, match="`preprocess` is in training mode"):
+        efface.extract(module, raw, preprocess=scaled[0].train())
     model = UnlearningClassifier().fit(X, y)
     with torch.no_grad():
         module[0].weight[0, 0] += 1e-3

@@ -158,6 +158,8 @@ def extract(
     data: Any,
     *,
     name: str | None = None,
+    preprocess: Callable[[Any], Any] | None = None,
+    preprocess_name: str | None = None,
     batch_size: int = 256,
     training: Training | None = None,
 ) -> Features:
@@ -180,6 +182,11 @@ def extract(
         What certificates call the model, such as its name and version; needed for callables. Of a
         module by default its class; the SHA-256 of its layers and weights is added, which says
         nothing of its code.
+    preprocess : torch module, or callable, optional
+        What records go through before the model, such as resizing and scaling. What is done to them
+        elsewhere is in no certificate.
+    preprocess_name : str, optional
+        What certificates call it, by the same rules as `name`.
     batch_size : int, default=256
         Records that the model is given at once.
     training : Training, optional
@@ -201,19 +208,14 @@ def extract(
     InputError
         Where it does not give a row of finite numbers for each record.
     """
-    module = _module(model)
-    if module is not None and any(part.training for part in module.modules()):
-        raise Refused(
-            "the model is in training mode: what it gives for a record would depend on others, or "
-            "on chance (batch normalisation, dropout)",
-            code="settings",
-            hint="call its `eval()` first",
-        )
-    if (name is None and module is None) or (name is not None and not name.strip()):
+    stages = [_Stage(model, name)]
+    if preprocess is not None:
+        stages.insert(0, _Stage(preprocess, preprocess_name, before=True))
+    elif preprocess_name is not None:
         raise InputError(
-            "`name` must say which public model this is: certificates name it",
+            f"`preprocess_name` is {preprocess_name!r}, and there is no `preprocess`",
             code="settings",
-            hint='for instance `name="encoder 2.1"`',
+            hint="give `preprocess`, what records go through before the model",
         )
     if training is not None and not isinstance(training, Training):
         raise InputError(
@@ -224,11 +226,13 @@ def extract(
         )
     if batch_size < 1:
         raise InputError(f"`batch_size` must be at least 1, got {batch_size}", code="range")
-    if module is not None:
-        _check_known(module, training)
-    apply = model if module is None else _Applied(module)
-    said = name if name is not None else type(model).__name__
-    before = None if module is None else _digest(module)
+    _check_known(stages, training)
+
+    def apply(batch: Any) -> Any:
+        for stage in stages:
+            batch = stage.apply(batch)
+        return batch
+
     found: list[NDArray[np.float32]] = []
     dependence, first, rng = 0.0, True, np.random.default_rng(0)
     for batch in _batches(data, batch_size):
@@ -244,23 +248,17 @@ def extract(
         found.append(rows)
     if not found:
         raise InputError("there are no records to make features of", code="data")
-    if module is not None:
-        if _digest(module) != before:
-            raise Refused(
-                "the model's weights changed while it made features",
-                code="settings",
-                hint="freeze it: features of all records must be made by the same model",
-            )
-        said = f"{said}, sha256 {before}"
+    said = ", after ".join(stage.said() for stage in reversed(stages))
     made = _features(np.concatenate(found), said, dependence, training)
     if training is not None:
         _remember(made)
     return made
 
 
-def _check_known(module: Any, training: Training | None) -> None:
-    """Refuse a module that was trained in this process by more than what is said."""
-    known = known_of(module.parameters())
+def _check_known(stages: list[_Stage], training: Training | None) -> None:
+    """Refuse modules that were trained in this process by more than what is said."""
+    modules = [stage.module for stage in stages if stage.module is not None]
+    known = known_of(parameter for module in modules for parameter in module.parameters())
     if known and (training is None or not covers(training, known)):
         told = "`training` is missing" if training is None else f"`training` says `{training}`"
         raise Refused(
@@ -391,6 +389,52 @@ def _module(model: Any) -> Any:
     """The model, where it is a module of torch."""
     torch = sys.modules.get("torch")
     return model if torch is not None and isinstance(model, torch.nn.Module) else None
+
+
+class _Stage:
+    """The model, or what records go through before it: what it does, and what it is called."""
+
+    def __init__(self, given: Any, name: str | None, *, before: bool = False) -> None:
+        about = "`preprocess`" if before else "the model"
+        parameter, which, such = (
+            ("preprocess_name", "steps these are", "pixels over 255")
+            if before
+            else ("name", "public model this is", "encoder 2.1")
+        )
+        self.module = _module(given)
+        if self.module is not None and any(part.training for part in self.module.modules()):
+            raise Refused(
+                f"{about} is in training mode: what it gives for a record would depend on others, "
+                "or on chance (batch normalisation, dropout)",
+                code="settings",
+                hint="call its `eval()` first",
+            )
+        if self.module is None and not callable(given):
+            raise InputError(
+                f"{about} must be a module of torch or a callable, got {type(given).__name__}",
+                code="settings",
+            )
+        if (name is None and self.module is None) or (name is not None and not name.strip()):
+            raise InputError(
+                f"`{parameter}` must say which {which}: certificates name it",
+                code="settings",
+                hint=f'for instance `{parameter}="{such}"`',
+            )
+        self.about, self.name = about, type(given).__name__ if name is None else name
+        self.apply = given if self.module is None else _Applied(self.module)
+        self.digest = None if self.module is None else _digest(self.module)
+
+    def said(self) -> str:
+        """Its name, with the digest of a module, which must be that of the beginning."""
+        if self.module is None:
+            return self.name
+        if _digest(self.module) != self.digest:
+            raise Refused(
+                f"the weights of {self.about} changed while it made features",
+                code="settings",
+                hint="freeze it: features of all records must be made by the same model",
+            )
+        return f"{self.name}, sha256 {self.digest}"
 
 
 class _Applied:
