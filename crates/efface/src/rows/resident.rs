@@ -153,6 +153,11 @@ impl Resident {
         Some(shown.map_err(|Stopped(error)| error))
     }
 
+    /// Gives up the rows as they are stored.
+    pub(super) fn take(&self) -> Option<Stored> {
+        self.0.borrow_mut().raw.take()
+    }
+
     /// Holds all rows as they are stored.
     pub(super) fn keep(&self, rows: Stored) {
         let mut held = self.0.borrow_mut();

@@ -101,6 +101,20 @@ impl Stored {
         Self { bytes, keys: Vec::new(), targets, weights }
     }
 
+    /// All of them in parts of so many, without their keys.
+    pub(super) fn into_parts(self, rows: usize) -> impl Iterator<Item = Self> {
+        let Self { mut bytes, targets, weights, .. } = self;
+        let (mut targets, mut weights) = (targets.into_iter(), weights.into_iter());
+        std::iter::from_fn(move || {
+            (!bytes.is_empty()).then(|| Self {
+                bytes: bytes.take_front(rows),
+                keys: Vec::new(),
+                targets: targets.by_ref().take(rows).collect(),
+                weights: weights.by_ref().take(rows).collect(),
+            })
+        })
+    }
+
     /// That they are raw rows of a frame.
     pub(super) fn check(&self, frame: &Frame) -> Result<()> {
         frame.check_rows(self.bytes.iter()).map_err(damaged)

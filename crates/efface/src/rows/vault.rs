@@ -73,6 +73,8 @@ pub(crate) struct InVault<'a, 'v> {
     pub(super) leaving: Option<&'a Leaving>,
     read: Read<'a>,
     resident: Option<&'a Resident>,
+    /// Where rows stay as they are stored from one pass of a request to its next.
+    between: Option<&'a Resident>,
     memory: Option<Memory>,
     /// How they are read where they are not held, once that is known.
     windows: OnceCell<Option<Windows>>,
@@ -106,6 +108,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             leaving: None,
             read: Read::nothing(None),
             resident: None,
+            between: None,
             memory: None,
             windows: OnceCell::new(),
             looked: Cell::new(false),
@@ -123,6 +126,13 @@ impl<'a, 'v> InVault<'a, 'v> {
     pub(crate) fn held(self, resident: Option<&'a Resident>) -> Self {
         let numbers = resident.filter(|_| self.plan.fitting.is_none());
         Self { read: Read::nothing(numbers), resident, ..self }
+    }
+
+    /// The same, which are read from the vault once and stay here until they are [prepared](Self::prepared),
+    /// unless they stay longer or may take no more than some memory.
+    pub(crate) fn read_once(self, between: &'a Resident) -> Self {
+        let here = self.resident.is_none() && self.memory.is_none();
+        Self { between: here.then_some(between), ..self }
     }
 
     /// How they are read, where they are too many for the memory they may take.
@@ -273,6 +283,11 @@ impl<'a, 'v> InVault<'a, 'v> {
                 // Whoever reads the other end reads it to its end.
                 scope.spawn(move |_| drop(made.send((at, make(&rows)))));
             };
+            if let Some(mut read) = self.between.and_then(Resident::take) {
+                all.keys.append(&mut read.keys);
+                read.into_parts(PART).for_each(&mut start);
+                return Ok(());
+            }
             self.pass(leaving, Ok, |mut part| {
                 all.keys.append(&mut part.keys);
                 waiting.append(part);
@@ -337,7 +352,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         read: impl Fn(Stored) -> std::result::Result<T, Stopped> + Sync,
         mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
     ) -> Result<()> {
-        let kept = self.resident.filter(|_| self.plan.fitting.is_some());
+        let kept = self.resident.or(self.between).filter(|_| self.plan.fitting.is_some());
         if let Some(done) = kept.and_then(|kept| kept.pass(&read, &mut take)) {
             return done;
         }

@@ -26,7 +26,7 @@ use crate::notice::{Notice, NoticeCode, of_columns};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::generator;
-use crate::rows::{Access, CHUNK, InVault, Keyed, Rows};
+use crate::rows::{Access, CHUNK, InVault, Keyed, Resident, Rows};
 use crate::store::{Current, kept};
 
 /// What a request does to the rows, already done in the transaction, and what else its certificate
@@ -254,9 +254,11 @@ fn refitted(
     }
     context.rows.check(&current.plan)?;
     let access = Access::Reading(transaction);
+    let between = Resident::new();
     let stored = InVault::of(access, &current.plan, &effect.leaving)
         .within(context.rows.memory())
-        .held(context.rows.held());
+        .held(context.rows.held())
+        .read_once(&between);
     let (found, weights) = stored.fit()?;
     let plan = current.plan.with_fitted(found, weights).map_err(|error| match error.code() {
         Code::Classes => Error::refused(
