@@ -1,6 +1,8 @@
 //! A gradient clipped and rounded toward zero to whole multiples of the grid.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
+
+use crate::registers;
 
 /// Largest bound on the norm of integers: squares of 1024 of them are summed in 64 bits.
 pub(crate) const MOST_LIMIT: u32 = 1 << 26;
@@ -14,8 +16,7 @@ const CHUNK: usize = 1024;
 /// `per_unit` is 1/g, `limit` is K <= 2^26. The norm of the integers is at most K for every input; a
 /// gradient with a number that is not finite counts as 0.
 pub(crate) fn clip(gradient: &[f32], per_unit: f64, limit: u32, integers: &mut [i32]) {
-    let arch = Arch::new();
-    let square = arch.dispatch(FloatSquare(gradient));
+    let square = registers::run(FloatSquare(gradient));
     if !square.is_finite() {
         integers.fill(0);
         return;
@@ -23,8 +24,8 @@ pub(crate) fn clip(gradient: &[f32], per_unit: f64, limit: u32, integers: &mut [
     let norm = square.sqrt();
     let bound = f64::from(limit);
     let factor = if norm * per_unit <= bound { per_unit } else { bound / norm };
-    arch.dispatch(Truncate { gradient, factor, limit: limit as i32, integers });
-    let square = arch.dispatch(Square(integers));
+    registers::run(Truncate { gradient, factor, limit: limit as i32, integers });
+    let square = registers::run(Square(integers));
     if square > u128::from(limit) * u128::from(limit) {
         scale_down(integers, limit, square);
     }
@@ -32,7 +33,7 @@ pub(crate) fn clip(gradient: &[f32], per_unit: f64, limit: u32, integers: &mut [
 
 /// Adds integers to sums.
 pub(crate) fn add(sums: &mut [i64], integers: &[i32]) {
-    Arch::new().dispatch(Add { sums, integers });
+    registers::run(Add { sums, integers });
 }
 
 /// x_j <- trunc(x_j K/R) with R the root of the sum of squares, rounded up: the norm is then at most K.

@@ -65,6 +65,7 @@ mod network;
 mod optimizer;
 mod pass;
 mod predict;
+mod registers;
 mod sgd;
 mod workers;
 

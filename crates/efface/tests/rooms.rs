@@ -24,7 +24,10 @@ const ROOMS: &[(&str, &str)] = &[
         "outward twice dataset loss constants model example objective risk solver newton \
          mechanism",
     ),
-    ("efface-net", "kernel network error data integer pass optimizer workers predict dp_sgd sgd"),
+    (
+        "efface-net",
+        "registers kernel network error data integer pass optimizer workers predict dp_sgd sgd",
+    ),
     (
         "efface-vault",
         "difference name range_lock stored wipe lock error keyring checksum column connection \

@@ -8,6 +8,7 @@ use super::sums::{Summer, Worker};
 use super::*;
 use crate::data::Checked;
 use crate::pass::Loaded;
+use crate::registers::tests::{CHOSEN, Registers};
 use crate::{Optimizer, Shape};
 
 const SHAPE: Shape = Shape { channels: 2, height: 6, width: 5 };
@@ -43,7 +44,17 @@ fn numbers(count: usize, seed: u64) -> Vec<f32> {
 }
 
 fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+    in_registers(threads, None, work)
+}
+
+/// On threads whose kernels run in these registers, or in the processor's.
+fn in_registers<T: Send>(
+    threads: usize,
+    registers: Option<Registers>,
+    work: impl FnOnce() -> T + Send,
+) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.start_handler(move |_| CHOSEN.set(registers)).build().unwrap().install(work)
 }
 
 /// The sum of all units' integers, and each one's.
@@ -83,8 +94,8 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
 
-    /// A unit that leaves takes exactly its own integers from the sum, for any number of threads, and
-    /// every unit's integers are within the bound.
+    /// A unit that leaves takes exactly its own integers from the sum, for any number of threads and in
+    /// registers of any width, and every unit's integers are within the bound.
     #[test]
     fn a_unit_that_leaves_changes_nothing_else(
         text in texts(),
@@ -105,6 +116,11 @@ proptest! {
         let (sum, each) = in_pool(1, || sums(&network, &plan, &data, &weights));
         let (sum_of_two, each_of_two) = in_pool(2, || sums(&network, &plan, &data, &weights));
         prop_assert!(sum == sum_of_two && each == each_of_two);
+        for (threads, registers) in [1, 2, 3, 2].into_iter().zip(Registers::ALL) {
+            let found =
+                in_registers(threads, Some(registers), || sums(&network, &plan, &data, &weights));
+            prop_assert!(found.0 == sum && found.1 == each, "{:?}", registers);
+        }
         let limit = u128::from(plan.limit());
         for integers in &each {
             let square: u128 = integers.iter().map(|&x| (i64::from(x) * i64::from(x)) as u128).sum();

@@ -1,8 +1,9 @@
 //! The gradient of a layer's weights: sums of products over the places of its window.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::{PANEL, Windows, padded};
+use crate::registers;
 
 /// Inputs that are worked on together.
 const TOGETHER: usize = 4;
@@ -21,7 +22,7 @@ pub(crate) struct Outer<'a> {
 impl Outer<'_> {
     /// Adds the sums.
     pub(crate) fn run(self) {
-        Arch::new().dispatch(self);
+        registers::run(self);
     }
 }
 

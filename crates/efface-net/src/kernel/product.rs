@@ -1,8 +1,9 @@
 //! The sums of a layer at all places of its window.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use super::{PANEL, Panels};
+use crate::registers;
 
 /// Places that are worked on together.
 const TOGETHER: usize = 6;
@@ -48,7 +49,7 @@ pub(crate) struct Product<'a> {
 impl Product<'_> {
     /// Computes the sums.
     pub(crate) fn run(self) {
-        Arch::new().dispatch(self);
+        registers::run(self);
     }
 }
 

@@ -1,6 +1,8 @@
 //! The hyperbolic tangent.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
+
+use crate::registers;
 
 /// From here on the tangent is 1 but for 2.3e-7.
 const END: f32 = 8.0;
@@ -36,5 +38,5 @@ pub(crate) fn tanh_all(values: &mut [f32]) {
             }
         }
     }
-    Arch::new().dispatch(All(values));
+    registers::run(All(values));
 }

@@ -1,15 +1,16 @@
 //! The largest number of each window.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 use crate::network::Pool;
+use crate::registers;
 
 /// Channels side by side.
 const LANES: usize = 16;
 
 /// Of equal numbers the first, line by line, is the one that counts.
 pub(super) fn forward(pool: &Pool, input: &[f32], picks: &mut [u32], output: &mut [f32]) {
-    Arch::new().dispatch(Forward { pool, input, picks, output });
+    registers::run(Forward { pool, input, picks, output });
 }
 
 struct Forward<'a> {
