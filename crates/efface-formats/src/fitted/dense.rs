@@ -127,3 +127,63 @@ fn transfer(buckets: &mut Buckets, (sums, missing): &mut (Sums, u64)) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fitted::raw::RawTarget;
+    use crate::fitted::write::RawWriter;
+
+    fn raw<'a>(rows: impl IntoIterator<Item = &'a [f32]>) -> RowBytes {
+        let mut all = RowBytes::new();
+        for row in rows {
+            let mut writer = RawWriter::default();
+            writer.start(RawTarget::Class("a"));
+            row.iter().for_each(|number| writer.dense(*number));
+            all.push(writer.bytes());
+        }
+        all
+    }
+
+    /// Numbers of like sizes, of all sizes, whole ones, and those at the ends of the range.
+    fn columns() -> impl Strategy<Value = Vec<Vec<f32>>> {
+        let ends = [0.0, f32::MIN_POSITIVE, 1e-45, -1e-45, f32::MAX, f32::MIN, f32::NAN, 1.0];
+        let number = prop_oneof![
+            4 => -1.0_f32..1.0,
+            2 => (-300_i16..300).prop_map(f32::from),
+            1 => any::<f32>().prop_map(|value| if value.is_finite() { value } else { f32::NAN }),
+            1 => prop::sample::select(ends.to_vec()),
+        ];
+        (1_usize..20, 1_usize..40).prop_flat_map(move |(width, rows)| {
+            prop::collection::vec(prop::collection::vec(number.clone(), width), rows)
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
+
+        /// Means and deviations are those of numbers that are added one by one, and all of them are there.
+        #[test]
+        fn sums_are_those_of_single_numbers(rows in columns(), cut in any::<prop::sample::Index>()) {
+            let width = rows[0].len();
+            let raw = raw(rows.iter().map(Vec::as_slice));
+            let at = cut.index(rows.len());
+            let mut all = DenseSums::new(width as u32);
+            all.add(0, &raw.slice(at..rows.len())).unwrap();
+            let mut others = DenseSums::new(width as u32);
+            others.add(0, &raw.slice(0..at)).unwrap();
+            all.merge(others);
+            for (column, (sums, missing)) in all.columns().into_iter().enumerate() {
+                let numbers = || rows.iter().map(|row| f64::from(row[column]));
+                let present: Vec<f64> = numbers().filter(|number| !number.is_nan()).collect();
+                prop_assert_eq!(missing, (rows.len() - present.len()) as u64);
+                let mut plain = Sums::default();
+                present.iter().for_each(|number| plain.add(number::canonical(*number)));
+                let count = present.len() as u64;
+                prop_assert_eq!(sums.moments(count), plain.moments(count), "{}", column);
+            }
+        }
+    }
+}
