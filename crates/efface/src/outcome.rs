@@ -259,11 +259,22 @@ pub struct NotionStatus {
 }
 
 impl NotionStatus {
-    /// As a row of a table: the notion, yes or no, and the note.
+    /// As rows of a table: the notion, yes or no, and the note; one row for all if they say the same.
     #[must_use]
-    pub fn cells(&self) -> [String; 3] {
-        let available = if self.available { "yes" } else { "no" };
-        [self.notion.clone(), available.to_owned(), self.note.clone()]
+    pub fn table(notions: &[Self]) -> Vec<[String; 3]> {
+        let row = |name: &str, of: &Self| {
+            [name, if of.available { "yes" } else { "no" }, &of.note].map(str::to_owned)
+        };
+        match notions {
+            [first, rest @ ..]
+                if rest
+                    .iter()
+                    .all(|o| (o.available, &o.note) == (first.available, &first.note)) =>
+            {
+                vec![row("any notion", first)]
+            }
+            _ => notions.iter().map(|notion| row(&notion.notion, notion)).collect(),
+        }
     }
 }
 

@@ -92,6 +92,9 @@ fn headline(vault: &str, served: &Served) -> String {
         "delete" => format!("{vault}: deleted {records}; {now}"),
         "add" => format!("{vault}: added {records}; {now}"),
         "update" => format!("{vault}: updated {records}; {now}"),
+        "erase" if served.remaining == 0 => {
+            format!("{vault}: erased {records}, 0 remain; the model is withdrawn")
+        }
         "erase" => format!(
             "{vault}: erased {records}, {} {remain}; the model is withdrawn; where its \
              mechanism allows it (`efface status`), `efface refresh` trains a new one on the remaining \

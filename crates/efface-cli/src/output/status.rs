@@ -129,9 +129,10 @@ fn page(path: &Path, status: &Status) -> Page {
         .with(noticed(about, &status.notices).facts(served))
         .with(columns(&status.preprocessing))
         .with(promises(&status.claims))
-        .with(Section::new("further requests").table(
-            Table::new("", &["", "", ""]).rows(status.notions.iter().map(NotionStatus::cells)),
-        ))
+        .with(
+            Section::new("further requests")
+                .table(Table::new("", &["", "", ""]).rows(NotionStatus::table(&status.notions))),
+        )
         .with(Section::new("").facts([
             ("vault", format!("{}, made {}", status.vault, status.created_at)),
             ("key", status.key_id.clone()),

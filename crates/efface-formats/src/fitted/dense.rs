@@ -10,16 +10,19 @@ use crate::row_bytes::RowBytes;
 const BLOCK: usize = 128;
 /// Arrays of more columns are summed without buckets, which would take too much memory.
 const WIDE: usize = 4096;
-/// Rows between two transfers to the wide sums: 2^16 squares of 48 bits fill 64.
+/// Rows between two transfers to the wide sums: 2^16 squares of 46 bits fill 62.
 const ROWS: usize = 1 << 16;
 /// The exponent field of a number that is missing.
 const NAN: usize = 0xff;
-/// The significand of the one NaN that is stored.
-const NAN_SIGNIFICAND: i64 = 0xc0_0000;
+/// Bits of a fraction.
+const FRACTION: u32 = 23;
+/// Where the count of a bucket begins, above the sum of 2^16 fractions.
+const COUNT: u32 = 40;
 
-/// Sums of the significands and of their squares, by exponent field; four more, so that the buckets of
-/// neighbouring columns do not compete for the same lines of the cache.
-type Buckets = [(i64, u64); 260];
+/// By sign and exponent field, how many numbers there are and the sum of their fractions, and the sum of
+/// the squares of these; four more, so that the buckets of neighbouring columns do not compete for the
+/// same lines of the cache.
+type Buckets = [(u64, u64); 516];
 
 /// Sums of all columns.
 pub(super) struct DenseSums {
@@ -34,7 +37,7 @@ impl DenseSums {
     pub(super) fn new(width: u32) -> Self {
         let width = width as usize;
         let kept = if width > WIDE { 0 } else { width };
-        let buckets = vec![[(0, 0); 260]; kept];
+        let buckets = vec![[(0, 0); 516]; kept];
         Self { columns: vec![(Sums::default(), 0); width], buckets, held: 0 }
     }
 
@@ -105,25 +108,33 @@ impl DenseSums {
 /// Adds one number, by its bits.
 #[inline]
 fn put(bits: u32, buckets: &mut Buckets) {
-    let exponent = (bits >> 23) as u8;
-    let significand = i64::from(bits & 0x7f_ffff | u32::from(exponent != 0) << 23);
-    let negative = -i64::from(bits >> 31);
-    let (sum, squares) = &mut buckets[usize::from(exponent)];
-    *sum += (significand ^ negative) - negative;
-    *squares += (significand * significand) as u64;
+    let fraction = u64::from(bits & ((1 << FRACTION) - 1));
+    let (counted, squares) = &mut buckets[(bits >> FRACTION) as usize];
+    *counted += fraction | 1 << COUNT;
+    *squares += fraction * fraction;
 }
 
 /// Moves the sums of a column to where there is room for all rows.
 fn transfer(buckets: &mut Buckets, (sums, missing): &mut (Sums, u64)) {
-    for (field, bucket) in buckets.iter_mut().enumerate() {
-        let (sum, squares) = std::mem::take(bucket);
+    for (place, bucket) in buckets.iter_mut().enumerate() {
+        let (counted, squares) = std::mem::take(bucket);
+        let (count, fractions) = (counted >> COUNT, counted & ((1 << COUNT) - 1));
+        let field = place & NAN;
         if field == NAN {
-            *missing += (sum / NAN_SIGNIFICAND) as u64;
-        } else if squares != 0 {
-            // Subnormal numbers have the exponent of the least normal ones. Significands of 24 bits are
-            // summed as such of 48.
+            *missing += count;
+        } else if count != 0 {
+            // The leading one, which is not stored; subnormal numbers have none, and the exponent of the
+            // least normal ones. (1 + f)^2 = 1 + 2f + f^2.
+            let one = if field == 0 { 0 } else { 1 << FRACTION };
+            let [count, fractions, squares] = [count, fractions, squares].map(u128::from);
+            let sum = (count * one + fractions) as i128;
+            let sum = if place > NAN { -sum } else { sum };
+            let squares = (count * one + 2 * fractions) * one + squares;
+            // Significands of 24 bits are summed as such of 48.
             let exponent = field.max(1) as i32 - 150 - 24;
-            sums.add_at(exponent, i128::from(sum) << 24, u128::from(squares) << 48);
+            if squares != 0 {
+                sums.add_at(exponent, sum << 24, squares << 48);
+            }
         }
     }
 }

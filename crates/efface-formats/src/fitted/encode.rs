@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::code::{Code, CodeForm, Plan};
 use super::learned::{Exact, Target};
@@ -51,12 +51,7 @@ impl Fitted {
             reader.skip_target()?;
             let numbers = reader.dense(means.len() as u32)?;
             let (out, indicators) = out.split_at_mut(means.len());
-            Arch::new().dispatch(|| {
-                let moments = means.iter().zip(inverses);
-                for ((out, bytes), (mean, inverse)) in out.iter_mut().zip(numbers).zip(moments) {
-                    *out = standard(f64::from(f32::from_le_bytes(*bytes)), *mean, *inverse);
-                }
-            });
+            Arch::new().dispatch(Standardise { numbers, means, inverses, out });
             for (indicator, at) in indicators.iter_mut().zip(missing) {
                 let bytes = numbers.get(*at as usize).copied().unwrap_or_default();
                 *indicator = f32::from(u8::from(f32::from_le_bytes(bytes).is_nan()));
@@ -195,6 +190,27 @@ impl Fitted {
             }
         }
         Ok(())
+    }
+}
+
+/// [`standard`] of each number. No closure: what calls one is not compiled for the registers of the
+/// processor.
+struct Standardise<'a> {
+    numbers: &'a [[u8; 4]],
+    means: &'a [f64],
+    inverses: &'a [f64],
+    out: &'a mut [f32],
+}
+
+impl WithSimd for Standardise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let moments = self.means.iter().zip(self.inverses);
+        for ((out, bytes), (mean, inverse)) in self.out.iter_mut().zip(self.numbers).zip(moments) {
+            *out = standard(f64::from(f32::from_le_bytes(*bytes)), *mean, *inverse);
+        }
     }
 }
 

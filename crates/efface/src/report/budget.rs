@@ -76,5 +76,5 @@ pub(super) fn left(facts: &Facts) -> Section {
         section = section.text(format!("{} can still be deleted.", counted(left, unit.name())));
     }
     let table = Table::new("Each notion, for the next request", &["Notion", "Available", "Note"]);
-    section.table(table.rows(facts.status.notions.iter().map(NotionStatus::cells)))
+    section.table(table.rows(NotionStatus::table(&facts.status.notions)))
 }
