@@ -1,7 +1,6 @@
 //! The records an objective is built on: rows, targets, weights, and the norm of each row.
 
-use efface_matrix::{Matrix, PushError, RemoveError, Row};
-use pulp::{Arch, Simd, WithSimd};
+use efface_matrix::{Matrix, PushError, RemoveError, Row, sum_of_squares};
 use zeroize::Zeroize;
 
 use crate::outward;
@@ -323,59 +322,10 @@ fn make_room(values: &mut Vec<f64>, more: usize) {
 /// The norm of a row, not below the exact one and the least such float but for errors of about
 /// d 2^-105 in the sum of squares.
 fn row_norm(row: Row<'_>) -> f64 {
-    // The same additions in registers of any width.
-    Arch::new().dispatch(Norm(row.values()))
-}
-
-/// No closure: what calls one is not compiled for these registers.
-struct Norm<'a>(&'a [f32]);
-
-impl WithSimd for Norm<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
-        norm_of(self.0)
-    }
-}
-
-#[inline(always)]
-fn norm_of(values: &[f32]) -> f64 {
-    // Squares of 32-bit floats are exact in 64 bits; their sums are kept as unevaluated pairs, in
-    // lanes that do not wait for each other.
-    let (mut high, mut low) = ([0.0_f64; LANES], [0.0_f64; LANES]);
-    let (chunks, tail) = values.as_chunks::<LANES>();
-    let mut last = [0.0_f32; LANES];
-    last[..tail.len()].copy_from_slice(tail);
-    for chunk in chunks.iter().chain([&last]) {
-        for ((high, low), &value) in high.iter_mut().zip(&mut low).zip(chunk) {
-            let square = f64::from(value) * f64::from(value);
-            let (sum, error) = two_sum(*high, square);
-            *low += error;
-            *high = sum;
-        }
-    }
-    let (mut sum, mut errors) = (0.0, 0.0);
-    for (high, low) in high.into_iter().zip(low) {
-        let (next, error) = two_sum(sum, high);
-        errors += error + low;
-        sum = next;
-    }
-    let (total, rest) = two_sum(sum, errors);
+    let (total, rest) = sum_of_squares(row.values());
     let root = total.sqrt();
     // root^2 < total + rest, decided with the exact remainder total - root^2.
     if (-root).mul_add(root, total) + rest > 0.0 { root.next_up() } else { outward::sqrt(total) }
-}
-
-/// Sums that are taken side by side.
-const LANES: usize = 8;
-
-/// The rounded sum, and the exact rest (Knuth).
-#[inline(always)]
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let of_b = sum - a;
-    (sum, (a - (sum - of_b)) + (b - of_b))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! gradient; the loss itself is not known here but comes in as a [`Link`]. [`curvature_pass`]
 //! multiplies with a Hessian the same way, [`twice_pass`] sums a gradient in twice the precision,
 //! [`weighted_gram`] and [`weighted_block_gram`] form it,
-//! and [`margins`] predicts.
+//! [`sum_of_squares`] gives norms, and [`margins`] predicts.
 //!
 //! ```
 //! use efface_matrix::{Dense, Link, Matrix, PassError, fused_pass};
@@ -94,6 +94,7 @@ pub use gram::{
     GramError, Summing, weighted_block_gram, weighted_block_gram_onto, weighted_gram,
     weighted_gram_onto,
 };
+pub use kernel::sum_of_squares;
 pub use matrix::{Matrix, Row, dense_additions};
 pub use pass::{
     Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass, margins, twice_pass,

@@ -10,8 +10,10 @@
 
 use crate::simd::{LANES, Simd, Task};
 
+mod squares;
 mod twice;
 
+pub use squares::sum_of_squares;
 pub(crate) use twice::{TwiceDots, TwiceUpdate, split, two_sum};
 
 /// Rows in flight.

@@ -41,6 +41,9 @@ fn check(cols: usize, values: &[f32], w: &[f64], r: [f64; GROUP]) {
         for row in rows {
             all.push(isa.run(Dots { rows: [row], weights: w, next: [] })[0]);
         }
+        for row in rows {
+            all.extend(<[f64; 2]>::from(isa.run(squares::Squares(row))));
+        }
         let mut sum = w.to_vec();
         isa.run(Update { rows, coefficients: r, sum: &mut sum, next: rows });
         let one = [rows[0]];

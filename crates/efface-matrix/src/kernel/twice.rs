@@ -13,7 +13,7 @@ use super::{fill, total};
 /// The rounded sum of two numbers and, exactly, what rounding took from it (Knuth); for any order
 /// of sizes, unless the sum overflows.
 #[inline(always)]
-fn two_sums<S: Simd>(simd: S, a: S::F64, b: S::F64) -> (S::F64, S::F64) {
+pub(super) fn two_sums<S: Simd>(simd: S, a: S::F64, b: S::F64) -> (S::F64, S::F64) {
     let sum = simd.add(a, b);
     let of_b = simd.sub(sum, a);
     let of_a = simd.sub(sum, of_b);
@@ -26,6 +26,21 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
     (sum, (a - (sum - of_b)) + (b - of_b))
+}
+
+/// The sum of all lanes, from the first to the last, and of the corrections to them.
+#[inline(always)]
+pub(super) fn sum_of_lanes<S: Simd>(simd: S, sums: S::F64, rests: S::F64) -> (f64, f64) {
+    let (mut lanes, mut corrections) = ([0.0; LANES], [0.0; LANES]);
+    simd.store(sums, &mut lanes);
+    simd.store(rests, &mut corrections);
+    let (mut sum, mut rest) = (0.0, 0.0);
+    for (lane, correction) in lanes.into_iter().zip(corrections) {
+        let (next, error) = two_sum(sum, lane);
+        rest += error + correction;
+        sum = next;
+    }
+    two_sum(sum, rest)
 }
 
 /// The leading 29 significant bits of a weight and the other 24: their sum is the weight.
@@ -81,16 +96,7 @@ impl<const R: usize> Task for TwiceDots<'_, R> {
         }
         let mut dots = [(0.0, 0.0); R];
         for k in 0..R {
-            let (mut lanes, mut corrections) = ([0.0; LANES], [0.0; LANES]);
-            simd.store(sums[k], &mut lanes);
-            simd.store(rests[k], &mut corrections);
-            let (mut sum, mut rest) = (0.0, 0.0);
-            for l in 0..LANES {
-                let (next, error) = two_sum(sum, lanes[l]);
-                sum = next;
-                rest += error + corrections[l];
-            }
-            dots[k] = two_sum(sum, rest);
+            dots[k] = sum_of_lanes(simd, sums[k], rests[k]);
         }
         dots
     }
