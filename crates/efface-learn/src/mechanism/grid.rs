@@ -1,7 +1,9 @@
 //! The dyadic grid of released values and the exact noise on it.
 
-use efface_privacy::sampler::RoundedNormal;
+use efface_privacy::sampler::{RoundedNormal, parts};
 use rand_core::CryptoRng;
+use rayon::prelude::*;
+use zeroize::{Zeroize, Zeroizing};
 
 /// A grid of spacing g and Gaussian noise of standard deviation sigma on it.
 ///
@@ -96,17 +98,126 @@ impl Grid {
         values: &[f64],
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<f64>, GridError> {
+        self.publish_with(values, &mut self.noise_of(1), rng)
+    }
+
+    /// As [`publish`](Self::publish), with the next of the vectors of noise of this grid.
+    pub(super) fn publish_with(
+        &self,
+        values: &[f64],
+        noise: &mut Noise,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<f64>, GridError> {
         let most = libm::exp2(51.0);
         let reach = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         if values.iter().any(|v| v.is_nan()) || reach / self.spacing >= most {
             return Err(GridError::Reach { reach, spacing: self.spacing });
         }
-        let mut noise = vec![0; values.len()];
-        self.sampler.fill(&mut noise, rng);
-        let point = |(v, k): (&f64, i64)| {
+        let point = |(v, &k): (&f64, &i64)| {
             let rounded = (v / self.spacing).round_ties_even() as i64;
             rounded.saturating_add(k) as f64 * self.spacing
         };
-        Ok(values.iter().zip(noise).map(point).collect())
+        Ok(values.iter().zip(&*noise.next(values.len(), rng)).map(point).collect())
+    }
+
+    /// Noise of so many vectors. It depends on nothing that they are added to, so that it is drawn for
+    /// many of them at once, by all threads.
+    pub(super) fn noise_of(&self, vectors: u64) -> Noise {
+        Noise { sampler: self.sampler, vectors, drawn: Zeroizing::default() }
+    }
+}
+
+/// Noise of vectors that are still to be published, all of one length.
+#[derive(Debug)]
+pub(super) struct Noise {
+    sampler: RoundedNormal,
+    /// Of how many vectors it is not drawn yet.
+    vectors: u64,
+    drawn: Zeroizing<Vec<i64>>,
+}
+
+impl Noise {
+    /// Draws that are made at once, where one vector has not more.
+    const AHEAD: usize = 1 << 16;
+
+    /// The noise of the next vector, which is given once. Beyond the number of vectors that was told it is
+    /// drawn for one at a time.
+    fn next(&mut self, length: usize, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
+        if self.drawn.len() < length {
+            let vectors = (Self::AHEAD / length.max(1)).max(1) as u64;
+            let vectors = vectors.min(self.vectors).max(1);
+            self.vectors = self.vectors.saturating_sub(vectors);
+            self.drawn.zeroize();
+            self.drawn.resize(vectors as usize * length, 0);
+            let (sampler, parts) = (self.sampler, parts(&mut self.drawn, rng));
+            parts.into_par_iter().for_each(|(part, mut rng)| sampler.fill(part, &mut rng));
+        }
+        let rest = self.drawn.len() - length;
+        let next = Zeroizing::new(self.drawn[rest..].to_vec());
+        self.drawn[rest..].zeroize();
+        self.drawn.truncate(rest);
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::generator;
+
+    fn grid() -> Grid {
+        Grid::new(1.0, 1.0 / f64::from(1 << 20)).unwrap()
+    }
+
+    /// Vectors of 1 to 70,000 weights, more of them than were told: each place is what one generator for
+    /// each 2,048 places of a batch of vectors draws, and is given once.
+    #[test]
+    fn noise_of_many_vectors_is_drawn_in_batches_and_given_once() {
+        for (length, vectors, batches) in [
+            (1, 5, vec![5, 1, 1]),
+            (3_000, 50, vec![21, 21, 8, 1]),
+            (40_000, 3, vec![1, 1, 1, 1]),
+            (70_000, 2, vec![1, 1, 1]),
+        ] {
+            let (mut noise, mut rng) = (grid().noise_of(vectors), generator(1));
+            let mut expected = generator(1);
+            for batch in batches {
+                let mut all = vec![0; batch * length];
+                for (part, mut rng) in parts(&mut all, &mut expected) {
+                    grid().sampler.fill(part, &mut rng);
+                }
+                for one in all.rchunks(length) {
+                    assert_eq!(noise.next(length, &mut rng)[..], *one, "{length} {batch}");
+                }
+            }
+            assert_eq!(noise.vectors, 0);
+        }
+    }
+
+    /// The same bits from one thread as from seven, and no two of 4,096 vectors, or parts, alike.
+    #[test]
+    fn threads_change_no_noise_and_no_vector_comes_twice() {
+        let run = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let (mut noise, mut rng) = (grid().noise_of(4_096), generator(2));
+            pool.install(|| {
+                (0..4_096).map(|_| noise.next(32, &mut rng).to_vec()).collect::<Vec<_>>()
+            })
+        };
+        let mut vectors = run(7);
+        assert_eq!(vectors, run(1));
+        vectors.sort();
+        vectors.dedup();
+        assert_eq!(vectors.len(), 4_096);
+    }
+
+    #[test]
+    fn values_beyond_the_grid_draw_nothing() {
+        let (mut noise, mut rng) = (grid().noise_of(1), generator(3));
+        for value in [f64::NAN, libm::exp2(31.0), f64::INFINITY] {
+            let refused = grid().publish_with(&[0.0, value], &mut noise, &mut rng);
+            assert!(matches!(refused, Err(GridError::Reach { .. })), "{value}");
+        }
+        assert_eq!((noise.vectors, noise.drawn.len()), (1, 0));
     }
 }

@@ -1,8 +1,7 @@
 //! Which units a step draws.
 
-use rand_chacha::ChaCha20Rng;
-use rand_core::{CryptoRng, Rng, SeedableRng};
-use zeroize::Zeroize;
+use efface_privacy::sampler::fresh;
+use rand_core::{CryptoRng, Rng};
 
 /// A probability that is a whole multiple of 2^-64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,15 +23,6 @@ impl Sampling {
     }
 }
 
-/// A generator with a fresh key of 256 bits.
-pub(super) fn fresh(rng: &mut impl CryptoRng) -> ChaCha20Rng {
-    let mut key = [0; 32];
-    rng.fill_bytes(&mut key);
-    let fresh = ChaCha20Rng::from_seed(key);
-    key.zeroize();
-    fresh
-}
-
 /// Draws each of the units by itself: one random word for each, whatever the rate.
 pub(super) fn draw(
     sampling: Sampling,
@@ -49,6 +39,9 @@ pub(super) fn draw(
 
 #[cfg(test)]
 mod tests {
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+
     use super::*;
 
     #[test]

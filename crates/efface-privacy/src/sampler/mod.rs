@@ -4,8 +4,10 @@ mod bits;
 mod grid;
 mod lazy;
 mod normal;
+mod parts;
 
 pub use grid::{Grid, GridError, grid_for};
+pub use parts::{fresh, parts};
 
 use rand_core::Rng;
 
@@ -56,7 +58,7 @@ impl RoundedNormal {
         self.draw_from(&mut Source::<64, _>::new(rng))
     }
 
-    /// Fills `out` with independent draws.
+    /// Fills `out` with independent draws, one after the other; see [`parts`] for long vectors.
     pub fn fill(self, out: &mut [i64], rng: &mut (impl Rng + ?Sized)) {
         let mut source = Source::<64, _>::new(rng);
         for value in out {

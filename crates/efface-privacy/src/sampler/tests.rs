@@ -236,6 +236,35 @@ fn signs_are_fair_and_draws_are_reproducible() {
     assert!((negative - 5e4).abs() < 6.0 * 158.2, "{negative}");
 }
 
+/// Draws of parts follow the law together, 488 generators of 2,048 draws and one of 576, and are not
+/// correlated between them: chi-square and a sum of products, each at a false-alarm rate of 1e-9 or less.
+#[test]
+fn parts_follow_the_law_and_do_not_resemble_each_other() {
+    let sampler = RoundedNormal::new(1).unwrap();
+    let mut draws = vec![0_i64; 1_000_000];
+    let of_parts = parts(&mut draws, &mut ChaCha20Rng::seed_from_u64(8));
+    assert_eq!(of_parts.iter().map(|(part, _)| part.len()).sum::<usize>(), 1_000_000);
+    assert!(of_parts.iter().rev().skip(1).all(|(part, _)| part.len() == 2_048));
+    for (part, mut rng) in of_parts {
+        sampler.fill(part, &mut rng);
+    }
+    let mut counts = [0_u64; 9];
+    draws.iter().for_each(|&draw| counts[(draw + 4).clamp(0, 8) as usize] += 1);
+    let probabilities: Vec<f64> = (-4..=4)
+        .map(|n| {
+            let below = if n == -4 { 0.0 } else { normal_cdf(f64::from(n) - 0.5) };
+            let above = if n == 4 { 1.0 } else { normal_cdf(f64::from(n) + 0.5) };
+            above - below
+        })
+        .collect();
+    let statistic = chi_square(&counts, &probabilities);
+    assert!(statistic < chi_square_limit(8.0), "{statistic}");
+    // The variance of round(Z) is 13/12 but for 1e-8; products of independent draws have its square.
+    let products: i64 = draws[2_048..].iter().zip(&draws).map(|(a, b)| a * b).sum();
+    let deviation = 13.0 / 12.0 * (draws.len() as f64).sqrt();
+    assert!((products as f64).abs() < 6.5 * deviation, "{products}");
+}
+
 #[test]
 fn scales_out_of_range_are_refused() {
     assert_eq!(RoundedNormal::new(0), Err(ScaleError(0)));

@@ -211,6 +211,8 @@ fn release(
     }
     let eta = plan.plan().step;
     let mut largest_norm = outward::norm(&weights);
+    let mut noise =
+        plan.grid().noise_of(steps.end().saturating_add(1).saturating_sub(*steps.start()));
     let mut made = 0;
     for step in steps {
         made += 1;
@@ -219,7 +221,7 @@ fn release(
         if watch(&progress).is_break() {
             return Err(MechanismError::Cancelled);
         }
-        weights = plan.perturb(&moved, rng)?;
+        weights = plan.perturb_with(&moved, &mut noise, rng)?;
         largest_norm = largest_norm.max(outward::norm(&weights));
     }
     let round = plan.plan().batches.map_or(1, |batches| batches.count);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::BatchPlan;
 use crate::constants::Constants;
 use crate::mechanism::error::range;
+use crate::mechanism::grid::Noise;
 use crate::mechanism::{Grid, MechanismError};
 use crate::outward;
 
@@ -141,7 +142,17 @@ impl CheckedNoisyGd {
         moved: &[f64],
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<f64>, MechanismError> {
-        let mut weights = self.grid.publish(moved, rng)?;
+        self.perturb_with(moved, &mut self.grid.noise_of(1), rng)
+    }
+
+    /// As [`perturb`](Self::perturb), with the noise of the next of many steps.
+    pub(super) fn perturb_with(
+        &self,
+        moved: &[f64],
+        noise: &mut Noise,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<f64>, MechanismError> {
+        let mut weights = self.grid.publish_with(moved, noise, rng)?;
         self.project(&mut weights);
         Ok(weights)
     }
