@@ -52,7 +52,7 @@ pub(super) fn batch(
             let checked = plan
                 .check(constants)
                 .map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
-            (Mechanism::Noisy(checked), vec![learning, removal], vec![learning + removal])
+            (Mechanism::Noisy(checked), vec![learning, removal], vec![learning, removal])
         }
         (Schedule::Descent(plan), Event::Descent(event)) => {
             // One run of the engine says how often the reference publishes.

@@ -105,7 +105,7 @@ impl Grid {
     pub(super) fn publish_with(
         &self,
         values: &[f64],
-        noise: &mut Noise,
+        noise: &mut GridNoise,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<f64>, GridError> {
         let most = libm::exp2(51.0);
@@ -120,25 +120,26 @@ impl Grid {
         Ok(values.iter().zip(&*noise.next(values.len(), rng)).map(point).collect())
     }
 
-    /// Noise of so many vectors. It depends on nothing that they are added to, so that it is drawn for
+    /// The noise of so many vectors. It depends on nothing that it is added to, so that it is drawn for
     /// many of them at once, by all threads.
-    pub(super) fn noise_of(&self, vectors: u64) -> Noise {
-        Noise { sampler: self.sampler, vectors, drawn: Zeroizing::default() }
+    #[must_use]
+    pub fn noise_of(&self, vectors: u64) -> GridNoise {
+        GridNoise { sampler: self.sampler, vectors, drawn: Zeroizing::default() }
     }
 }
 
 /// Noise of vectors that are still to be published, all of one length.
 #[derive(Debug)]
-pub(super) struct Noise {
+pub struct GridNoise {
     sampler: RoundedNormal,
     /// Of how many vectors it is not drawn yet.
     vectors: u64,
     drawn: Zeroizing<Vec<i64>>,
 }
 
-impl Noise {
+impl GridNoise {
     /// Draws that are made at once, where one vector has not more.
-    const AHEAD: usize = 1 << 16;
+    const AHEAD: usize = 1 << 15;
 
     /// The noise of the next vector, which is given once. Beyond the number of vectors that was told it is
     /// drawn for one at a time.
@@ -175,7 +176,7 @@ mod tests {
     fn noise_of_many_vectors_is_drawn_in_batches_and_given_once() {
         for (length, vectors, batches) in [
             (1, 5, vec![5, 1, 1]),
-            (3_000, 50, vec![21, 21, 8, 1]),
+            (3_000, 35, vec![10, 10, 10, 5, 1]),
             (40_000, 3, vec![1, 1, 1, 1]),
             (70_000, 2, vec![1, 1, 1]),
         ] {

@@ -27,7 +27,7 @@ pub use descent::DescentPlan;
 pub use distributed_descent::DistributedPlan;
 pub use error::MechanismError;
 pub use forecast::{Departure, USUAL_SHIFT};
-pub use grid::{Grid, GridError};
+pub use grid::{Grid, GridError, GridNoise};
 pub use kept::{Kept, KeptError, Warm};
 pub use noisy_gd::{BatchPlan, Batched, Change, NoisyGdPlan};
 pub use objective_perturbation::{CheckedPerturbation, PerturbationMemory, PerturbationPlan};

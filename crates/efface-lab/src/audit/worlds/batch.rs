@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 use efface::{Code, Error, Result};
 use efface_learn::Constants;
 use efface_learn::loss::slope;
+use efface_learn::mechanism::GridNoise;
 use efface_learn::mechanism::descent::CheckedDescent;
 use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
 use efface_privacy::event::State;
@@ -89,9 +90,22 @@ impl Steps<'_> {
         }
     }
 
-    fn perturb(self, chain: &[f64], rng: &mut ChaCha20Rng) -> Result<Vec<f64>> {
+    /// The noise of a phase, which `noisy-gd` draws for many steps at once.
+    fn noise_of(self, phase: &Phase) -> GridNoise {
         match self {
-            Self::Noisy(plan) => plan.perturb(chain, rng).map_err(failed),
+            Self::Noisy(plan) => plan.grid().noise_of(phase.steps),
+            Self::Descent(plan) => plan.grid().noise_of(1),
+        }
+    }
+
+    fn perturb(
+        self,
+        chain: &[f64],
+        noise: &mut GridNoise,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Vec<f64>> {
+        match self {
+            Self::Noisy(plan) => plan.perturb(chain, noise, rng).map_err(failed),
             Self::Descent(plan) => plan.publish(chain, rng).map_err(failed),
         }
     }
@@ -192,6 +206,7 @@ impl<'a> Chains<'a> {
         let last = self.phases.len().saturating_sub(1);
         for (index, phase) in self.phases.iter().enumerate() {
             let made = if index == 0 { self.steps_in_common() } else { 0 };
+            let mut noise: Vec<_> = rngs.iter().map(|_| self.steps.noise_of(phase)).collect();
             for step in made + 1..=phase.steps {
                 self.descend(phase, &mut weights, &mut work, ended)?;
                 let ends_phase = step == phase.steps;
@@ -204,8 +219,9 @@ impl<'a> Chains<'a> {
                 if omitted || !self.steps.draws(ends_phase) {
                     continue;
                 }
-                for (chain, rng) in weights.chunks_exact_mut(parameters).zip(&mut rngs) {
-                    let published = self.steps.perturb(chain, rng)?;
+                let draws = noise.iter_mut().zip(&mut rngs);
+                for (chain, (noise, rng)) in weights.chunks_exact_mut(parameters).zip(draws) {
+                    let published = self.steps.perturb(chain, noise, rng)?;
                     if ends_all {
                         chain.copy_from_slice(&published);
                     } else if self.steps.publishes_its_state() {

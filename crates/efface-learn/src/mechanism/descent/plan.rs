@@ -114,7 +114,9 @@ impl CheckedDescent {
         Ok(self.grid.publish(weights, rng)?)
     }
 
-    pub(super) fn grid(&self) -> &Grid {
+    /// The grid that its noise is drawn on.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
         &self.grid
     }
 

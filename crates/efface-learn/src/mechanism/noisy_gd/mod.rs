@@ -221,7 +221,7 @@ fn release(
         if watch(&progress).is_break() {
             return Err(MechanismError::Cancelled);
         }
-        weights = plan.perturb_with(&moved, &mut noise, rng)?;
+        weights = plan.perturb(&moved, &mut noise, rng)?;
         largest_norm = largest_norm.max(outward::norm(&weights));
     }
     let round = plan.plan().batches.map_or(1, |batches| batches.count);

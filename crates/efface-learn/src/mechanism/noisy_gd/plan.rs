@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::BatchPlan;
 use crate::constants::Constants;
 use crate::mechanism::error::range;
-use crate::mechanism::grid::Noise;
-use crate::mechanism::{Grid, MechanismError};
+use crate::mechanism::{Grid, GridNoise, MechanismError};
 use crate::outward;
 
 /// The most steps in the whole life of a model.
@@ -133,23 +132,15 @@ impl CheckedNoisyGd {
     }
 
     /// The random half of every step: `moved`, which is w - eta grad F(w) as computed, brought onto the
-    /// grid, with fresh exact noise, projected to the ball of radius W.
+    /// grid, with the next of the exact [noise](Grid::noise_of) of some steps, projected to the ball of
+    /// radius W.
     ///
     /// # Errors
     /// When `moved` is beyond what the grid holds, which no step from within the ball is.
     pub fn perturb(
         &self,
         moved: &[f64],
-        rng: &mut impl CryptoRng,
-    ) -> Result<Vec<f64>, MechanismError> {
-        self.perturb_with(moved, &mut self.grid.noise_of(1), rng)
-    }
-
-    /// As [`perturb`](Self::perturb), with the noise of the next of many steps.
-    pub(super) fn perturb_with(
-        &self,
-        moved: &[f64],
-        noise: &mut Noise,
+        noise: &mut GridNoise,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<f64>, MechanismError> {
         let mut weights = self.grid.publish_with(moved, noise, rng)?;
@@ -172,7 +163,9 @@ impl CheckedNoisyGd {
         }
     }
 
-    pub(super) fn grid(&self) -> &Grid {
+    /// The grid that its noise is drawn on.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
