@@ -36,7 +36,23 @@ pub(crate) fn as_the_labels_ask(
     };
     let classes: HashSet<&str> = raw.rows.iter().filter_map(class).collect();
     let classes: Vec<&str> = classes.into_iter().collect();
-    if !looks_numeric(&classes) {
+    let Some(asked) = as_classes_ask(choices, &classes, records)? else { return Ok(None) };
+    let Some(rows) = raw.rows.with_numbers_as_targets() else { return Ok(None) };
+    raw.rows.clear();
+    raw.rows = rows;
+    Ok(Some(asked))
+}
+
+/// The choices of a regression, and what is said of it, where the labels of raw records are numbers.
+///
+/// # Errors
+/// Labels that are more classes than are learnt, numbers that are not written plainly, or names.
+pub(crate) fn as_classes_ask(
+    choices: &Choices,
+    classes: &[impl AsRef<str>],
+    records: usize,
+) -> Result<Option<(Choices, Notice)>> {
+    if !looks_numeric(classes) {
         let most = Limits::default().classes as usize;
         if classes.len() > most {
             let message =
@@ -44,14 +60,11 @@ pub(crate) fn as_the_labels_ask(
             return Err(Error::input(Code::Classes, message)
                 .hint("name the column to predict with `§label`"));
         }
-        numbers_in_words(&classes)?;
+        numbers_in_words(classes)?;
         no_names(classes.len(), records)?;
         return Ok(None);
     }
     let notice = as_regression(classes.len());
-    let Some(rows) = raw.rows.with_numbers_as_targets() else { return Ok(None) };
-    raw.rows.clear();
-    raw.rows = rows;
     let settings = Settings {
         loss: Some(LossName::Squared.name().to_owned()),
         loss_from_data: true,
@@ -78,8 +91,9 @@ pub(crate) fn declared_classes(choices: &Choices, names: &[String], records: usi
 }
 
 /// Refuses many labels of which most are numbers that are not written plainly, and would be classes.
-fn numbers_in_words(classes: &[&str]) -> Result<()> {
-    let numbers = || classes.iter().filter(|name| is_number_in_words(name));
+fn numbers_in_words(classes: &[impl AsRef<str>]) -> Result<()> {
+    let names = || classes.iter().map(AsRef::as_ref);
+    let numbers = || names().filter(|name| is_number_in_words(name));
     let example = numbers().min();
     let Some(example) = example.filter(|_| {
         classes.len() > MOST_WITHOUT_ASKING && 10 * numbers().count() >= 9 * classes.len()
@@ -121,11 +135,29 @@ pub(crate) fn fit(
     ids: Ids,
     subjects: bool,
 ) -> Result<(Facts, Fitted)> {
+    let fitting = fitting(choices, source, raw.rows.frame(), raw.rows.len() as u64);
+    let found = Fitted::fit(&raw.rows, &fitting.rules)?;
+    let classes = found.classes().to_vec();
+    let facts = Facts {
+        ids,
+        subjects,
+        weights: raw.weights.as_deref().map(SampleWeights::of),
+        ..Facts::of_fitting(fitting, classes)
+    };
+    Ok((facts, found))
+}
+
+/// What is public of the preprocessing of so many raw records.
+pub(crate) fn fitting(
+    choices: &Choices,
+    source: &Source<'_>,
+    frame: &Frame,
+    records: u64,
+) -> Fitting {
     let targets = source.targets();
     // Several are named by the task.
     let label = source.label.clone().filter(|_| targets.is_empty());
     let rules = choices.rules(targets.len());
-    let found = Fitted::fit(&raw.rows, &rules)?;
     let settings = Settings {
         start: None,
         face: None,
@@ -133,13 +165,13 @@ pub(crate) fn fit(
         seed: choices.settings.seed.map(|_| 0),
         ..choices.settings.clone()
     };
-    let fitting = Fitting {
+    Fitting {
         settings,
         defaults: choices.defaults.clone(),
-        frame: raw.rows.frame().clone(),
+        frame: frame.clone(),
         rules,
         // The largest index of a LIBSVM file, where nobody said the width.
-        width_from_data: matches!(raw.rows.frame(), Frame::Matrix { sparse: true, .. })
+        width_from_data: matches!(frame, Frame::Matrix { sparse: true, .. })
             && source.memory.is_none()
             && source.width.is_none(),
         classes: source
@@ -153,15 +185,7 @@ pub(crate) fn fit(
             subject: source.subject.clone(),
             weight: source.weight.clone(),
         },
-        records: raw.rows.len() as u64,
+        records,
         found: None,
-    };
-    let classes = found.classes().to_vec();
-    let facts = Facts {
-        ids,
-        subjects,
-        weights: raw.weights.as_deref().map(SampleWeights::of),
-        ..Facts::of_fitting(fitting, classes)
-    };
-    Ok((facts, found))
+    }
 }

@@ -2,7 +2,7 @@
 
 mod batches;
 
-pub(crate) use batches::{Reading, Rows as Batched};
+pub(crate) use batches::{Raw, Reading, Rows as Batched};
 
 use efface_formats::{
     ClassTable, FeatureMap, ImageShape, LabelRef, Layout, MemoryRows, MemoryTable, Numbers,

@@ -124,13 +124,12 @@ struct First<'a> {
 
 impl First<'_> {
     fn of_table(mut self, source: &Source<'_>, context: &mut Context<'_>) -> Result<Served> {
-        let choices = &self.choices;
-        if choices.fitted && source.schema.is_some() {
+        if self.choices.fitted && source.schema.is_some() {
             let message = "`§schema` declares what `§preprocess fitted` computes from the records";
             return Err(Error::refused(Code::Settings, message)
                 .hint("leave out `§schema`, or use `§preprocess declared`"));
         }
-        let options = source.training_options(choices)?;
+        let options = source.training_options(&self.choices)?;
         if let Some(memory) = context.rows.memory()
             && let Some(served) = self.of_large_table(source, &options, memory, context)?
         {

@@ -22,9 +22,26 @@ pub(crate) fn names_learnt(
     found: &Fitted,
     subjects: bool,
 ) -> impl Iterator<Item = Notice> {
-    let ids = ids_learnt(rows, found);
+    seen(rows, found, subjects).chain(alike(found))
+}
+
+/// The same where the rows are only the first of those that the statistics are of.
+pub(crate) fn names_in_first(
+    rows: &RawRows,
+    found: &Fitted,
+    subjects: bool,
+) -> impl Iterator<Item = Notice> {
+    let records = rows.len();
+    let of_first = move |notice: Notice| {
+        let message = format!("of the first {records} records: {}", notice.message);
+        Notice { message, ..notice }
+    };
+    seen(rows, found, subjects).map(of_first).chain(alike(found))
+}
+
+fn seen(rows: &RawRows, found: &Fitted, subjects: bool) -> impl Iterator<Item = Notice> {
     let people = if subjects { None } else { people_learnt(rows, found) };
-    ids.into_iter().chain(people).chain(numbers_unclear(rows, found)).chain(alike(found))
+    ids_learnt(rows, found).into_iter().chain(people).chain(numbers_unclear(rows, found))
 }
 
 /// Columns of numbers whose spelling leaves open which numbers they are.

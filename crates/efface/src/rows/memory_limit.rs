@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use efface_formats::Limits;
+use efface_formats::{Limits, RowBytes};
 use efface_learn::Dataset;
 use efface_learn::objective::{LARGEST_HESSIAN, longest_chunk};
 use efface_page::number::bytes;
@@ -85,15 +85,25 @@ impl Memory {
         rows.x().bytes() + rows.rows() * (Sizes::BESIDE + 8 * rows.targets())
     }
 
+    /// Bytes that raw rows take in memory: where each is and its weight, too.
+    pub(crate) fn of_raw(rows: &RowBytes) -> usize {
+        rows.iter().map(|row| row.len() + size_of::<[u64; 4]>()).sum()
+    }
+
     /// Whether a table of so many bytes may be held beside the process.
     pub(crate) fn may_hold(self, bytes: usize) -> bool {
         bytes <= self.total.saturating_sub(self.beside)
     }
 
-    /// Limits of a reader that keeps no rows: what else is kept of a table counts against the limit.
+    /// Limits of a reader that keeps no rows: what else is kept of a table counts against the limit, the
+    /// different labels among it.
     pub(crate) fn of_reader(self, limits: &Limits) -> Limits {
-        let memory_bytes = limits.memory_bytes.min(self.total.max(self.beside) as u64);
-        Limits { memory_bytes, keeps_rows: false, ..limits.clone() }
+        /// More than a label takes that is kept once, its name twice.
+        const LABEL: usize = 512;
+        let all = self.total.max(Self::PROCESS);
+        let memory_bytes = limits.memory_bytes.min(all as u64);
+        let classes = limits.classes.min(u32::try_from(all / LABEL).unwrap_or(u32::MAX));
+        Limits { memory_bytes, classes, keeps_rows: false, ..limits.clone() }
     }
 
     /// The refusal of a table that would have to be in memory, for what needs it there.
@@ -104,9 +114,8 @@ impl Memory {
             bytes(self.total as u64)
         );
         Error::refused(Code::Memory, message).hint(
-            "leave out `§memory`, or give more; rows that were scaled by public constants \
-             (`§preprocess declared`) are read anew for every pass by `solve`, `retrain`, `ridge`, \
-             `noisy-gd` without `§batches` and `descent-to-delete`",
+            "leave out `§memory`, or give more; `solve`, `retrain`, `ridge`, `noisy-gd` without \
+             `§batches` and `descent-to-delete` read rows anew for every pass",
         )
     }
 

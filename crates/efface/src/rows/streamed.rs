@@ -1,6 +1,7 @@
 //! Rows of a vault that are read anew for every pass over them, a window of blocks at a time.
 
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, scope};
 
@@ -86,7 +87,9 @@ impl InVault<'_, '_> {
             }
         });
         summing.map_or(Ok(()), Err)?;
-        Ok(read?)
+        read?;
+        self.scaled.set(maker.scaled.into_inner());
+        Ok(())
     }
 
     fn shown_beside(
@@ -99,6 +102,7 @@ impl InVault<'_, '_> {
         scope(|scope| {
             // A window waits until the one before it is summed.
             let (send, receive) = sync_channel::<Vec<Piece<'_>>>(0);
+            let maker = &maker;
             let summing = move || -> std::result::Result<(), Failed> {
                 receive.into_iter().try_for_each(|window| maker.show(window, gauge, take))
             };
@@ -110,8 +114,11 @@ impl InVault<'_, '_> {
             drop(send);
             // Reading ends early where summing has failed.
             summing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-            Ok(read?)
-        })
+            read?;
+            Ok::<_, Failed>(())
+        })?;
+        self.scaled.set(maker.scaled.into_inner());
+        Ok(())
     }
 
     fn gauge(&self) -> Result<&Gauge> {
@@ -160,19 +167,22 @@ struct Maker<'a> {
     plan: &'a Plan,
     /// Where preprocessing is fitted.
     encoder: Option<Encoder<'a>>,
+    /// Rows that the bound scaled down.
+    scaled: AtomicU64,
 }
 
 impl<'a> Maker<'a> {
     fn of(plan: &'a Plan) -> Result<Self> {
         let fitted = plan.fitting.is_some();
         let encoder = fitted.then(|| Encoder::of(plan, Labels::Needed)).transpose()?;
-        Ok(Self { plan, encoder })
+        Ok(Self { plan, encoder, scaled: AtomicU64::new(0) })
     }
 
     fn numbers(&self, rows: &Stored) -> Result<Dataset> {
         let Some(encoder) = &self.encoder else { return rows.decode(self.plan) };
         let mut prepared = encoder.none()?;
         encoder.encode(rows.bytes.iter(), rows.weights(), &mut prepared)?;
+        self.scaled.fetch_add(prepared.scaled, Ordering::Relaxed);
         Ok(prepared.data)
     }
 

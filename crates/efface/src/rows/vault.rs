@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
 use efface_formats::{Fitted, Frame, RawRows, RawSource, RowBytes};
@@ -78,6 +79,8 @@ pub(crate) struct InVault<'a, 'v> {
     memory: Option<Memory>,
     /// How they are read where they are not held, once that is known.
     windows: OnceCell<Option<Windows>>,
+    /// How many the bound scaled down when they were made numbers last, where preprocessing is fitted.
+    pub(super) scaled: Cell<u64>,
     /// Whether a pass has looked for those that should have left.
     pub(super) looked: Cell<bool>,
     pub(super) failed: RefCell<Option<Error>>,
@@ -111,6 +114,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             between: None,
             memory: None,
             windows: OnceCell::new(),
+            scaled: Cell::new(0),
             looked: Cell::new(false),
             failed: RefCell::new(None),
         }
@@ -150,6 +154,11 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// Whether they are too many for the memory they may take.
     pub(crate) fn is_streamed(&self) -> Result<bool> {
         Ok(self.windows()?.is_some())
+    }
+
+    /// How many the bound scaled down, once there was a pass over all of them; none where numbers are stored.
+    pub(crate) fn scaled(&self) -> u64 {
+        self.scaled.get()
     }
 
     fn sizes(&self) -> Result<Sizes> {
@@ -255,14 +264,18 @@ impl<'a, 'v> InVault<'a, 'v> {
         frame: Option<&Frame>,
     ) -> Result<Keyed> {
         let encoder = Encoder::of(plan, Labels::Needed)?;
+        let scaled = AtomicU64::new(0);
         let encode = |rows: &Stored| {
             let mut prepared = encoder.none()?;
             frame.map_or(Ok(()), |frame| rows.check(frame))?;
             encoder.encode(rows.bytes.iter(), rows.weights(), &mut prepared)?;
+            scaled.fetch_add(prepared.scaled, Ordering::Relaxed);
             Ok(prepared.data)
         };
         let none = Keyed { data: encoder.none()?.data, keys: Vec::new() };
-        self.in_parts(leaving, none, encode)
+        let all = self.in_parts(leaving, none, encode)?;
+        self.scaled.set(scaled.into_inner());
+        Ok(all)
     }
 
     /// Appends all of them to `all`, as what `make` makes of parts of them on all cores while the next are

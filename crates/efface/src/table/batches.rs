@@ -1,6 +1,6 @@
 //! Tables read batch by batch, so that they need not be in memory as a whole.
 
-use efface_formats::{Layout, ReadOptions, Record, Sink, SinkError, Summary};
+use efface_formats::{Layout, ReadOptions, Record, RowBytes, Sink, SinkError, Summary};
 use efface_learn::Dataset;
 use efface_matrix::{Dense, Matrix};
 
@@ -13,11 +13,28 @@ use crate::source::Source;
 /// Consecutive rows of a table, as [`Table`](super::Table) has them.
 #[derive(Debug)]
 pub(crate) struct Rows {
+    /// None where they are raw.
     pub(crate) data: Dataset,
+    /// The records as they came, where preprocessing is fitted.
+    pub(crate) raw: Option<Raw>,
     /// Named by ids and subjects where the table has them.
     pub(crate) names: Names,
     /// Whether the table has weights.
     pub(crate) weighted: bool,
+}
+
+/// Raw rows, and how often each counts.
+#[derive(Debug)]
+pub(crate) struct Raw {
+    pub(crate) rows: RowBytes,
+    pub(crate) weights: Vec<f64>,
+}
+
+impl Rows {
+    /// How often each counts: once where the table has no weights.
+    pub(crate) fn weights(&self) -> &[f64] {
+        self.raw.as_ref().map_or(self.data.sample_weights(), |raw| &raw.weights)
+    }
 }
 
 /// How a table is read.
@@ -35,8 +52,8 @@ const ROWS: usize = 1 << 16;
 const BYTES: usize = 16 << 20;
 
 impl Reading<'_> {
-    /// Reads a table of one label a row, and hands over its rows; also the bytes of raw rows, which are not
-    /// handed over. Classes are numbered as they are given, or else by their first appearance.
+    /// Reads a table, of one label a row unless rows are raw, and hands over its rows. Classes are numbered
+    /// as they are given, or else by their first appearance.
     ///
     /// # Errors
     /// A table that cannot be read; those of `take` and `tell`.
@@ -45,13 +62,13 @@ impl Reading<'_> {
         source: &Source<'_>,
         tell: &mut dyn FnMut(Progress) -> Result<()>,
         take: &mut dyn FnMut(Rows) -> Result<()>,
-    ) -> Result<(Summary, usize)> {
+    ) -> Result<Summary> {
         let mut quiet = |_| Ok(());
         let collector = Collector::of(constant(self.intercept)?, self.range, &mut quiet);
         let mut sink = Batches { collector, most: ROWS, read: 0, raw: 0, tell, take };
         let summary = source.read(self.options, &mut sink)?;
         sink.hand_over()?;
-        Ok((summary, sink.raw))
+        Ok(summary)
     }
 }
 
@@ -60,7 +77,7 @@ struct Batches<'a> {
     collector: Collector<'a>,
     most: usize,
     read: u64,
-    /// Bytes of raw rows.
+    /// Bytes of the raw rows that wait.
     raw: usize,
     tell: &'a mut dyn FnMut(Progress) -> Result<()>,
     take: &'a mut dyn FnMut(Rows) -> Result<()>,
@@ -84,6 +101,13 @@ impl Batches<'_> {
         let weights = std::mem::take(&mut own.weights);
         let weighted = weights.len() == rows;
         let weights = if weighted { weights } else { vec![1.0; rows] };
+        let raw = std::mem::take(&mut own.raw);
+        self.raw = 0;
+        let (raw, y, weights) = match raw.is_empty() {
+            true => (None, y, weights),
+            // Their labels are among their bytes.
+            false => (Some(Raw { rows: raw, weights }), Vec::new(), Vec::new()),
+        };
         let data = Dataset::several(x, y, 1, weights)
             .map_err(|error| Error::input(Code::Data, error.to_string()))?;
         let all = |list: Vec<Box<str>>| (list.len() == rows).then_some(list);
@@ -91,7 +115,7 @@ impl Batches<'_> {
             (all(std::mem::take(&mut own.ids)), all(std::mem::take(&mut own.subjects)));
         self.read += rows as u64;
         (self.tell)(Progress::Reading { rows: self.read })?;
-        (self.take)(Rows { data, names: Names { positions, ids, subjects }, weighted })
+        (self.take)(Rows { data, raw, names: Names { positions, ids, subjects }, weighted })
     }
 }
 
@@ -105,13 +129,10 @@ impl Sink for Batches<'_> {
     }
 
     fn record(&mut self, record: Record<'_>) -> std::result::Result<(), SinkError> {
-        if let Some(raw) = record.raw {
-            // Where it is, its weight.
-            self.raw = self.raw.saturating_add(raw.len() + size_of::<[u64; 4]>());
-            return Ok(());
-        }
+        self.raw += record.raw.map_or(0, <[u8]>::len);
         self.collector.record(record)?;
-        let long = matches!(&self.collector.x, Some(Matrix::Sparse(x)) if x.bytes() >= BYTES);
+        let long = self.raw >= BYTES
+            || matches!(&self.collector.x, Some(Matrix::Sparse(x)) if x.bytes() >= BYTES);
         if long || self.collector.positions.len() >= self.most {
             self.hand_over().map_err(SinkError::new)?;
         }

@@ -1,8 +1,9 @@
 //! The first training on a table that is larger than the memory it may take. The table is read twice: to
 //! know of it what a plan needs, and to put its rows into the vault in the making, from where they are
-//! learnt.
+//! learnt, and where preprocessing is fitted to them before.
 
-use efface_formats::{ReadOptions, Summary};
+use efface_formats::{Frame, RawRows, ReadOptions, RowBytes, Summary, Task};
+use efface_learn::loss::Task as LossTask;
 use efface_vault::{Creation, Vault};
 
 use super::{First, finish, no_weights};
@@ -10,16 +11,18 @@ use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, of, run, stated};
-use crate::notice::{Clipped, index_left_out, left_out};
+use crate::notice::{
+    Clipped, Notice, index_left_out, label_thousands, left_out, names_in_first, of_columns,
+};
 use crate::outcome::Served;
-use crate::plan::{Facts, Ids, Plan, SampleWeights};
+use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights};
 use crate::random::generator;
-use crate::raw::declared_classes;
-use crate::rows::{Access, Batch, InVault, Memory, Rows};
+use crate::raw::{as_classes_ask, declared_classes, fitting};
+use crate::rows::{Access, Batch, InVault, Memory, Rows, Unprepared};
 use crate::serve::FIRST;
 use crate::source::Source;
 use crate::start;
-use crate::table::{Batched, Reading, from_data};
+use crate::table::{Batched, Raw, Reading, from_data};
 
 /// What one reading tells of all rows.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -35,7 +38,7 @@ struct Survey {
 
 impl Survey {
     fn add(&mut self, rows: &Batched) {
-        let weights = rows.data.sample_weights();
+        let weights = rows.weights();
         if self.rows == 0 {
             self.sparse = matches!(rows.data.x(), efface_matrix::Matrix::Sparse(_));
             self.ids = rows.names.ids.is_some();
@@ -49,9 +52,14 @@ impl Survey {
             }
         }
         self.rows += weights.len();
-        self.bytes = self.bytes.saturating_add(Memory::of_rows(&rows.data));
+        // Raw rows are in memory beside what is made of them.
+        let raw = rows.raw.as_ref().map_or(0, |raw| 2 * Memory::of_raw(&raw.rows));
+        self.bytes = self.bytes.saturating_add(Memory::of_rows(&rows.data)).saturating_add(raw);
     }
 }
+
+/// Raw rows that are kept to look at how their columns are written.
+const FIRST_ROWS: usize = 1 << 13;
 
 /// A table, and how it is read.
 struct Large<'a> {
@@ -64,14 +72,17 @@ struct Large<'a> {
 struct Found {
     survey: Survey,
     summary: Summary,
+    /// The first raw rows.
+    first: Option<RowBytes>,
     facts: Facts,
+    /// Without statistics, which nothing has been fitted to yet.
     plan: Plan,
 }
 
 impl First<'_> {
     /// Trains so; none where all rows fit into memory.
     pub(super) fn of_large_table(
-        &self,
+        &mut self,
         source: &Source<'_>,
         options: &ReadOptions,
         memory: Memory,
@@ -83,38 +94,60 @@ impl First<'_> {
         }
         let limits = memory.of_reader(&options.limits);
         let table = Large { source, options: ReadOptions { limits, ..options.clone() }, memory };
-        let mut survey = Survey::default();
-        let (summary, raw) = self.read(&table, &table.options, context, &mut |rows| {
+        let (mut survey, mut first) = (Survey::default(), None);
+        let summary = self.read(&table, &table.options, context, &mut |rows| {
             survey.add(&rows);
+            first = first.take().or(rows.raw.map(|mut raw| raw.rows.take_front(FIRST_ROWS)));
             Ok(())
         })?;
-        // Raw rows are in memory beside what is made of them.
-        let bytes = survey.bytes.saturating_add(raw.saturating_mul(2));
-        if memory.may_hold(bytes) {
+        if memory.may_hold(survey.bytes) {
             return Ok(None);
         }
-        self.check_offered(&table, bytes)?;
+        self.check_offered(&table, survey.bytes)?;
         if survey.rows == 0 {
             let message = "the table has no records of the model's classes";
             return Err(Error::input(Code::Data, message));
         }
-        let found = self.found(&table, survey, summary)?;
-        self.learn_large(&table, &found, context).map(Some)
+        let asked = self.asked(source, survey.rows, &summary)?;
+        let asked = asked.map(|(choices, notice)| {
+            self.choices = choices;
+            notice
+        });
+        let found = self.found(&table, survey, summary, first)?;
+        let mut served = self.learn_large(&table, &found, context)?;
+        served.notices.splice(..0, asked);
+        Ok(Some(served))
     }
 
     /// Refuses choices for which rows have to be in memory before there is a vault.
     fn check_offered(&self, table: &Large<'_>, bytes: usize) -> Result<()> {
         let choices = &self.choices;
         let cases = [
-            (choices.fitted, "`§preprocess fitted`"),
-            (choices.class_weight.is_some(), "`§class-weight`"),
+            (choices.class_weight.is_some() && !choices.balances(), "`§class-weight`"),
             (choices.feature_map.is_some() || choices.given.is_some(), "`§features`"),
-            (!table.source.targets().is_empty(), "several targets"),
+            (!choices.fitted && !table.source.targets().is_empty(), "several targets"),
         ];
         match cases.into_iter().find(|(asked, _)| *asked) {
             Some((_, what)) => Err(table.memory.too_large(bytes, what)),
             None => Ok(()),
         }
+    }
+
+    /// The choices of a regression, where the source leaves that to the labels and these are numbers.
+    fn asked(
+        &self,
+        source: &Source<'_>,
+        records: usize,
+        summary: &Summary,
+    ) -> Result<Option<(Choices, Notice)>> {
+        let told = self.choices.settings.loss.is_some() || source.classes.is_some();
+        let Some(classes) = summary.classes.as_ref().filter(|_| !told && source.infers_task) else {
+            return Ok(None);
+        };
+        if summary.frame.is_some() {
+            return as_classes_ask(&self.choices, &classes.names, records);
+        }
+        declared_classes(&self.choices, &classes.names, records).map(|()| None)
     }
 
     fn read(
@@ -123,46 +156,53 @@ impl First<'_> {
         options: &ReadOptions,
         context: &mut Context<'_>,
         take: &mut dyn FnMut(Batched) -> Result<()>,
-    ) -> Result<(Summary, usize)> {
+    ) -> Result<Summary> {
         let range = self.choices.settings.target_range;
         let reading = Reading { options, intercept: self.choices.intercept, range };
         reading.read(table.source, &mut |progress| context.report(progress), take)
     }
 
-    fn found(&self, table: &Large<'_>, survey: Survey, summary: Summary) -> Result<Found> {
+    fn found(
+        &self,
+        table: &Large<'_>,
+        survey: Survey,
+        summary: Summary,
+        first: Option<RowBytes>,
+    ) -> Result<Found> {
         let source = table.source;
         if survey.weights.is_none() && summary.schema.names_weights() {
             return Err(no_weights());
         }
-        let told = self.choices.settings.loss.is_some() || source.classes.is_some();
-        if let (false, true, Some(found)) = (told, source.infers_task, &summary.classes) {
-            declared_classes(&self.choices, &found.names, survey.rows)?;
-        }
-        let classes = summary.classes.as_ref();
+        let facts = match &summary.frame {
+            Some(frame) => self.facts_of_raw(source, frame, survey.rows, &summary),
+            None => facts_of_numbers(source, &survey, &summary),
+        };
         let facts = Facts {
             subjects: survey.subjects,
-            people: None,
-            parts: None,
-            fitting: None,
-            records: survey.rows as u64,
-            features: u64::from(summary.width),
-            sparse: survey.sparse,
-            feature_map: None,
-            image: summary.image,
-            classes: classes.map(|classes| classes.names.clone()).unwrap_or_default(),
-            classes_given: source.classes.is_some(),
-            targets: Vec::new(),
-            schema: summary.schema.canonical(),
-            schema_given: source.schema.is_some(),
-            schema_from_data: from_data(&summary.schema),
             ids: if survey.ids { Ids::Column } else { Ids::Position },
             weights: survey.weights,
+            ..facts
         };
         let plan = self.plan(&facts)?;
         if !of(plan.mechanism).reads_windows(&plan) {
-            return Err(table.memory.too_large(survey.bytes, "this mechanism"));
+            let balances = self.choices.balances();
+            let what = if balances { "`§class-weight balanced`" } else { "this mechanism" };
+            return Err(table.memory.too_large(survey.bytes, what));
         }
-        Ok(Found { survey, summary, facts, plan })
+        Ok(Found { survey, summary, first, facts, plan })
+    }
+
+    fn facts_of_raw(
+        &self,
+        source: &Source<'_>,
+        frame: &Frame,
+        records: usize,
+        summary: &Summary,
+    ) -> Facts {
+        let fitting = fitting(&self.choices, source, frame, records as u64);
+        let classes = summary.classes.as_ref().filter(|_| !fitting.rules.regression);
+        let classes = classes.map(|classes| classes.names.clone()).unwrap_or_default();
+        Facts::of_fitting(fitting, classes)
     }
 
     /// As [`learn`](First::learn), with the rows in the vault before the model is.
@@ -172,12 +212,9 @@ impl First<'_> {
         found: &Found,
         context: &mut Context<'_>,
     ) -> Result<Served> {
-        let Found { survey, summary, facts, plan } = found;
+        let Found { survey, summary, first, facts, plan } = found;
         let settings = &self.choices.settings;
         let mut rng = generator(settings.seed, FIRST, context)?;
-        let given = settings.start.as_deref();
-        let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
-        let start = given.as_deref().map_or(Start::Nothing, Start::Given);
         let vault_id = hex::encode(context.random::<16>()?);
         let genesis = self.genesis(plan, vault_id.clone(), context)?;
         let mut creation = Vault::create(self.output, &genesis, context.keyring)?;
@@ -186,6 +223,17 @@ impl First<'_> {
             plan.check_largest(creation.largest_subject()?)?;
         }
         let nobody = Leaving::default();
+        let fitted = match &plan.fitting {
+            None => None,
+            Some(_) => {
+                let rows = InVault::of(Access::Reading(&creation), plan, &nobody);
+                Some(plan.attach(rows.within(Some(table.memory)).fit()?.0)?)
+            }
+        };
+        let plan = fitted.as_ref().unwrap_or(plan);
+        let given = settings.start.as_deref();
+        let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
+        let start = given.as_deref().map_or(Start::Nothing, Start::Given);
         let rows = InVault::of(Access::Reading(&creation), plan, &nobody);
         let rows = rows.within(Some(table.memory));
         let released = run(plan, &rows, &start, 1, &mut rng, context.watch)?;
@@ -193,12 +241,21 @@ impl First<'_> {
             event: stated(plan, released.event, None, 0)?,
             ..released
         };
-        let clipped = Clipped::of(&summary.private, facts.records);
+        let mut clipped = Clipped::of(&summary.private, facts.records);
+        clipped.scaled += rows.scaled();
         let (effect, certified) =
             self.certified(plan, facts, &rows, &clipped, (&vault_id, released), context)?;
         drop(rows);
         let mut served = finish(creation, plan, &effect, certified, context)?;
-        let told = [index_left_out(summary.index_left_out), left_out(summary.rows_left_out)];
+        served.notices.extend(index_left_out(summary.index_left_out));
+        if let (Some(first), Some(frame), Some(found)) = (first, &summary.frame, plan.statistics()?)
+        {
+            let first = raw_rows(frame, first)?;
+            served.notices.extend(names_in_first(&first, found, survey.subjects));
+            served.notices.extend(of_columns(None, found));
+        }
+        let thousands = label_thousands(summary.private.label_thousands, &self.choices);
+        let told = [left_out(summary.rows_left_out), thousands];
         served.notices.extend(told.into_iter().flatten());
         Ok(served)
     }
@@ -217,22 +274,72 @@ impl First<'_> {
         }
         let classes = summary.classes.as_ref().map(|classes| classes.names.clone());
         // Their numbers are final then.
-        let options = ReadOptions { classes, ..table.options.clone() };
+        let options = match &summary.frame {
+            Some(_) => table.options.clone(),
+            None => ReadOptions { classes, ..table.options.clone() },
+        };
+        let by_name = options.task == Task::Classification;
+        let to_numbers = by_name && self.choices.loss.task() == LossTask::Regression;
         let nobody = Leaving::default();
         let mut again = Survey::default();
-        let (second, _) = self.read(table, &options, context, &mut |rows| {
+        let second = self.read(table, &options, context, &mut |rows| {
             again.add(&rows);
+            let raw = rows.raw.zip(summary.frame.as_ref());
+            let raw = raw.map(|(raw, frame)| stored(raw, frame, plan, to_numbers)).transpose()?;
             let mut stored = InVault::of(Access::Changing(creation), plan, &nobody);
-            let batch = Batch { data: &rows.data, names: &rows.names, raw: None };
+            let batch = Batch { data: &rows.data, names: &rows.names, raw: raw.as_ref() };
             stored.insert(&batch, FIRST).map(drop)
         })?;
         let same = again == *survey
             && second.private == summary.private
             && second.schema == summary.schema
+            && second.frame == summary.frame
+            && (second.frame.is_none() || second.classes == summary.classes)
             && (second.rows_read, second.width) == (summary.rows_read, summary.width);
         if same {
             return Ok(());
         }
         Err(Error::input(Code::Data, "the table changed between its two readings"))
     }
+}
+
+/// Of rows that were made numbers by public constants.
+fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> Facts {
+    let classes = summary.classes.as_ref();
+    Facts {
+        subjects: survey.subjects,
+        people: None,
+        parts: None,
+        fitting: None,
+        records: survey.rows as u64,
+        features: u64::from(summary.width),
+        sparse: survey.sparse,
+        feature_map: None,
+        image: summary.image,
+        classes: classes.map(|classes| classes.names.clone()).unwrap_or_default(),
+        classes_given: source.classes.is_some(),
+        targets: Vec::new(),
+        schema: summary.schema.canonical(),
+        schema_given: source.schema.is_some(),
+        schema_from_data: from_data(&summary.schema),
+        ids: Ids::Position,
+        weights: None,
+    }
+}
+
+/// Raw rows as a vault has them: with numbers as labels, where these were read as names.
+fn stored(raw: Raw, frame: &Frame, plan: &Plan, to_numbers: bool) -> Result<Unprepared> {
+    let mut rows = raw_rows(frame, &raw.rows)?;
+    if to_numbers {
+        rows = rows.with_numbers_as_targets().ok_or_else(|| {
+            let message = "a label is a number so large that single precision has no room for it";
+            Error::input(Code::Classes, message).hint("write the labels in other units")
+        })?;
+    }
+    Ok(Unprepared { rows, weights: plan.max_weight.is_some().then_some(raw.weights) })
+}
+
+fn raw_rows(frame: &Frame, rows: &RowBytes) -> Result<RawRows> {
+    let rows = Unprepared::of(frame.clone(), rows.clone(), None);
+    Ok(rows.map_err(|fault| Error::input(Code::Data, fault.to_string()))?.rows)
 }

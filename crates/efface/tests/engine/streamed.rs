@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, Memory, Resident, Result, RowStore, Served,
-    Settings, Source, Which, add, delete, erase, prepare, refresh, train, update,
+    CheckOutcome, Code, Context, Delete, Error, Memory, NoticeCode, Resident, Result, RowStore,
+    Served, Settings, Source, Which, add, delete, erase, prepare, refresh, train, update,
     verify_ledger_within, weights,
 };
 use efface_vault::Vault;
@@ -272,13 +272,23 @@ fn sums_are_verified_within_little_memory() {
 
 /// The same table trained within little memory and without a limit.
 fn trained_alike(classes: usize, given: &Settings, name: &str, what: &str) {
-    let both = Both::new(LITTLE);
     let source = |world: &World| Source {
         id: (name == "id").then(|| "id".to_owned()),
         ignore: if name == "id" { Vec::new() } else { vec!["id".to_owned()] },
         ..declared(world, classes)
     };
-    both.agree(|world, vault, s| train(&source(world), given.clone(), vault, s), what);
+    alike_from(&Both::new(LITTLE), source, given, name, what);
+}
+
+/// The same, of any table; what the training within little memory answers.
+fn alike_from(
+    both: &Both,
+    source: impl Fn(&World) -> Source<'static>,
+    given: &Settings,
+    name: &str,
+    what: &str,
+) -> Served {
+    let served = both.agree(|world, vault, s| train(&source(world), given.clone(), vault, s), what);
     let one = if name == "id" { "id-17" } else { "row:17" };
     let request = Delete { what: Which::Ids(vec![one.into()]), request_id: Some("one".into()) };
     both.agree(|_, vault, s| delete(vault, &request, s), what);
@@ -295,6 +305,7 @@ fn trained_alike(classes: usize, given: &Settings, name: &str, what: &str) {
         rows
     };
     assert!(rows(&a) == rows(&b), "{what}");
+    served
 }
 
 #[test]
@@ -314,6 +325,116 @@ fn trainings_on_tables_larger_than_memory_are_the_same() {
     trained_alike(2, &ridge, "id", "ridge");
 }
 
+fn fitted(more: Settings) -> Settings {
+    Settings { preprocess: Some("fitted".into()), ..more }
+}
+
+#[test]
+fn preprocessing_is_fitted_to_tables_larger_than_memory_and_is_the_same() {
+    for (loss, classes, name) in
+        [("logistic", 2, "id"), ("softmax", 3, "row"), ("squared", 0, "id")]
+    {
+        let loss = Some(loss.to_owned());
+        let given = fitted(Settings { loss, max_group: Some(3), ..Settings::default() });
+        trained_alike(classes, &given, name, "fitted");
+    }
+    for (mechanism, balanced) in [("ridge", false), ("retrain", false), ("solve", true)] {
+        let given = fitted(Settings {
+            mechanism: Some(mechanism.into()),
+            class_weight: if balanced { vec!["balanced".into()] } else { Vec::new() },
+            ..Settings::default()
+        });
+        trained_alike(2, &given, "id", mechanism);
+    }
+}
+
+/// A table of people with words, dates and missing cells.
+fn people(world: &World) -> Source<'static> {
+    let mut text = String::from("who,town,since,income,visits,w\n");
+    for row in 0..ROWS {
+        let town = ["Ulm", "Graz", "", "Basel"][row % 4];
+        let income = if row % 7 == 0 { String::new() } else { format!("{}", row % 90) };
+        let visits = format!("{:.2}", (row as f64 * 0.3).sin() + row as f64 % 5.0);
+        let (month, person) = (1 + row % 12, row / 2);
+        let weight = 1 + row % 3;
+        text += &format!("p{person},{town},2024-{month:02}-01,{income},{visits},{weight}\n");
+    }
+    let path = world.path("raw.csv");
+    std::fs::write(&path, text).unwrap();
+    Source {
+        path: Some(path),
+        label: Some("visits".into()),
+        subject: Some("who".into()),
+        infers_task: true,
+        ..Source::default()
+    }
+}
+
+/// Labels that turn out to be numbers, with and without weights, and several of them.
+#[test]
+fn raw_tables_larger_than_memory_are_learnt_from_as_they_are() {
+    let unweighted = |world: &World| Source { ignore: vec!["w".into()], ..people(world) };
+    let weighted = |world: &World| Source { weight: Some("w".into()), ..people(world) };
+    let both = Both::new(600_000);
+    let served = alike_from(&both, unweighted, &Settings::default(), "row", "raw");
+    let said: Vec<_> = served.notices.iter().map(|notice| notice.code).collect();
+    assert!(said.contains(&NoticeCode::RegressionChosen), "{said:?}");
+    let towns = served.preprocessing.iter().find(|line| line.trim().starts_with("town"));
+    assert!(towns.unwrap().contains("3 categories"), "{:?}", served.preprocessing);
+
+    let given = Settings { max_weight: Some(3.0), ..Settings::default() };
+    alike_from(&Both::new(600_000), weighted, &given, "row", "weighted");
+
+    let several = |world: &World| Source {
+        more_labels: vec!["w".into()],
+        infers_task: false,
+        ..people(world)
+    };
+    let given = Settings {
+        mechanism: Some("ridge".into()),
+        loss: Some("squared".into()),
+        ..Settings::default()
+    };
+    alike_from(&Both::new(600_000), several, &given, "row", "several");
+}
+
+/// Sparse rows without names of columns.
+#[test]
+fn sparse_rows_larger_than_memory_are_fitted_to() {
+    let sparse = |world: &World| {
+        let rows = (0..ROWS).map(|row| {
+            let (one, other) = (1 + row % 5, 7 + row % 11);
+            format!("{} {one}:{:.2} {other}:1\n", row % 2, (row as f64 * 0.7).sin())
+        });
+        let path = world.path("rows.libsvm");
+        std::fs::write(&path, rows.collect::<String>()).unwrap();
+        Source { path: Some(path), ..Source::default() }
+    };
+    let both = Both::new(600_000);
+    let given = fitted(Settings::default());
+    let served = both.agree(|world, vault, s| train(&sparse(world), given.clone(), vault, s), "");
+    assert!(!served.preprocessing.is_empty());
+}
+
+/// What shows only once preprocessing is fitted ends a training that has written its rows.
+#[test]
+fn labels_that_hardly_vary_leave_nothing() {
+    let world = World::new();
+    let path = world.path("same.csv");
+    let y = |row| if row == 17 { "100000000000000065536" } else { "100000000000000000000" };
+    let rows: String = (0..ROWS).map(|row| format!("{row}.5,{}\n", y(row))).collect();
+    std::fs::write(&path, format!("a,y\n{rows}")).unwrap();
+    let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
+    let given = fitted(Settings { loss: Some("squared".into()), ..Settings::default() });
+    let little = RowStore::Within(Memory::for_rows(LITTLE));
+    let vault = world.path("model.efface");
+    let served = world.run_on(little, |s| train(&source, given.clone(), &vault, s));
+    assert_eq!(served.map(|_| ()).unwrap_err().code(), Code::Preprocessing);
+    let left = std::fs::read_dir(vault.parent().unwrap()).unwrap();
+    let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(!left.into_iter().any(|name| name.contains(".efface")));
+}
+
 #[test]
 fn trainings_that_need_all_rows_are_refused_and_leave_nothing() {
     let world = World::new();
@@ -328,7 +449,7 @@ fn trainings_that_need_all_rows_are_refused_and_leave_nothing() {
         assert_eq!(left.count(), 0);
         error
     };
-    let fitted = Settings { preprocess: Some("fitted".into()), ..Settings::default() };
+    let mapped = settings(Settings { features: Some("rff:32".into()), ..Settings::default() });
     let batches = settings(Settings {
         mechanism: Some("noisy-gd".into()),
         noise: Some(0.05),
@@ -336,7 +457,12 @@ fn trainings_that_need_all_rows_are_refused_and_leave_nothing() {
         ..Settings::default()
     });
     let weights = settings(Settings { class_weight: vec!["yes=2".into()], ..Settings::default() });
-    for given in [fitted, batches, weights] {
+    let balanced = fitted(Settings {
+        mechanism: Some("ridge".into()),
+        class_weight: vec!["balanced".into()],
+        ..Settings::default()
+    });
+    for given in [mapped, batches, weights, balanced] {
         let error = ask(declared(&world, 2), given);
         assert_eq!(error.code(), Code::Memory, "{error:?}");
         assert!(error.message().contains("`§memory` is"), "{error:?}");

@@ -118,8 +118,8 @@ impl Mechanism for Ridge {
     }
 
     /// Sums of whole numbers add up window by window; classes that are balanced have sums of their own.
-    fn reads_windows(&self, _: &Plan) -> bool {
-        true
+    fn reads_windows(&self, plan: &Plan) -> bool {
+        !plan.fitting.as_ref().is_some_and(|fitting| fitting.rules.balanced)
     }
 
     /// Learns, or serves a request from the kept sums and the rows that it changes; where preprocessing
