@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import efface
@@ -41,6 +42,24 @@ def test_a_limit_changes_no_weight(large: tuple[Any, Any], tmp_path: Path) -> No
     # It is a property of this machine, not of the model.
     path = tmp_path / "m.efface"
     assert UnlearningClassifier.load(within.save(path).vault_.path).memory is None
+
+
+def test_preprocessing_is_fitted_within_a_limit() -> None:
+    generator = np.random.default_rng(1)
+    rows = 250_000
+    frame = pd.DataFrame(
+        {f"x{at}": generator.normal(size=rows) for at in range(6)}
+        | {"town": generator.choice(["Ulm", "Graz", "Bern"], size=rows)}
+    )
+    y = np.where(frame["x0"] + generator.normal(size=rows) > 0, "yes", "no")
+    without, within = (
+        UnlearningClassifier(random_state=1, memory=memory).fit(frame, y)
+        for memory in (None, "64MiB")
+    )
+    assert np.array_equal(without.coef_, within.coef_)
+    assert list(within.get_feature_names_out()) == list(without.get_feature_names_out())
+    assert Path("/dev/shm") not in within.vault_.path.parents  # noqa: S108
+    assert within.forget("row:7").records == 1
 
 
 def test_a_vault_is_served_within_a_limit(large: tuple[Any, Any], tmp_path: Path) -> None:
