@@ -23,7 +23,7 @@ ESTIMATORS = [
     UnlearningClassifier(preprocess="declared"),
     UnlearningClassifier(loss="softmax"),
     UnlearningClassifier(loss="huber-hinge"),
-    UnlearningClassifier(mechanism="noisy-gd", lambda_=0.01),
+    UnlearningClassifier(mechanism="noisy-gd", lambda_=0.01, noise=0.05),
     UnlearningClassifier(mechanism="retrain", fit_intercept=False, random_state=1),
     UnlearningClassifier(mechanism="descent-to-delete", lambda_=0.1),
     UnlearningClassifier(mechanism="ridge"),
