@@ -129,12 +129,18 @@ impl Grid {
 }
 
 /// Noise of vectors that are still to be published, all of one length.
-#[derive(Debug)]
 pub struct GridNoise {
     sampler: RoundedNormal,
     /// Of how many vectors it is not drawn yet.
     vectors: u64,
     drawn: Zeroizing<Vec<i64>>,
+}
+
+impl std::fmt::Debug for GridNoise {
+    /// No draws: who knows the noise knows what it is added to.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GridNoise").field("vectors", &self.vectors).finish_non_exhaustive()
+    }
 }
 
 impl GridNoise {
@@ -210,6 +216,14 @@ mod tests {
         vectors.sort();
         vectors.dedup();
         assert_eq!(vectors.len(), 4_096);
+    }
+
+    #[test]
+    fn draws_that_wait_are_not_shown() {
+        let (mut noise, mut rng) = (grid().noise_of(3), generator(4));
+        noise.next(2, &mut rng);
+        assert_eq!(noise.drawn.len(), 4);
+        assert_eq!(format!("{noise:?}"), "GridNoise { vectors: 0, .. }");
     }
 
     #[test]

@@ -32,11 +32,11 @@ pub(crate) fn names_in_first(
     subjects: bool,
 ) -> impl Iterator<Item = Notice> {
     let records = rows.len();
-    let of_first = move |notice: Notice| {
-        let message = format!("of the first {records} records: {}", notice.message);
+    let in_first = move |notice: Notice| {
+        let message = format!("in the first {records} records: {}", notice.message);
         Notice { message, ..notice }
     };
-    seen(rows, found, subjects).map(of_first).chain(alike(found))
+    seen(rows, found, subjects).map(in_first).chain(alike(found))
 }
 
 fn seen(rows: &RawRows, found: &Fitted, subjects: bool) -> impl Iterator<Item = Notice> {

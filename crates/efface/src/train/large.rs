@@ -115,7 +115,7 @@ impl First<'_> {
         });
         let found = self.found(&table, survey, summary, first)?;
         let mut served = self.learn_large(&table, &found, context)?;
-        served.notices.splice(..0, asked);
+        served.notices.extend(asked);
         Ok(Some(served))
     }
 
@@ -215,6 +215,12 @@ impl First<'_> {
         let Found { survey, summary, first, facts, plan } = found;
         let settings = &self.choices.settings;
         let mut rng = generator(settings.seed, FIRST, context)?;
+        let given = settings.start.as_deref();
+        let given = |plan: &Plan| given.map(|bytes| start::read(bytes, plan)).transpose();
+        if plan.fitting.is_none() {
+            // Refused before rows are written; fitted columns are not known yet.
+            given(plan)?;
+        }
         let vault_id = hex::encode(context.random::<16>()?);
         let genesis = self.genesis(plan, vault_id.clone(), context)?;
         let mut creation = Vault::create(self.output, &genesis, context.keyring)?;
@@ -231,8 +237,7 @@ impl First<'_> {
             }
         };
         let plan = fitted.as_ref().unwrap_or(plan);
-        let given = settings.start.as_deref();
-        let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
+        let given = given(plan)?;
         let start = given.as_deref().map_or(Start::Nothing, Start::Given);
         let rows = InVault::of(Access::Reading(&creation), plan, &nobody);
         let rows = rows.within(Some(table.memory));
