@@ -347,8 +347,8 @@ mod tests {
         let error = labels.judge(Cell::Integer(3)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "more than 2 classes; for a numeric target, use `§loss squared` and \
-             `§target-range LOW,HIGH`"
+            "more than 2 classes; for a numeric target, use `§loss squared`, and `§target-range LOW,HIGH` \
+             where preprocessing is declared"
         );
     }
 }

@@ -239,8 +239,8 @@ pub enum LabelFault {
     SeveralClasses,
     /// Classification: more classes than a classification has.
     #[error(
-        "more than {limit} classes; for a numeric target, use `§loss squared` and \
-         `§target-range LOW,HIGH`"
+        "more than {limit} classes; for a numeric target, use `§loss squared`, and `§target-range LOW,HIGH` \
+         where preprocessing is declared"
     )]
     TooManyClasses {
         /// The limit.
