@@ -1,5 +1,6 @@
 //! What the faces pass in: clock, randomness, keys, where rows are held, and who watches.
 
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -90,5 +91,57 @@ impl Context<'_> {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::interrupted()),
         }
+    }
+}
+
+/// A watcher that is told of learning and, between two reports of that, asked by what reads rows for it.
+pub(crate) struct Watched<'a> {
+    watch: RefCell<&'a mut Watch<'a>>,
+    /// What was told of learning last.
+    learning: Cell<Option<Progress>>,
+}
+
+impl<'a> Watched<'a> {
+    pub(crate) fn by(watch: &'a mut Watch<'a>) -> Self {
+        Self { watch: RefCell::new(watch), learning: Cell::new(None) }
+    }
+
+    /// Tells how far learning has come.
+    pub(crate) fn tell(&self, progress: &Progress) -> ControlFlow<()> {
+        self.learning.set(Some(*progress));
+        self.ask(progress)
+    }
+
+    /// Asks whether to go on reading; who watches is told of the rows until something is learnt from them,
+    /// and then once more how far that has come.
+    pub(crate) fn read(&self, rows: u64) -> ControlFlow<()> {
+        self.ask(&self.learning.get().unwrap_or(Progress::Reading { rows }))
+    }
+
+    fn ask(&self, progress: &Progress) -> ControlFlow<()> {
+        (self.watch.borrow_mut())(progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_told_of_until_something_is_learnt() {
+        let told = RefCell::new(Vec::new());
+        let mut watch = |progress: &Progress| {
+            told.borrow_mut().push(*progress);
+            match progress {
+                Progress::Reading { rows: 9 } => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        let watched = Watched::by(&mut watch);
+        let step = Progress::Training { step: 1, total: 9 };
+        assert!(watched.read(7).is_continue() && watched.read(9).is_break());
+        assert!(watched.tell(&step).is_continue() && watched.read(9).is_continue());
+        let read = |rows: u64| Progress::Reading { rows };
+        assert_eq!(told.into_inner(), [read(7), read(9), step, step]);
     }
 }

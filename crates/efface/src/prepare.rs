@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::context::{Context, Progress};
+use crate::context::{Context, Progress, Watched};
 use crate::error::Result;
 use crate::leaving::Leaving;
 use crate::mechanism::{of, prepare as hessian};
@@ -44,8 +44,11 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
     in_line(&transaction, &current)?;
     let (bytes, records) = {
         let nobody = Leaving::default();
-        let rows = context.rows.open(Access::Reading(&transaction), plan, &nobody)?;
-        let made = hessian(plan, &*rows, weights, version, context.watch)?;
+        let watched = Watched::by(context.watch);
+        let asked = |rows: u64| watched.read(rows);
+        let access = Access::Reading(&transaction);
+        let rows = context.rows.open_watched(access, plan, &nobody, Some(&asked))?;
+        let made = hessian(plan, &*rows, weights, version, &mut |told| watched.tell(told))?;
         rows.check()?;
         (made.to_bytes(), rows.count()?)
     };

@@ -251,6 +251,12 @@ impl First<'_> {
         Ok(plan)
     }
 
+    /// The weights that learning starts from, where some were given.
+    fn given(&self, plan: &Plan) -> Result<Option<Vec<f64>>> {
+        let given = self.choices.settings.start.as_deref();
+        given.map(|bytes| start::read(bytes, plan)).transpose()
+    }
+
     /// Learns, certifies and stores; `insert` writes the records, of which some were `clipped`.
     fn learn(
         &self,
@@ -263,8 +269,7 @@ impl First<'_> {
     ) -> Result<Served> {
         let settings = &self.choices.settings;
         let mut rng = generator(settings.seed, FIRST, context)?;
-        let given = settings.start.as_deref();
-        let given = given.map(|bytes| start::read(bytes, plan)).transpose()?;
+        let given = self.given(plan)?;
         let start = given.as_deref().map_or(Start::Nothing, Start::Given);
         let released = run(plan, rows, &start, 1, &mut rng, context.watch)?;
         let released = Released { event: stated(plan, released.event, None, 0)?, ..released };

@@ -76,8 +76,31 @@ pub fn is_number_in_words(text: &str) -> bool {
         && [POINT, COMMA].into_iter().any(|notation| spelled(text, notation).is_some())
 }
 
+/// Whether a text has nothing that no number has, and a digit, or is a truth value: what most words fail at
+/// once.
+fn may_be_number(text: &str) -> bool {
+    let mut digits = false;
+    let may_be = text.chars().all(|c| match c {
+        '0'..='9' => {
+            digits = true;
+            true
+        }
+        '.' | ',' | '+' | '-' | '%' | '(' | ')' | ':' | '\u{2212}' => true,
+        c => {
+            c.is_ascii_alphabetic()
+                || c.is_whitespace()
+                || CURRENCIES.contains(&c)
+                || SEPARATORS.contains(&c)
+        }
+    });
+    may_be && digits || truth(text).is_some()
+}
+
 /// The notations in which a text spells a number, as a set of bits; 0 for other texts.
 pub(super) fn notations(text: &str) -> u8 {
+    if !may_be_number(text) {
+        return 0;
+    }
     let notations = [POINT, COMMA, CLOCK].into_iter();
     notations.filter(|notation| spelled(text, *notation).is_some()).sum()
 }
@@ -104,9 +127,9 @@ pub(super) fn of_number(value: f64) -> u8 {
     if value.fract() == 0.0 { POINT | COMMA } else { POINT }
 }
 
-/// Whether a text that spells no number says that there is none.
+/// Whether a text that spells no number says that there is none, in one of several languages.
 pub(super) fn says_none(text: &str) -> bool {
-    const WORDS: [&str; 22] = [
+    const WORDS: [&str; 60] = [
         "unknown",
         "missing",
         "not available",
@@ -129,6 +152,44 @@ pub(super) fn says_none(text: &str) -> bool {
         "<na>",
         "(null)",
         "nat",
+        "not provided",
+        "not stated",
+        "not specified",
+        "not reported",
+        "not recorded",
+        "unavailable",
+        "no response",
+        "refused",
+        "n/k",
+        "n/d",
+        "unbekannt",
+        "nicht bekannt",
+        "nicht angegeben",
+        "keine angabe",
+        "keine angaben",
+        "k.a.",
+        "k. a.",
+        "fehlt",
+        "inconnu",
+        "inconnue",
+        "non renseigné",
+        "non disponible",
+        "non applicable",
+        "desconocido",
+        "desconocida",
+        "sin datos",
+        "sin dato",
+        "no disponible",
+        "no aplica",
+        "s/d",
+        "sconosciuto",
+        "sconosciuta",
+        "non disponibile",
+        "desconhecido",
+        "não informado",
+        "onbekend",
+        "niet bekend",
+        "n.v.t.",
     ];
     WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
@@ -205,6 +266,7 @@ fn sign(text: &str) -> (&str, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn amounts_are_numbers() {
@@ -328,5 +390,16 @@ mod tests {
             assert!(!is_ambiguous(text), "{text}");
         }
         assert_eq!(spelled("-0 %", POINT).map(f64::to_bits), Some(0));
+    }
+
+    proptest! {
+        #[test]
+        fn what_cannot_be_a_number_is_none(
+            text in "[0-9.,+()'%: $€A-Za-z<=\u{a0}\u{2212}\u{2019}]{0,9}|(-?\\$|CHF )?[0-9]{1,3}[,.'][0-9]{3}( ?%)?",
+        ) {
+            let all = [POINT, COMMA, CLOCK].into_iter();
+            let all: u8 = all.filter(|notation| spelled(&text, *notation).is_some()).sum();
+            prop_assert_eq!(notations(&text), all);
+        }
     }
 }

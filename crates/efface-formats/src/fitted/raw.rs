@@ -400,5 +400,54 @@ pub(super) fn stored_number(text: &str) -> Option<f64> {
 /// The number whose shortest decimal form a text is.
 pub(super) fn shortest_number(text: &str) -> Option<f64> {
     let value = number::spelled(text)?;
-    (number_text(value) == text).then_some(value)
+    (is_shortest(text) || number_text(value) == text).then_some(value)
+}
+
+/// Whether a text is for certain the shortest decimal form of the number that it spells: no sign or zero
+/// too many, and at most 15 digits. No two such texts are the same binary64 number, so none is shorter.
+fn is_shortest(text: &str) -> bool {
+    let is_negative = text.starts_with('-');
+    let digits = &text.as_bytes()[usize::from(is_negative)..];
+    let (whole, part) = match digits.iter().position(|byte| *byte == b'.') {
+        Some(point) => (&digits[..point], Some(&digits[point + 1..])),
+        None => (digits, None),
+    };
+    let behind = part.unwrap_or_default();
+    whole.len() + behind.len() <= 15
+        && whole.iter().chain(behind).all(u8::is_ascii_digit)
+        && part.is_none_or(|part| part.last().is_some_and(|last| *last != b'0'))
+        && match whole {
+            [b'0'] => part.is_some() || !is_negative,
+            [first, ..] => *first != b'0',
+            [] => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn shortest_forms_are_told_by_their_look() {
+        for text in ["0", "7", "-12", "0.5", "-0.25", "999999999999999", "12.0000000000001"] {
+            assert!(is_shortest(text), "{text}");
+        }
+        for text in ["-0", "+7", "07", "00", "5.", ".5", "1.50", "2.0", "1e5", "", "-", "1\u{2212}"]
+        {
+            assert!(!is_shortest(text), "{text}");
+        }
+        assert!(!is_shortest("1234567890.123456") && !is_shortest("1000000000000000"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_looks_like_the_shortest_form_is_it(text in "-?(0|[1-9][0-9]{0,14})(\\.[0-9]{1,15})?") {
+            let value: f64 = text.parse().unwrap();
+            if is_shortest(&text) {
+                prop_assert_eq!(number_text(value), text.as_str());
+            }
+            prop_assert_eq!(shortest_number(&text).is_some(), number_text(value) == text);
+        }
+    }
 }

@@ -14,8 +14,12 @@ use crate::time;
 /// Rows that are looked at, evenly spread.
 const ROWS: usize = 20_000;
 
-/// Different texts that look like numbers and are none, from which they are hardly categories.
+/// Different texts that look like numbers and are none, from which they are hardly categories; different
+/// numbers, too.
 const MANY: usize = 20;
+
+/// Different words that may stand in the place of a number.
+const FEW: usize = 5;
 
 /// How many cells of a named column are spelled in which way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +31,11 @@ pub struct Spelling {
     /// Some of these that differ, and the first.
     different: HashSet<String>,
     example: Option<String>,
+    /// Some of the numbers that differ.
+    numbers: HashSet<u64>,
+    /// Some of the different texts that do not look like numbers, and the first.
+    words: HashSet<String>,
+    word: Option<String>,
     /// Times of day with seconds, and without.
     clocks: [u64; 2],
     /// Whole numbers below 1000 in magnitude.
@@ -92,6 +101,18 @@ impl Spelling {
         if are_most && are_many { self.example.as_deref() } else { None }
     }
 
+    /// A text in the place of numbers, where most cells are these, many of which differ, and the others are
+    /// a few different texts: they say, as a rule, that there is no number.
+    #[must_use]
+    pub fn word_among_numbers(&self) -> Option<&str> {
+        let numbers = self.small + self.grouped + self.others;
+        let stands_out = 2 * numbers > self.cells
+            && self.numbers.len() > MANY
+            && self.words.len() <= FEW
+            && self.unread == 0;
+        if stands_out { self.word.as_deref() } else { None }
+    }
+
     /// Counts a text of a column or of targets, of which the first are enough.
     pub(crate) fn see_text(&mut self, text: &str) {
         if self.cells < ROWS as u64 {
@@ -106,20 +127,24 @@ impl Spelling {
         }
         let text = match cell {
             RawCell::Missing | RawCell::Time(_) => return,
-            RawCell::Number(value) if value.fract() == 0.0 && value.abs() < 1000.0 => {
-                self.small += records;
-                return;
-            }
-            RawCell::Number(_) => {
-                self.others += records;
+            RawCell::Number(value) => {
+                let is_small = value.fract() == 0.0 && value.abs() < 1000.0;
+                *if is_small { &mut self.small } else { &mut self.others } += records;
+                self.see_different(value);
                 return;
             }
             RawCell::Text(text) => text,
         };
         let notations = amount::notations(text);
         if notations == 0 {
-            if amount::looks_like_number(text) && time::orders(text) == 0 {
-                self.see_unread(text, records);
+            let is_word = !amount::says_none(text) && self.words.len() <= FEW;
+            match amount::looks_like_number(text) {
+                true if time::orders(text) == 0 => self.see_unread(text, records),
+                false if is_word && !self.words.contains(text) => {
+                    self.word.get_or_insert_with(|| quoted(text));
+                    self.words.insert(text.to_owned());
+                }
+                _ => {}
             }
             return;
         }
@@ -128,6 +153,11 @@ impl Spelling {
             *if text.matches(':').count() > 1 { with } else { without } += records;
             return;
         }
+        let value = [amount::POINT, amount::COMMA].into_iter();
+        value
+            .filter_map(|notation| amount::spelled(text, notation))
+            .take(1)
+            .for_each(|value| self.see_different(value));
         self.percent += if text.contains('%') { records } else { 0 };
         self.currencies |= amount::currency(text).map_or(0, |at| 1 << at);
         let digits = amount::bare(text);
@@ -138,6 +168,12 @@ impl Spelling {
             true => self.grouped += records,
             false if whole && digits.len() <= 3 => self.small += records,
             false => self.others += records,
+        }
+    }
+
+    fn see_different(&mut self, value: f64) {
+        if self.numbers.len() <= MANY {
+            self.numbers.insert(value.to_bits());
         }
     }
 
@@ -234,5 +270,25 @@ mod tests {
         let many: Vec<String> = (0..30).map(|at| format!("{at} kg")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!(of(&many.repeat(9)).unread(), Some("0 kg"));
+    }
+
+    #[test]
+    fn words_among_numbers_are_found() {
+        let numbers = |count: usize, form: fn(usize) -> String| (0..count).map(form);
+        let found = |numbers: Vec<String>, words: &[&str]| {
+            let all: Vec<&str> =
+                numbers.iter().map(String::as_str).chain(words.iter().copied()).collect();
+            of(&all).word_among_numbers().map(str::to_owned)
+        };
+        let whole = |count| numbers(count, |at| at.to_string()).collect::<Vec<_>>();
+        assert_eq!(found(whole(30), &["weiß nicht"; 9]).as_deref(), Some("weiß nicht"));
+        let commas = numbers(30, |at| format!("{at},5")).collect();
+        assert_eq!(found(commas, &["low", "high"]).as_deref(), Some("low"));
+        // Floors of a house, mostly words, words of many kinds, none at all, and one that says that there is none.
+        assert_eq!(found(whole(9), &["ground"]), None);
+        assert_eq!(found(whole(30), &["low"; 40]), None);
+        assert_eq!(found(whole(30), &["a", "b", "c", "d", "e", "f"]), None);
+        assert_eq!(found(whole(30), &["unbekannt"; 9]), None);
+        assert_eq!(found(whole(30), &[]), None);
     }
 }

@@ -64,6 +64,13 @@ fn numbers_unclear(rows: &RawRows, found: &Fitted) -> Vec<Notice> {
                      `2024-01-31`"
                 ));
             }
+            if let Some(word) = spelling.word_among_numbers().filter(|_| is_found) {
+                tell(format!(
+                    "most values of the column `{name}` are numbers, but too many are words, such as \
+                     `{word}`, and all were taken for categories, each number by itself; where such a word \
+                     says that there is no number, leave the cell empty"
+                ));
+            }
             continue;
         }
         if column.is_clock && spelling.mixes_clock() {
@@ -123,7 +130,7 @@ fn people_learnt(rows: &RawRows, found: &Fitted) -> Option<Notice> {
     let kinds = found.kinds();
     let mut learnt = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
     let (_, column) = learnt.find(|(at, column)| {
-        names_people(column.name)
+        (names_people(column.name) || rows.lists_addresses(*at))
             && rows.lists_names(*at, PEOPLE)
             && rows.telling_apart(*at).is_none()
     })?;
@@ -141,13 +148,14 @@ fn names_people(name: &str) -> bool {
     let words = words(name);
     let Some((last, before)) = words.split_last() else { return false };
     let person = |word: &str| word == "subject" || word != "invoice" && WHO.contains(&word);
+    let marked = |word: &str| person(word) || MANY.contains(&word);
     let mark = |word: &str| MARKS.contains(&word) || BEHIND.contains(&word);
     match before {
         [] => {
             let glued = ["id", "no", "nr", "key", "nummer", "number"];
-            person(last) || glued.iter().any(|mark| last.strip_suffix(mark).is_some_and(person))
+            person(last) || glued.iter().any(|mark| last.strip_suffix(mark).is_some_and(marked))
         }
-        [.., thing] => person(thing) && mark(last) || before == ["id"] && person(last),
+        [.., thing] => marked(thing) && mark(last) || before == ["id"] && person(last),
     }
 }
 
@@ -157,7 +165,8 @@ fn ids_learnt(rows: &RawRows, found: &Fitted) -> Option<Notice> {
     let names = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
     let names: Vec<(&str, TellingApart)> = names
         .filter_map(|(at, column)| {
-            let named = Named::of(column.name)?;
+            let address = || rows.lists_addresses(at).then_some(Named::Clearly);
+            let named = Named::of(column.name).or_else(address)?;
             let apart = rows.telling_apart(at)?;
             (named == Named::Clearly || apart.dense).then_some((column.name, apart))
         })
@@ -251,18 +260,41 @@ const THINGS: [&str; 42] = [
 ];
 
 /// People and papers that a column of one's own name lists.
-const WHO: [&str; 11] = [
+const WHO: [&str; 22] = [
     "client",
+    "cliente",
     "customer",
+    "empleado",
     "employee",
+    "gebruiker",
     "invoice",
+    "klant",
+    "kunde",
     "member",
+    "mitglied",
+    "paciente",
     "passenger",
     "patient",
+    "paziente",
     "person",
     "respondent",
     "student",
     "user",
+    "usuario",
+    "utente",
+    "utilisateur",
+];
+
+/// Those that mean several, and how many of them where nothing stands behind.
+const MANY: [&str; 8] = [
+    "benutzer",
+    "kunden",
+    "mitarbeiter",
+    "mitglieds",
+    "nutzer",
+    "patienten",
+    "personal",
+    "teilnehmer",
 ];
 
 /// Words that say it wherever a name ends in them.
@@ -387,11 +419,23 @@ mod tests {
             "userid",
             "id_client",
             "customer key",
+            "Kunde Nr",
+            "Kundennummer",
+            "id_cliente",
         ] {
             assert!(names_people(name), "{name}");
         }
-        for name in ["group_id", "item", "invoice_no", "users", "subjective", "user_age", "no", ""]
-        {
+        for name in [
+            "Mitarbeiter",
+            "group_id",
+            "item",
+            "invoice_no",
+            "users",
+            "subjective",
+            "user_age",
+            "no",
+            "",
+        ] {
             assert!(!names_people(name), "{name}");
         }
     }

@@ -2,6 +2,7 @@
 //! others hold.
 
 mod drawn;
+mod fitted;
 mod memory;
 mod memory_limit;
 mod names;
@@ -29,6 +30,7 @@ pub(crate) use parts::{InParts, check_names, failed, insert_places};
 pub(crate) use prepared::{Labels, Unprepared};
 pub(crate) use vault::{Access, InVault, block_rows};
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use efface_learn::{Dataset, Streamed};
@@ -44,6 +46,9 @@ pub(crate) const CHUNK: usize = 512;
 
 /// Asked now and then, with how many records more are done, whether to go on.
 pub(crate) type GoOn<'a> = dyn FnMut(usize) -> Result<()> + 'a;
+
+/// Asked at every block, with how many rows a pass has read, whether to go on.
+pub(crate) type Asked<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
 
 /// The rows of a model, as they are found, read and changed.
 pub(crate) trait Rows {
@@ -175,8 +180,23 @@ impl<'s> RowStore<'s> {
     where
         's: 'a,
     {
+        self.open_watched(access, plan, leaving, None)
+    }
+
+    /// As [`open`](Self::open); `asked` is asked while they are read.
+    pub(crate) fn open_watched<'a>(
+        self,
+        access: Access<'a, '_>,
+        plan: &'a Plan,
+        leaving: &'a Leaving,
+        asked: Option<&'a Asked<'a>>,
+    ) -> Result<Box<dyn Rows + 'a>>
+    where
+        's: 'a,
+    {
         self.check(plan)?;
-        let listed = InVault::of(access, plan, leaving).within(self.memory()).held(self.held());
+        let listed = InVault::of(access, plan, leaving);
+        let listed = listed.within(self.memory()).held(self.held()).asking(asked);
         Ok(match self {
             Self::Vault | Self::Within(_) | Self::Resident(_) => Box::new(listed),
             Self::Parts(held) => Box::new(InParts::of(held, listed)?),

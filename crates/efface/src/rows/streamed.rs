@@ -137,7 +137,7 @@ impl InVault<'_, '_> {
         let mut missing = lengths.next().unwrap_or(0);
         let (mut waiting, mut window) = (Stored::default(), Vec::new());
         let leaving = self.leaving.filter(|_| !self.looked.get());
-        self.pass_over(leaving, |mut block| {
+        self.each_block(leaving, Ok, |mut block| {
             block.keys.clear();
             waiting.append(block);
             while missing > 0 && waiting.bytes.len() >= missing.min(PART) {

@@ -1,5 +1,8 @@
 //! Rows that are read anew for every pass hold no more bytes than they may, and notice what changed.
 
+use std::cell::{Cell, RefCell};
+use std::ops::ControlFlow;
+
 use efface_learn::{Objective, Streamed, SumError};
 use efface_matrix::Matrix;
 use efface_vault::{Genesis, Keyring, Vault};
@@ -136,6 +139,32 @@ fn sums_are_those_of_rows_in_memory_and_more_rows_are_not_held() {
     let refused = nothing.streamed().unwrap_err();
     assert_eq!(refused.code(), Code::Memory);
     assert!(refused.what_to_do().unwrap().contains("at least"));
+}
+
+#[test]
+fn a_pass_ends_at_the_block_after_which_it_is_told_to() {
+    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
+    let vault = vault(folder.path(), &plan, &data);
+    let block = u64::from(block_rows(&plan));
+    assert!(3 * block < ROWS as u64);
+    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
+    let (told, last) = (RefCell::new(Vec::new()), Cell::new(2 * block));
+    let asked = |rows: u64| {
+        told.borrow_mut().push(rows);
+        if rows < last.get() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let rows = InVault::at_rest(&vault, &plan).within(Some(little)).asking(Some(&asked));
+    let window = rows.window();
+    let lengths: Vec<usize> =
+        (0..ROWS).step_by(window).map(|first| window.min(ROWS - first)).collect();
+    let ended = rows.pass(&lengths, &mut |_| Ok(()));
+    assert!(matches!(ended, Err(SumError::Unread(_))), "{ended:?}");
+    assert_eq!(rows.failure().unwrap().code(), Code::Interrupted);
+    assert_eq!(told.take(), [block, 2 * block]);
+    // Told to go on, it is whole.
+    last.set(u64::MAX);
+    rows.pass(&lengths, &mut |_| Ok(())).unwrap();
+    assert_eq!(told.take().last(), Some(&(ROWS as u64)));
 }
 
 #[test]

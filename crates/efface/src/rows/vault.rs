@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use efface_formats::{Fitted, Frame, RawRows, RawSource, RowBytes};
+use efface_formats::{Frame, RawRows};
 use efface_learn::{Dataset, Streamed};
 use efface_vault::{
     IdLookup, Identity, RecordId, RowBlock, RowFault, StoreFault, StoredRecord, Transaction, Vault,
@@ -16,7 +16,7 @@ use super::memory_limit::{Memory, Sizes, Windows};
 use super::prepared::{Encoder, PART};
 use super::resident::{Read, Resident};
 use super::stored::Stored;
-use super::{Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
+use super::{Asked, Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
 use crate::encode::{damaged, encode, split_weight};
 use crate::error::{Error, Result, Stopped};
 use crate::leaving::Leaving;
@@ -59,7 +59,9 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
         _ if plan.in_parts => Place::BYTES as u64,
         Some(fitting) => match &fitting.frame {
             Frame::Matrix { sparse: true, .. } => SOME,
-            frame => 16 + 9 * frame.columns(),
+            // Their rows differ in length, and what lies behind one that leaves is written anew: blocks
+            // of them are a quarter as large.
+            frame => 4 * (16 + 9 * frame.columns()),
         },
         None if plan.rows.sparse => SOME,
         None => 4 * plan.columns() as u64,
@@ -77,6 +79,8 @@ pub(crate) struct InVault<'a, 'v> {
     /// Where rows stay as they are stored from one pass of a request to its next.
     between: Option<&'a Resident>,
     memory: Option<Memory>,
+    /// Asked whether to go on, while they are read.
+    asked: Option<&'a Asked<'a>>,
     /// How they are read where they are not held, once that is known.
     windows: OnceCell<Option<Windows>>,
     /// How many the bound scaled down when they were made numbers last, where preprocessing is fitted.
@@ -113,6 +117,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             resident: None,
             between: None,
             memory: None,
+            asked: None,
             windows: OnceCell::new(),
             scaled: Cell::new(0),
             looked: Cell::new(false),
@@ -123,6 +128,11 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// The same, of which no more are in memory at a time than this allows.
     pub(crate) fn within(self, memory: Option<Memory>) -> Self {
         Self { memory, ..self }
+    }
+
+    /// The same, which are read on only while this says so.
+    pub(crate) fn asking(self, asked: Option<&'a Asked<'a>>) -> Self {
+        Self { asked, ..self }
     }
 
     /// The same, which stay in memory between requests: as what is learnt from, or as they are stored where
@@ -223,7 +233,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         let mut all = RawRows::new(self.frame()?.clone());
         let (none, mut keys) = (all.none_like(), Vec::new());
         let mut weights = self.weighted().then(Vec::new);
-        self.pass(
+        self.each_block(
             self.leaving,
             |stored| {
                 let mut rows = none.none_like();
@@ -240,14 +250,6 @@ impl<'a, 'v> InVault<'a, 'v> {
             },
         )?;
         Ok((Unprepared { rows: all, weights }, keys))
-    }
-
-    /// The preprocessing of these rows, computed from nothing, and the sum of their weights.
-    pub(crate) fn fit(&self) -> Result<(Fitted, f64)> {
-        let Some(fitting) = &self.plan.fitting else { return Err(not_fitted()) };
-        let source = Source { rows: self, frame: self.frame()?, weights: Cell::new(None) };
-        let found = Fitted::fit_to(&source, &fitting.rules)?;
-        Ok((found, source.weights.get().unwrap_or_default()))
     }
 
     /// All of them as numbers, by the statistics of a plan that were [fitted](Self::fit) to them.
@@ -301,7 +303,7 @@ impl<'a, 'v> InVault<'a, 'v> {
                 read.into_parts(PART).for_each(&mut start);
                 return Ok(());
             }
-            self.pass(leaving, Ok, |mut part| {
+            self.each_block(leaving, Ok, |mut part| {
                 all.keys.append(&mut part.keys);
                 waiting.append(part);
                 while waiting.bytes.len() >= PART {
@@ -322,7 +324,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     }
 
     /// What raw rows are made of.
-    fn frame(&self) -> Result<&'a Frame> {
+    pub(super) fn frame(&self) -> Result<&'a Frame> {
         RowStore::Vault.check(self.plan)?;
         self.plan.fitting.as_ref().map(|fitting| &fitting.frame).ok_or_else(not_fitted)
     }
@@ -341,15 +343,6 @@ impl<'a, 'v> InVault<'a, 'v> {
         Self { read: Read::filled(read), ..Self::of(access, plan, leaving) }
     }
 
-    /// Shows the rows of every block, in their order, read so.
-    pub(super) fn pass_over(
-        &self,
-        leaving: Option<&Leaving>,
-        take: impl FnMut(Stored) -> std::result::Result<(), Stopped>,
-    ) -> Result<()> {
-        self.pass(leaving, Ok, take)
-    }
-
     /// Forgets what was found of the rows before they change.
     fn changed(&mut self) {
         self.read.leave();
@@ -359,7 +352,7 @@ impl<'a, 'v> InVault<'a, 'v> {
 
     /// Reads every row against its checksum, and no index: none may be one of those that leave. Rows as they
     /// are stored are read once where they stay in memory.
-    fn pass<T: Send>(
+    pub(super) fn each_block<T: Send>(
         &self,
         leaving: Option<&Leaving>,
         read: impl Fn(Stored) -> std::result::Result<T, Stopped> + Sync,
@@ -372,6 +365,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         let keeps = kept.is_some();
         let mut all = keeps.then(Stored::default);
         let (weighted, mut missed) = (self.weighted(), 0);
+        let mut rows_read = 0;
         let named = |block: &RowBlock| {
             let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return 0 };
             let mut named = 0;
@@ -385,11 +379,15 @@ impl<'a, 'v> InVault<'a, 'v> {
             |block| {
                 let count = named(&block);
                 let rows = Stored::of(block, weighted)?;
-                let copy = keeps.then(|| rows.shared());
-                Ok((count, copy, read(rows)?))
+                let (seen, copy) = (rows.keys.len() as u64, keeps.then(|| rows.shared()));
+                Ok((count, seen, copy, read(rows)?))
             },
-            |(count, copy, part)| {
+            |(count, seen, copy, part)| {
                 missed += count;
+                rows_read += seen;
+                if self.asked.is_some_and(|asked| asked(rows_read).is_break()) {
+                    return Err(Stopped(Error::interrupted()));
+                }
                 if let (Some(all), Some(copy)) = (&mut all, copy) {
                     all.append(copy);
                 }
@@ -535,58 +533,11 @@ impl Rows for InVault<'_, '_> {
         if self.resident.is_some_and(Resident::agrees) {
             return Ok(());
         }
-        self.pass(self.leaving, |_| Ok(()), Ok)?;
+        self.each_block(self.leaving, |_| Ok(()), Ok)?;
         self.agree()
     }
 }
 
-/// The rows of a vault, as preprocessing is fitted to them.
-struct Source<'a, 'b, 'v> {
-    rows: &'a InVault<'b, 'v>,
-    frame: &'a Frame,
-    /// The sum of the records' weights, once there was a pass.
-    weights: Cell<Option<f64>>,
-}
-
-impl RawSource for Source<'_, '_, '_> {
-    type Error = Error;
-
-    fn frame(&self) -> &Frame {
-        self.frame
-    }
-
-    fn records(&self) -> Result<u64> {
-        Ok(self.rows.count()? as u64)
-    }
-
-    /// The first pass also looks at the form of each row, and for rows that should have left. A fault counts
-    /// the rows that are present from the first of its block on, so behind deleted ones its number is too
-    /// low.
-    fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<()> {
-        let (rows, frame) = (self.rows, self.frame);
-        let first_pass = self.weights.get().is_none();
-        let leaving = rows.leaving.filter(|_| first_pass);
-        let mut sum = 0.0;
-        rows.pass(
-            leaving,
-            |stored| {
-                if first_pass {
-                    stored.check(frame).map_err(Stopped)?;
-                }
-                let first = stored.keys.first().map_or(0, |number| number - 1);
-                see(usize::try_from(first).unwrap_or(0), &stored.bytes);
-                Ok(stored.weights)
-            },
-            |weights| {
-                weights.iter().for_each(|weight| sum += weight);
-                Ok(())
-            },
-        )?;
-        self.weights.set(Some(sum));
-        Ok(())
-    }
-}
-
-fn not_fitted() -> Error {
+pub(super) fn not_fitted() -> Error {
     damaged("its model has no fitted preprocessing")
 }

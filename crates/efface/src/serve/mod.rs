@@ -18,7 +18,7 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
 use efface_vault::Transaction;
 
-use crate::context::{Context, Progress};
+use crate::context::{Context, Progress, Watched};
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Request, Start, of, run, stated};
@@ -26,7 +26,7 @@ use crate::notice::{Notice, NoticeCode, of_columns};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::generator;
-use crate::rows::{Access, CHUNK, InVault, Keyed, Resident, Rows};
+use crate::rows::{Access, Asked, CHUNK, InVault, Keyed, Resident, RowStore, Rows};
 use crate::store::{Current, kept};
 
 /// What a request does to the rows, already done in the transaction, and what else its certificate
@@ -162,7 +162,11 @@ pub(crate) fn serve(
     note_place(&mut transaction, &mut effect)?;
     let refresh = effect.kind == RequestKind::Refresh;
     let anew = refresh && current.is_withdrawn();
-    let (anew_plan, found) = refitted(&transaction, current, &effect, context)?;
+    let mut rng = generator(None, current.version + 1, context)?;
+    let (place, watched) = (context.rows, Watched::by(context.watch));
+    let asked = |rows: u64| watched.read(rows);
+    let asked: Option<&Asked<'_>> = Some(&asked);
+    let (anew_plan, found) = refitted(&transaction, current, &effect, (place, asked))?;
     let plan = anew_plan.as_ref().unwrap_or(&current.plan);
     if let Some(now) = anew_plan.as_ref().map(Plan::statistics).transpose()?.flatten() {
         let before = current.plan.fitting.as_ref().and_then(|fitting| fitting.found.as_ref());
@@ -178,7 +182,7 @@ pub(crate) fn serve(
             let access = Access::Reading(&transaction);
             Box::new(InVault::filled(access, plan, &effect.leaving, read))
         }
-        None => context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?,
+        None => place.open_watched(Access::Reading(&transaction), plan, &effect.leaving, asked)?,
     };
     let remaining = rows.count()?;
     if let Some(capacity) = plan.capacity()
@@ -215,9 +219,8 @@ pub(crate) fn serve(
     } else {
         Start::Request(request)
     };
-    let mut rng = generator(None, current.version + 1, context)?;
     let releases = current.releases() + 1;
-    let released = run(plan, &*rows, &start, releases, &mut rng, context.watch)?;
+    let released = run(plan, &*rows, &start, releases, &mut rng, &mut |told| watched.tell(told))?;
     effect.holders = rows.holders()?;
     effect.remaining = remaining as u64;
     rows.check()?;
@@ -247,18 +250,19 @@ fn refitted(
     transaction: &Transaction<'_>,
     current: &Current,
     effect: &Effect,
-    context: &mut Context<'_>,
+    (place, asked): (RowStore<'_>, Option<&Asked<'_>>),
 ) -> Result<(Option<Plan>, Option<Keyed>)> {
     if current.plan.fitting.is_none() {
         return Ok((None, None));
     }
-    context.rows.check(&current.plan)?;
+    place.check(&current.plan)?;
     let access = Access::Reading(transaction);
     let between = Resident::new();
     let stored = InVault::of(access, &current.plan, &effect.leaving)
-        .within(context.rows.memory())
-        .held(context.rows.held())
-        .read_once(&between);
+        .within(place.memory())
+        .held(place.held())
+        .read_once(&between)
+        .asking(asked);
     let (found, weights) = stored.fit()?;
     let plan = current.plan.with_fitted(found, weights).map_err(|error| match error.code() {
         Code::Classes => Error::refused(
@@ -273,7 +277,7 @@ fn refitted(
     })?;
     // By the new plan: how many columns there are may have changed.
     let access = Access::Reading(transaction);
-    let streamed = InVault::of(access, &plan, &effect.leaving).within(context.rows.memory());
+    let streamed = InVault::of(access, &plan, &effect.leaving).within(place.memory());
     let rows = if streamed.is_streamed()? { None } else { Some(stored.prepared(&plan)?) };
     drop(streamed);
     Ok((Some(plan), rows))

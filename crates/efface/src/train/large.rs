@@ -4,10 +4,12 @@
 
 use efface_formats::{Frame, RawRows, ReadOptions, RowBytes, Summary, Task};
 use efface_learn::loss::Task as LossTask;
+use efface_learn::mechanism::Released;
 use efface_vault::{Creation, Vault};
+use rand_chacha::ChaCha20Rng;
 
 use super::{First, finish, no_weights};
-use crate::context::Context;
+use crate::context::{Context, Watch, Watched};
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, of, run, stated};
@@ -21,7 +23,6 @@ use crate::raw::{as_classes_ask, declared_classes, fitting};
 use crate::rows::{Access, Batch, InVault, Memory, Rows, Unprepared};
 use crate::serve::FIRST;
 use crate::source::Source;
-use crate::start;
 use crate::table::{Batched, Raw, Reading, from_data};
 
 /// What one reading tells of all rows.
@@ -215,11 +216,9 @@ impl First<'_> {
         let Found { survey, summary, first, facts, plan } = found;
         let settings = &self.choices.settings;
         let mut rng = generator(settings.seed, FIRST, context)?;
-        let given = settings.start.as_deref();
-        let given = |plan: &Plan| given.map(|bytes| start::read(bytes, plan)).transpose();
         if plan.fitting.is_none() {
             // Refused before rows are written; fitted columns are not known yet.
-            given(plan)?;
+            self.given(plan)?;
         }
         let vault_id = hex::encode(context.random::<16>()?);
         let genesis = self.genesis(plan, vault_id.clone(), context)?;
@@ -229,25 +228,13 @@ impl First<'_> {
             plan.check_largest(creation.largest_subject()?)?;
         }
         let nobody = Leaving::default();
-        let fitted = match &plan.fitting {
-            None => None,
-            Some(_) => {
-                let rows = InVault::of(Access::Reading(&creation), plan, &nobody);
-                Some(plan.attach(rows.within(Some(table.memory)).fit()?.0)?)
-            }
-        };
-        let plan = fitted.as_ref().unwrap_or(plan);
-        let given = given(plan)?;
-        let start = given.as_deref().map_or(Start::Nothing, Start::Given);
-        let rows = InVault::of(Access::Reading(&creation), plan, &nobody);
-        let rows = rows.within(Some(table.memory));
-        let released = run(plan, &rows, &start, 1, &mut rng, context.watch)?;
-        let released = efface_learn::mechanism::Released {
-            event: stated(plan, released.event, None, 0)?,
-            ..released
-        };
+        let (plan, released, scaled) =
+            self.learnt(&creation, plan, table.memory, (&mut rng, context.watch))?;
+        let plan = &plan;
+        let released = Released { event: stated(plan, released.event, None, 0)?, ..released };
         let mut clipped = Clipped::of(&summary.private, facts.records);
-        clipped.scaled += rows.scaled();
+        clipped.scaled += scaled;
+        let rows = InVault::of(Access::Reading(&creation), plan, &nobody);
         let (effect, certified) =
             self.certified(plan, facts, &rows, &clipped, (&vault_id, released), context)?;
         drop(rows);
@@ -263,6 +250,35 @@ impl First<'_> {
         let told = [left_out(summary.rows_left_out), thousands];
         served.notices.extend(told.into_iter().flatten());
         Ok(served)
+    }
+
+    /// Fits preprocessing to the rows of a vault in the making, if it is to be fitted, and learns; the plan
+    /// with its statistics, what was learnt, and how many rows the bound scaled down.
+    fn learnt(
+        &self,
+        creation: &Creation,
+        plan: &Plan,
+        memory: Memory,
+        (rng, watch): (&mut ChaCha20Rng, &mut Watch<'_>),
+    ) -> Result<(Plan, Released, u64)> {
+        let watched = Watched::by(watch);
+        let asked = |rows: u64| watched.read(rows);
+        let nobody = Leaving::default();
+        let rows = |plan| {
+            let rows = InVault::of(Access::Reading(creation), plan, &nobody);
+            rows.within(Some(memory)).asking(Some(&asked))
+        };
+        let plan = match &plan.fitting {
+            None => plan.clone(),
+            Some(_) => plan.attach(rows(plan).fit()?.0)?,
+        };
+        let given = self.given(&plan)?;
+        let start = given.as_deref().map_or(Start::Nothing, Start::Given);
+        let rows = rows(&plan);
+        let released = run(&plan, &rows, &start, 1, rng, &mut |told| watched.tell(told))?;
+        let scaled = rows.scaled();
+        drop(rows);
+        Ok((plan, released, scaled))
     }
 
     /// Reads the table again, and puts its rows into the vault. It must be the same as before.

@@ -188,6 +188,33 @@ fn a_column_of_people_that_is_learnt_from_is_said() {
     assert!(told("patient_no", 100, None).is_some());
 }
 
+/// Whatever the columns are called.
+#[test]
+fn addresses_and_words_in_the_place_of_numbers_are_said() {
+    let world = World::new();
+    let path = world.path("table.csv");
+    let mut text = "y,contact,age,score\n".to_owned();
+    for at in 0..200 {
+        let age = if at % 4 == 0 { "weiss nicht".to_owned() } else { (20 + at % 25).to_string() };
+        let score = if at % 4 == 0 { "unbekannt".to_owned() } else { (at % 60).to_string() };
+        text += &format!("{},u{}@mail.example,{age},{score}\n", at % 2, at % 90);
+    }
+    std::fs::write(&path, text).unwrap();
+    let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
+    let vault = world.path("model.efface");
+    let served = world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap();
+    assert_eq!(codes(&served.notices), [NoticeCode::SubjectLearnt, NoticeCode::NumbersUnclear]);
+    let [people, age] = &served.notices[..] else { panic!("{:?}", served.notices) };
+    assert!(people.message.contains("`§subject contact`"), "{}", people.message);
+    assert!(
+        age.message.contains("`age`") && age.message.contains("`weiss nicht`"),
+        "{}",
+        age.message
+    );
+    let score = served.preprocessing.iter().find(|line| line.trim().starts_with("score")).unwrap();
+    assert!(score.contains("number") && score.contains("50 missing"), "{score}");
+}
+
 /// By their names and by values that differ in nearly every record; neither would do alone.
 #[test]
 fn every_column_that_names_records_and_is_learnt_from_is_said() {

@@ -1,10 +1,11 @@
 //! Rows that are read anew for every pass give what rows in memory give, byte for byte.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, Memory, NoticeCode, Resident, Result, RowStore,
-    Served, Settings, Source, Which, add, delete, erase, prepare, refresh, train, update,
+    CheckOutcome, Code, Context, Delete, Error, Memory, NoticeCode, Progress, Resident, Result,
+    RowStore, Served, Settings, Source, Which, add, delete, erase, prepare, refresh, train, update,
     verify_ledger_within, weights,
 };
 use efface_vault::Vault;
@@ -346,6 +347,68 @@ fn preprocessing_is_fitted_to_tables_larger_than_memory_and_is_the_same() {
         });
         trained_alike(2, &given, "id", mechanism);
     }
+}
+
+/// Runs `work` again and again, stopped at the first question whether to go on, then at the second, until it
+/// comes to its end; what it was told while it went on, and `stopped` looks each time at what it left.
+fn stopped_everywhere(
+    world: &World,
+    work: impl Fn(&mut Context<'_>) -> Result<Served>,
+    stopped: impl Fn(),
+) -> Vec<Progress> {
+    let store = RowStore::Within(Memory::for_rows(LITTLE));
+    let mut last = 0;
+    loop {
+        let mut told = Vec::new();
+        let done = world.run_on(store, |context| {
+            let mut watch = |progress: &Progress| {
+                told.push(*progress);
+                if told.len() > last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let Context { clock, keyring, wait, rows, .. } = *context;
+            let entropy = &mut *context.entropy;
+            work(&mut Context { clock, entropy, keyring, watch: &mut watch, wait, rows })
+        });
+        match done {
+            Ok(_) => return told,
+            Err(error) => assert_eq!(error.code(), Code::Interrupted, "{error:?}"),
+        }
+        stopped();
+        last += 1;
+    }
+}
+
+#[test]
+fn work_within_little_memory_is_stopped_while_rows_are_read() {
+    let world = World::new();
+    let (source, vault) = (declared(&world, 2), world.path("model.efface"));
+    let files = || std::fs::read_dir(world.path("")).unwrap().count();
+    let before = files();
+    let given = fitted(Settings::default());
+    let told = stopped_everywhere(
+        &world,
+        |context| train(&source, given.clone(), &vault, context),
+        || assert_eq!(files(), before),
+    );
+    // Beside the table's two readings, preprocessing is fitted, and passes ask more often than they end.
+    let rows = |told: &Progress| matches!(told, Progress::Reading { .. });
+    let again = told.windows(2).filter(|pair| match (pair[0], pair[1]) {
+        (Progress::Reading { rows: before }, Progress::Reading { rows: now }) => now < before,
+        _ => false,
+    });
+    assert!(again.count() >= 2, "{told:?}");
+    let passes = told.iter().skip_while(|told| !matches!(told, Progress::Learning { .. }));
+    assert!(!passes.clone().any(rows), "{told:?}");
+    assert!(passes.collect::<Vec<_>>().windows(2).any(|pair| pair[0] == pair[1]), "{told:?}");
+
+    let before = weights(&vault).unwrap();
+    let request = ids(&[17]);
+    stopped_everywhere(
+        &world,
+        |context| delete(&vault, &request, context),
+        || assert_eq!(weights(&vault).unwrap(), before),
+    );
+    assert_ne!(weights(&vault).unwrap(), before);
 }
 
 /// A table of people with words, dates and missing cells.

@@ -1,0 +1,66 @@
+//! Preprocessing is fitted to the rows of a vault, block by block.
+
+use std::cell::Cell;
+
+use efface_formats::{Fitted, Frame, RawSource, RowBytes};
+
+use super::vault::not_fitted;
+use super::{InVault, Rows};
+use crate::error::{Error, Result, Stopped};
+
+impl InVault<'_, '_> {
+    /// The preprocessing of these rows, computed from nothing, and the sum of their weights.
+    pub(crate) fn fit(&self) -> Result<(Fitted, f64)> {
+        let Some(fitting) = &self.plan.fitting else { return Err(not_fitted()) };
+        let source = Source { rows: self, frame: self.frame()?, weights: Cell::new(None) };
+        let found = Fitted::fit_to(&source, &fitting.rules)?;
+        Ok((found, source.weights.get().unwrap_or_default()))
+    }
+}
+
+/// The rows of a vault, as preprocessing is fitted to them.
+struct Source<'a, 'b, 'v> {
+    rows: &'a InVault<'b, 'v>,
+    frame: &'a Frame,
+    /// The sum of the records' weights, once there was a pass.
+    weights: Cell<Option<f64>>,
+}
+
+impl RawSource for Source<'_, '_, '_> {
+    type Error = Error;
+
+    fn frame(&self) -> &Frame {
+        self.frame
+    }
+
+    fn records(&self) -> Result<u64> {
+        Ok(self.rows.count()? as u64)
+    }
+
+    /// The first pass also looks at the form of each row, and for rows that should have left. A fault counts
+    /// the rows that are present from the first of its block on, so behind deleted ones its number is too
+    /// low.
+    fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<()> {
+        let (rows, frame) = (self.rows, self.frame);
+        let first_pass = self.weights.get().is_none();
+        let leaving = rows.leaving.filter(|_| first_pass);
+        let mut sum = 0.0;
+        rows.each_block(
+            leaving,
+            |stored| {
+                if first_pass {
+                    stored.check(frame).map_err(Stopped)?;
+                }
+                let first = stored.keys.first().map_or(0, |number| number - 1);
+                see(usize::try_from(first).unwrap_or(0), &stored.bytes);
+                Ok(stored.weights)
+            },
+            |weights| {
+                weights.iter().for_each(|weight| sum += weight);
+                Ok(())
+            },
+        )?;
+        self.weights.set(Some(sum));
+        Ok(())
+    }
+}
