@@ -40,7 +40,7 @@ pub(crate) fn names_in_first(
 }
 
 fn seen(rows: &RawRows, found: &Fitted, subjects: bool) -> impl Iterator<Item = Notice> {
-    let people = if subjects { None } else { people_learnt(rows, found) };
+    let people = people_learnt(rows, found, subjects);
     ids_learnt(rows, found).into_iter().chain(people).chain(numbers_unclear(rows, found))
 }
 
@@ -125,21 +125,28 @@ pub(crate) fn label_thousands(unclear: bool, choices: &Choices) -> Option<Notice
     (unclear && is_learnt).then(|| Notice::new(NoticeCode::NumbersUnclear, message))
 }
 
-/// The first column that seems to name people, each in several records, and is learnt from.
-fn people_learnt(rows: &RawRows, found: &Fitted) -> Option<Notice> {
+/// The first column that seems to name people, each in several records, and is learnt from; where somebody
+/// said who they are, only addresses are told of.
+fn people_learnt(rows: &RawRows, found: &Fitted, subjects: bool) -> Option<Notice> {
     let kinds = found.kinds();
     let mut learnt = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
     let (_, column) = learnt.find(|(at, column)| {
-        (names_people(column.name) || rows.lists_addresses(*at))
+        (!subjects && names_people(column.name) || rows.lists_addresses(*at))
             && rows.lists_names(*at, PEOPLE)
             && rows.telling_apart(*at).is_none()
     })?;
     let name = column.name;
-    let message = format!(
-        "the column `{name}` seems to name people, each in several records, and is learnt from: train \
-         again with `§subject {name}`, so that all records of a person can be deleted at once, or leave \
-         it out with `§ignore {name}`"
-    );
+    let message = match subjects {
+        false => format!(
+            "the column `{name}` seems to name people, each in several records, and is learnt from: \
+             train again with `§subject {name}`, so that all records of a person can be deleted at once, \
+             or leave it out with `§ignore {name}`"
+        ),
+        true => format!(
+            "the column `{name}` has addresses of people, each in several records, and is learnt from, \
+             although the subjects are named already: leave it out with `§ignore {name}`"
+        ),
+    };
     Some(Notice::new(NoticeCode::SubjectLearnt, message))
 }
 

@@ -193,19 +193,35 @@ fn a_column_of_people_that_is_learnt_from_is_said() {
 fn addresses_and_words_in_the_place_of_numbers_are_said() {
     let world = World::new();
     let path = world.path("table.csv");
-    let mut text = "y,contact,age,score\n".to_owned();
+    let mut text = "y,client,contact,age,score\n".to_owned();
     for at in 0..200 {
         let age = if at % 4 == 0 { "weiss nicht".to_owned() } else { (20 + at % 25).to_string() };
         let score = if at % 4 == 0 { "unbekannt".to_owned() } else { (at % 60).to_string() };
-        text += &format!("{},u{}@mail.example,{age},{score}\n", at % 2, at % 90);
+        let (y, who) = (at % 2, at % 90);
+        text += &format!("{y},u{who},u{who}@mail.example,{age},{score}\n");
     }
     std::fs::write(&path, text).unwrap();
-    let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
-    let vault = world.path("model.efface");
-    let served = world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap();
-    assert_eq!(codes(&served.notices), [NoticeCode::SubjectLearnt, NoticeCode::NumbersUnclear]);
-    let [people, age] = &served.notices[..] else { panic!("{:?}", served.notices) };
-    assert!(people.message.contains("`§subject contact`"), "{}", people.message);
+    let trained = |subject: Option<&str>, ignore: &[&str]| {
+        let subject = subject.map(str::to_owned);
+        let ignore = ignore.iter().map(|name| (*name).to_owned()).collect();
+        let (path, label) = (Some(path.clone()), Some("y".into()));
+        let source = Source { path, label, subject, ignore, ..Source::default() };
+        let vault = world.path(&format!("{}.efface", source.ignore.len()));
+        let _ = std::fs::remove_file(&vault);
+        world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap()
+    };
+    let both = [NoticeCode::SubjectLearnt, NoticeCode::NumbersUnclear];
+    for (subject, ignore, said) in [
+        (None, &[][..], "`§subject client`"),
+        (None, &["client"], "`§subject contact`"),
+        (Some("client"), &[], "already: leave it out with `§ignore contact`"),
+    ] {
+        let served = trained(subject, ignore);
+        assert_eq!(codes(&served.notices), both);
+        assert!(served.notices[0].message.contains(said), "{}", served.notices[0].message);
+    }
+    let served = trained(Some("client"), &["contact"]);
+    let [age] = &served.notices[..] else { panic!("{:?}", served.notices) };
     assert!(
         age.message.contains("`age`") && age.message.contains("`weiss nicht`"),
         "{}",
