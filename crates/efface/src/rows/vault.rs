@@ -59,9 +59,12 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
         _ if plan.in_parts => Place::BYTES as u64,
         Some(fitting) => match &fitting.frame {
             Frame::Matrix { sparse: true, .. } => SOME,
-            // Their rows differ in length, and what lies behind one that leaves is written anew: blocks
-            // of them are a quarter as large.
-            frame => 4 * (16 + 9 * frame.columns()),
+            frame => {
+                // Rows of named columns differ in length, and what lies behind one that leaves is written
+                // anew: blocks of them are a quarter as large.
+                let share = if matches!(frame, Frame::Columns(_)) { 4 } else { 1 };
+                share * (16 + 9 * frame.columns())
+            }
         },
         None if plan.rows.sparse => SOME,
         None => 4 * plan.columns() as u64,
