@@ -22,6 +22,11 @@ pub(super) const CODES: [&str; 32] = [
     "SEK", "SGD", "THB", "TRY", "UAH", "ZAR",
 ];
 
+/// The codes that a text may have: none, where it has no capital letter.
+fn codes(text: &str) -> &'static [&'static str] {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) { &CODES } else { &[] }
+}
+
 /// What separates thousands besides a comma or a point, whatever the decimal sign: two apostrophes, and
 /// spaces that do not break a line.
 const SEPARATORS: [char; 5] = ['\'', '\u{2019}', '\u{a0}', '\u{202f}', '\u{2009}'];
@@ -38,7 +43,7 @@ pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
 /// The place in [`CODES`] of the currency that an amount is in; none of texts without one.
 pub(super) fn currency(text: &str) -> Option<usize> {
     let sign = CURRENCIES.iter().position(|sign| text.contains(*sign));
-    sign.or_else(|| CODES.iter().position(|code| text.contains(code)))
+    sign.or_else(|| codes(text).iter().position(|code| text.contains(code)))
 }
 
 /// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as `12.6K`, `>100` or `1 234`. Codes (`A12`) and addresses or versions (`1.0.3`) have not.
@@ -119,7 +124,10 @@ pub(super) fn bare(text: &str) -> &str {
         |c: char| c.is_whitespace() || CURRENCIES.contains(&c) || "%+-()\u{2212}".contains(c);
     let text = text.trim_matches(outside);
     let without = |code: &str| text.strip_prefix(code).or_else(|| text.strip_suffix(code));
-    CODES.iter().find_map(|code| without(code)).map_or(text, |text| text.trim_matches(outside))
+    codes(text)
+        .iter()
+        .find_map(|code| without(code))
+        .map_or(text, |text| text.trim_matches(outside))
 }
 
 /// The notations in which a number may have been spelled that is stored as one.
@@ -205,13 +213,14 @@ fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
     let inside = in_parentheses(text);
     let (text, is_negative) = sign(inside.unwrap_or(text));
     let text = text.strip_prefix(CURRENCIES).map_or(text, str::trim_start);
-    let text = CODES.iter().find_map(|code| spaced(text.strip_prefix(code)?)).unwrap_or(text);
+    let code = codes(text).iter().find_map(|code| spaced(text.strip_prefix(code)?));
+    let text = code.unwrap_or(text);
     let (text, is_negative_too) = sign(text);
     let behind = |text: &str| text.ends_with('%') || text.ends_with(CURRENCIES);
     let text = if behind(text) {
         text.trim_end_matches(|c| c == '%' || CURRENCIES.contains(&c)).trim_end()
     } else {
-        CODES.iter().find_map(|code| spaced(text.strip_suffix(code)?)).unwrap_or(text)
+        codes(text).iter().find_map(|code| spaced(text.strip_suffix(code)?)).unwrap_or(text)
     };
     let (whole, part) = match text.split_once(decimal) {
         Some((whole, part)) => (whole, Some(part)),

@@ -105,9 +105,10 @@ impl RawRows {
     }
 
     /// Whether the cells of a named column, counted from 0, are addresses of e-mail or missing, but for one
-    /// in ten; false for arrays. Of many rows the first are looked at.
+    /// in ten; false for arrays. The first are looked at, and as a rule a few tell.
     pub fn lists_addresses(&self, column: usize) -> bool {
         const ROWS: usize = 10_000;
+        const FEW: usize = 20;
         let (mut addresses, mut others) = (0, 0);
         for row in self.iter().take(ROWS) {
             match self.key_in(row, column).map(of_key) {
@@ -115,6 +116,9 @@ impl RawRows {
                 Some(RawCell::Missing) => {}
                 Some(RawCell::Text(text)) if is_address(text) => addresses += 1,
                 Some(_) => others += 1,
+            }
+            if others > FEW && 10 * others > addresses {
+                return false;
             }
         }
         addresses > 0 && 10 * others <= addresses

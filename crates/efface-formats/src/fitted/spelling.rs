@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::amount;
 use super::counts::Counts;
 use super::frame::Frame;
-use super::raw::{RawCell, Reader};
+use super::raw::{DOUBLE, RawCell, Reader};
 use super::rows::RawRows;
 use super::tally::of_key;
 use crate::cell::quoted;
@@ -199,9 +199,14 @@ impl RawRows {
             let mut reader = Reader::new(self.row(at));
             let read = reader.skip_target().and_then(|()| {
                 found.iter_mut().zip(&mut texts).try_for_each(|(column, texts)| {
-                    match reader.single() {
-                        Some(value) => column.see(RawCell::Number(value.into()), 1),
-                        None => texts.add(reader.token()?),
+                    if let Some(value) = reader.single() {
+                        column.see(RawCell::Number(value.into()), 1);
+                        return Ok(());
+                    }
+                    let key = reader.token()?;
+                    match key.first() {
+                        Some(&DOUBLE) => column.see(of_key(key), 1),
+                        _ => texts.add(key),
                     }
                     Ok(())
                 })
