@@ -29,13 +29,6 @@ fn is_measured(text: &str) -> bool {
     time::orders(text) != 0 || number::spelled(text).is_some_and(|value| value.fract() != 0.0)
 }
 
-/// Whether a text has the form of an address of e-mail.
-fn is_address(text: &str) -> bool {
-    let parts = text.split_once('@');
-    parts.is_some_and(|(who, at)| !who.is_empty() && at.contains('.') && !at.contains('@'))
-        && !text.contains(char::is_whitespace)
-}
-
 /// Raw rows of one frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawRows {
@@ -102,26 +95,6 @@ impl RawRows {
         }
         let dense = greatest - least < 2.0 * seen.len() as f64;
         Some(TellingApart { in_every_row: missing + again == 0, dense })
-    }
-
-    /// Whether the cells of a named column, counted from 0, are addresses of e-mail or missing, but for one
-    /// in ten; false for arrays. The first are looked at, and as a rule a few tell.
-    pub fn lists_addresses(&self, column: usize) -> bool {
-        const ROWS: usize = 10_000;
-        const FEW: usize = 20;
-        let (mut addresses, mut others) = (0, 0);
-        for row in self.iter().take(ROWS) {
-            match self.key_in(row, column).map(of_key) {
-                None => return false,
-                Some(RawCell::Missing) => {}
-                Some(RawCell::Text(text)) if is_address(text) => addresses += 1,
-                Some(_) => others += 1,
-            }
-            if others > FEW && 10 * others > addresses {
-                return false;
-            }
-        }
-        addresses > 0 && 10 * others <= addresses
     }
 
     /// Whether the cells of a named column, counted from 0, are whole numbers or texts that are no

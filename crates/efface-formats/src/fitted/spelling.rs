@@ -36,6 +36,8 @@ pub struct Spelling {
     /// Some of the different texts that do not look like numbers, and the first.
     words: HashSet<String>,
     word: Option<String>,
+    /// Addresses of e-mail.
+    addresses: u64,
     /// Times of day with seconds, and without.
     clocks: [u64; 2],
     /// Whole numbers below 1000 in magnitude.
@@ -101,6 +103,12 @@ impl Spelling {
         if are_most && are_many { self.example.as_deref() } else { None }
     }
 
+    /// Whether all but one value in ten are addresses of e-mail.
+    #[must_use]
+    pub fn lists_addresses(&self) -> bool {
+        self.addresses > 0 && 10 * (self.cells - self.addresses) <= self.cells
+    }
+
     /// A text in the place of numbers, where most cells are these, many of which differ, and the others are
     /// a few different texts: they say, as a rule, that there is no number.
     #[must_use]
@@ -137,6 +145,7 @@ impl Spelling {
         };
         let notations = amount::notations(text);
         if notations == 0 {
+            self.addresses += if is_address(text) { records } else { 0 };
             let is_word = !amount::says_none(text) && self.words.len() <= FEW;
             match amount::looks_like_number(text) {
                 true if time::orders(text) == 0 => self.see_unread(text, records),
@@ -184,6 +193,13 @@ impl Spelling {
             self.different.insert(text.to_owned());
         }
     }
+}
+
+/// Whether a text has the form of an address of e-mail.
+fn is_address(text: &str) -> bool {
+    let parts = text.split_once('@');
+    parts.is_some_and(|(who, at)| !who.is_empty() && at.contains('.') && !at.contains('@'))
+        && !text.contains(char::is_whitespace)
 }
 
 impl RawRows {
@@ -275,6 +291,21 @@ mod tests {
         let many: Vec<String> = (0..30).map(|at| format!("{at} kg")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!(of(&many.repeat(9)).unread(), Some("0 kg"));
+    }
+
+    #[test]
+    fn addresses_are_found() {
+        let address = "ann@mail.example";
+        assert!(
+            of(&[address]).lists_addresses()
+                && of(&[[address; 9].as_slice(), &["none at all"]].concat()).lists_addresses()
+        );
+        for other in
+            ["@mail.example", "ann@mail", "ann@b@mail.example", "see ann@mail.example", "7"]
+        {
+            assert!(!of(&[other]).lists_addresses(), "{other}");
+            assert!(!of(&[address, address, other]).lists_addresses(), "{other}");
+        }
     }
 
     #[test]

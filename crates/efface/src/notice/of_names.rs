@@ -3,7 +3,7 @@
 //! Neither a name nor values would do alone: a price may differ in every record, and what is called
 //! `id` may be one of three codes.
 
-use efface_formats::{Fitted, RawRows, TellingApart};
+use efface_formats::{Fitted, RawRows, Spelling, TellingApart};
 use efface_learn::loss::Task;
 
 use super::{Notice, NoticeCode, alike};
@@ -40,14 +40,16 @@ pub(crate) fn names_in_first(
 }
 
 fn seen(rows: &RawRows, found: &Fitted, subjects: bool) -> impl Iterator<Item = Notice> {
-    let people = people_learnt(rows, found, subjects);
-    ids_learnt(rows, found).into_iter().chain(people).chain(numbers_unclear(rows, found))
+    let spellings = rows.spellings();
+    let people = people_learnt(rows, found, &spellings, subjects);
+    let ids = ids_learnt(rows, found, &spellings).into_iter();
+    ids.chain(people).chain(numbers_unclear(found, &spellings))
 }
 
 /// Columns of numbers whose spelling leaves open which numbers they are.
-fn numbers_unclear(rows: &RawRows, found: &Fitted) -> Vec<Notice> {
+fn numbers_unclear(found: &Fitted, spellings: &[Spelling]) -> Vec<Notice> {
     let mut notices = Vec::new();
-    for (column, spelling) in found.kinds().into_iter().zip(rows.spellings()) {
+    for (column, spelling) in found.kinds().into_iter().zip(spellings) {
         let name = column.name;
         let mut tell = |message| notices.push(Notice::new(NoticeCode::NumbersUnclear, message));
         if column.kind != Some("numbers") {
@@ -127,11 +129,16 @@ pub(crate) fn label_thousands(unclear: bool, choices: &Choices) -> Option<Notice
 
 /// The first column that seems to name people, each in several records, and is learnt from; where somebody
 /// said who they are, only addresses are told of.
-fn people_learnt(rows: &RawRows, found: &Fitted, subjects: bool) -> Option<Notice> {
+fn people_learnt(
+    rows: &RawRows,
+    found: &Fitted,
+    spellings: &[Spelling],
+    subjects: bool,
+) -> Option<Notice> {
     let kinds = found.kinds();
     let mut learnt = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
     let (_, column) = learnt.find(|(at, column)| {
-        (!subjects && names_people(column.name) || rows.lists_addresses(*at))
+        (!subjects && names_people(column.name) || lists_addresses(spellings, *at))
             && rows.lists_names(*at, PEOPLE)
             && rows.telling_apart(*at).is_none()
     })?;
@@ -148,6 +155,10 @@ fn people_learnt(rows: &RawRows, found: &Fitted, subjects: bool) -> Option<Notic
         ),
     };
     Some(Notice::new(NoticeCode::SubjectLearnt, message))
+}
+
+fn lists_addresses(spellings: &[Spelling], column: usize) -> bool {
+    spellings.get(column).is_some_and(Spelling::lists_addresses)
 }
 
 /// Whether a column is called what lists of people call them: `patient_no`, `UserId`, `subject#`.
@@ -167,12 +178,12 @@ fn names_people(name: &str) -> bool {
 }
 
 /// Columns that seem to name records and are learnt from.
-fn ids_learnt(rows: &RawRows, found: &Fitted) -> Option<Notice> {
+fn ids_learnt(rows: &RawRows, found: &Fitted, spellings: &[Spelling]) -> Option<Notice> {
     let kinds = found.kinds();
     let names = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
     let names: Vec<(&str, TellingApart)> = names
         .filter_map(|(at, column)| {
-            let address = || rows.lists_addresses(at).then_some(Named::Clearly);
+            let address = || lists_addresses(spellings, at).then_some(Named::Clearly);
             let named = Named::of(column.name).or_else(address)?;
             let apart = rows.telling_apart(at)?;
             (named == Named::Clearly || apart.dense).then_some((column.name, apart))
