@@ -3,7 +3,7 @@
 use efface_learn::Dataset;
 use efface_matrix::Row;
 
-use crate::error::{Code, Error, Result, Stopped};
+use crate::error::{Code, Error, Result, Stopped, damaged};
 use crate::plan::Plan;
 
 /// The bytes of a row: little-endian f32 for dense, pairs of u32 and f32 for sparse rows. The
@@ -79,10 +79,6 @@ pub(crate) fn decode(
         values.extend(words.iter().map(|word| f32::from_le_bytes(*word)));
     }
     Ok(())
-}
-
-pub(crate) fn damaged(error: impl std::fmt::Display) -> Error {
-    Error::storage(Code::Damaged, format!("the vault holds a row that cannot be read: {error}"))
 }
 
 /// Weights as little-endian f64.

@@ -259,8 +259,17 @@ impl From<efface_vault::CreateError> for Error {
 
 impl From<efface_formats::FitFault> for Error {
     fn from(error: efface_formats::FitFault) -> Self {
-        Self::refused(Code::Preprocessing, error.to_string())
+        match error {
+            // Rows are looked at before they are stored.
+            efface_formats::FitFault::Row { .. } => damaged(error),
+            _ => Self::refused(Code::Preprocessing, error.to_string()),
+        }
     }
+}
+
+/// A row of a vault is none.
+pub(crate) fn damaged(error: impl std::fmt::Display) -> Error {
+    Error::storage(Code::Damaged, format!("the vault holds a row that cannot be read: {error}"))
 }
 
 /// An error while scanning, the engine's or the vault's.

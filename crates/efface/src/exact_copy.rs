@@ -15,8 +15,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use crate::audit_sample::{AuditSample, audit_sample};
 use crate::context::Watch;
-use crate::encode::damaged;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, damaged};
 use crate::mechanism::{Request, Start, claims, run, stated, touched_by};
 use crate::plan::Plan;
 use crate::rows::{InMemory, InVault, Keyed, Names, Rows};

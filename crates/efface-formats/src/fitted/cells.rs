@@ -28,7 +28,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Reads the next cell of a row.
+    /// Reads the next cell of a row, which must have its one form.
     #[inline]
     pub(super) fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), RawFault> {
         if let Some(value) = reader.single() {
@@ -40,7 +40,7 @@ impl Cells {
         match key {
             [MISSING] => self.missing += 1,
             _ if !self.are_many && self.others.add_known(key) => {}
-            _ => match cell.cell()? {
+            _ => match cell.checked()? {
                 RawCell::Number(value) => self.add(number::canonical(value)),
                 cell if self.are_many => self.look.see(cell, 1),
                 _ => {

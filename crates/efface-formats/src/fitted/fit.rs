@@ -21,7 +21,8 @@ impl Fitted {
     /// Fits the preprocessing to these rows, on as many threads as there are processors.
     ///
     /// # Errors
-    /// No rows, a row without a target of the task, or rules or rows out of range.
+    /// No rows, a row that is none of the frame or without a target of the task, or rules or rows out of
+    /// range.
     pub fn fit(rows: &RawRows, rules: &Rules) -> Result<Self, FitFault> {
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         Self::fit_with(rows, rules, threads)
@@ -155,7 +156,8 @@ impl<S: RawSource> Pass<'_, S> {
         };
         let parts = fold(self.source, columns.len(), make, |(first, targets), at, rows| {
             each(at, rows, targets, |mut reader| {
-                first.iter_mut().try_for_each(|first| first.read(&mut reader))
+                first.iter_mut().try_for_each(|first| first.read(&mut reader))?;
+                reader.end()
             })
         })?;
         let (mut first, mut targets) = make();
@@ -200,7 +202,7 @@ impl<S: RawSource> Pass<'_, S> {
     fn dense(&self, width: u32, divide: f64) -> Result<(Columns, Target), S::Error> {
         let make = || (DenseSums::new(width), Targets::new(self.rules));
         let parts = fold(self.source, width as usize, make, |(sums, targets), first, rows| {
-            each(first, rows, targets, |_| Ok(()))?;
+            each(first, rows, targets, |reader| reader.numbers(width, false))?;
             sums.add(first, rows)
         })?;
         let (mut all, mut targets) = make();
@@ -227,6 +229,7 @@ impl<S: RawSource> Pass<'_, S> {
         };
         let parts = fold(self.source, width as usize, make, |(sums, targets), first, rows| {
             each(first, rows, targets, |reader| {
+                reader.numbers(width, true)?;
                 for (index, value) in reader.sparse()? {
                     match sums.get_mut(index as usize) {
                         Some((sums, entries)) => {

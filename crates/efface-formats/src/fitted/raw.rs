@@ -240,6 +240,51 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The next cell, which must have its one form.
+    pub(super) fn checked(&mut self) -> Read<RawCell<'a>> {
+        let is_single = self.rest.first() == Some(&SINGLE);
+        let cell = self.cell()?;
+        let fits = match cell {
+            RawCell::Number(value) => is_single == number::is_single(value),
+            RawCell::Text(text) => {
+                text.trim() == text && !looks_missing(text) && stored_number(text).is_none()
+            }
+            RawCell::Missing | RawCell::Time(_) => true,
+        };
+        if fits { Ok(cell) } else { self.broken("a cell is not in its one form") }
+    }
+
+    /// That what is left are the numbers of an array.
+    pub(super) fn numbers(&self, width: u32, sparse: bool) -> Read<()> {
+        if sparse {
+            let mut least = 0;
+            for (index, value) in self.sparse()? {
+                if index < least || index >= width || !value.is_finite() || value == 0.0 {
+                    return self.broken("an entry is out of range or order");
+                }
+                least = index + 1;
+            }
+            return Ok(());
+        }
+        let fits = |bytes: &[u8; 4]| {
+            let bits = u32::from_le_bytes(*bytes);
+            let value = f32::from_bits(bits);
+            (value.is_finite() & (bits != 1 << 31)) | (bits == f32::NAN.to_bits())
+        };
+        // Not `all`, which stops at the first.
+        if self.dense(width)?.iter().fold(true, |so_far, bytes| so_far & fits(bytes)) {
+            Ok(())
+        } else {
+            self.broken("a number is out of range")
+        }
+    }
+
+    /// That nothing is left.
+    #[inline]
+    pub(super) fn end(&self) -> Read<()> {
+        if self.rest.is_empty() { Ok(()) } else { self.broken("the row goes on") }
+    }
+
     /// The next cell, if it is a number that single precision holds; else nothing is read.
     #[inline]
     pub(super) fn single(&mut self) -> Option<f32> {
@@ -299,11 +344,8 @@ impl<'a> Reader<'a> {
 pub(super) struct Checker<'a> {
     frame: &'a Frame,
     /// Texts that have their one form, each at the place of its hash.
-    recent: Recent<'a>,
+    recent: [&'a [u8]; 256],
 }
-
-/// Cells by their hashes.
-type Recent<'a> = [&'a [u8]; 256];
 
 impl<'a> Checker<'a> {
     pub(super) fn new(frame: &'a Frame) -> Self {
@@ -314,43 +356,28 @@ impl<'a> Checker<'a> {
     pub(super) fn check(&mut self, row: &'a [u8]) -> Read<()> {
         let mut reader = Reader::new(row);
         reader.target()?;
-        check(self.frame, reader, &mut self.recent)
+        match *self.frame {
+            Frame::Columns(ref columns) => {
+                for _ in columns {
+                    if reader.single().is_none() {
+                        self.cell(&mut reader)?;
+                    }
+                }
+                reader.end()
+            }
+            Frame::Matrix { width, sparse, .. } => reader.numbers(width, sparse),
+        }
     }
-}
 
-fn check<'a>(frame: &Frame, mut reader: Reader<'a>, recent: &mut Recent<'a>) -> Read<()> {
-    match *frame {
-        Frame::Columns(ref columns) => {
-            for _ in columns {
-                if reader.single().is_none() {
-                    one_form(&mut reader, recent)?;
-                }
-            }
-            if reader.rest.is_empty() { Ok(()) } else { reader.broken("the row goes on") }
+    fn cell(&mut self, reader: &mut Reader<'a>) -> Read<()> {
+        let mut cell = *reader;
+        let token = reader.token()?;
+        let place = &mut self.recent[places::hash(token) as usize >> (usize::BITS - 8)];
+        if *place != token {
+            cell.checked()?;
+            *place = token;
         }
-        Frame::Matrix { width, sparse: false, .. } => {
-            let fits = |bytes: &[u8; 4]| {
-                let bits = u32::from_le_bytes(*bytes);
-                let value = f32::from_bits(bits);
-                (value.is_finite() & (bits != 1 << 31)) | (bits == f32::NAN.to_bits())
-            };
-            // Not `all`, which stops at the first.
-            if reader.dense(width)?.iter().fold(true, |so_far, bytes| so_far & fits(bytes)) {
-                Ok(())
-            } else {
-                reader.broken("a number is out of range")
-            }
-        }
-        Frame::Matrix { width, .. } => {
-            let mut least = 0;
-            for (index, value) in reader.sparse()? {
-                if index < least || index >= width || !value.is_finite() || value == 0.0 {
-                    return reader.broken("an entry is out of range or order");
-                }
-                least = index + 1;
-            }
-            Ok(())
-        }
+        Ok(())
     }
 }
 
@@ -364,31 +391,6 @@ pub(super) fn with_number(row: &[u8], to: &mut Vec<u8>) -> Option<()> {
     to.extend_from_slice(&(value + 0.0).to_le_bytes());
     to.extend_from_slice(reader.rest);
     Some(())
-}
-
-/// Reads a cell that must have its one form.
-fn one_form<'a>(reader: &mut Reader<'a>, recent: &mut Recent<'a>) -> Read<()> {
-    let mut ahead = *reader;
-    let token = ahead.token()?;
-    let place = &mut recent[places::hash(token) as usize >> (usize::BITS - 8)];
-    if *place == token {
-        *reader = ahead;
-        return Ok(());
-    }
-    let cell = reader.cell()?;
-    let tag = token.first().copied().unwrap_or_default();
-    let fits = match cell {
-        RawCell::Number(value) => (tag == SINGLE) == number::is_single(value),
-        RawCell::Text(text) => {
-            text.trim() == text && !looks_missing(text) && stored_number(text).is_none()
-        }
-        RawCell::Missing | RawCell::Time(_) => true,
-    };
-    if !fits {
-        return reader.broken("a cell is not in its one form");
-    }
-    *place = token;
-    Ok(())
 }
 
 /// The number that is stored for a text: that whose shortest decimal form it is, unless it could be another

@@ -31,7 +31,8 @@ pub trait RawSource {
     fn records(&self) -> Result<u64, Self::Error>;
 
     /// Shows every row once, in blocks, in any order and on any number of threads at a time; with each
-    /// block the number of its first row, from which faults count to theirs. All rows are of the frame.
+    /// block the number of its first row, from which faults count to theirs. Rows that are none of the frame, each value in its one form, are
+    /// found by whoever fits to them.
     ///
     /// # Errors
     /// Rows that cannot be read.

@@ -105,7 +105,7 @@ impl Tally {
         Some(tally)
     }
 
-    /// Reads the next cell of a row and counts it.
+    /// Reads the next cell of a row, which must have its one form, and counts it.
     #[inline]
     pub(super) fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), RawFault> {
         match self.form {
@@ -117,10 +117,14 @@ impl Tally {
                 }
             }
             Form::Category | Form::Words(_) => {
+                let mut cell = *reader;
                 match reader.token()? {
                     [MISSING] => self.missing += 1,
                     key => {
-                        self.values.add(key);
+                        if !self.values.add_known(key) {
+                            cell.checked()?;
+                            self.values.add(key);
+                        }
                         self.present += 1;
                     }
                 }
@@ -128,7 +132,7 @@ impl Tally {
             }
             Form::Time(_) | Form::Text => {}
         }
-        self.count(reader.cell()?, 1);
+        self.count(reader.checked()?, 1);
         Ok(())
     }
 

@@ -1,15 +1,35 @@
 //! From raw tables to fitted preprocessing.
 
 use efface_formats::{
-    ColumnValues, CsvShape, Declared, Features, Fitted, FittedTarget, Format, Frame, FrameColumn,
-    FrameRequest, Header, Layout, MemoryColumn, MemoryRows, MemoryTable, Numbers, RawRows,
-    ReadOptions, Record, Row, Rules, Schema, Sink, SinkError, Summary, Task, TimeUnit, read_from,
-    read_memory,
+    ColumnValues, CsvShape, Declared, Features, FitFault, Fitted, FittedTarget, Format, Frame,
+    FrameColumn, FrameRequest, Header, Layout, MemoryColumn, MemoryRows, MemoryTable, Numbers,
+    RawRows, RawSource, ReadOptions, Record, Row, RowBytes, Rules, Schema, Sink, SinkError,
+    Summary, Task, TimeUnit, read_from, read_memory,
 };
 
 use proptest::prelude::*;
 
 use super::collect::plain;
+
+/// Bytes that may be no row of the frame.
+struct Unchecked(Frame, RowBytes);
+
+impl RawSource for Unchecked {
+    type Error = FitFault;
+
+    fn frame(&self) -> &Frame {
+        &self.0
+    }
+
+    fn records(&self) -> Result<u64, FitFault> {
+        Ok(self.1.len() as u64)
+    }
+
+    fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<(), FitFault> {
+        see(0, &self.1);
+        Ok(())
+    }
+}
 
 /// Keeps raw rows.
 #[derive(Default)]
@@ -295,10 +315,26 @@ proptest! {
         }
         let fitted = Fitted::fit(&table, &rules()).unwrap();
         let matrix = |sparse| Frame::Matrix { width: 3, first: 0, sparse, divide: 1.0 };
-        for frame in [table.frame().clone(), matrix(false), matrix(true)] {
+        let of_kinds = {
+            use Declared::{Category, Number, Text, Time};
+            let kinds = [Category, Number, Text, Time].into_iter().cycle();
+            let columns = table.frame().feature_columns();
+            let columns = (0..columns.len()).zip(kinds).map(|(at, declared)| FrameColumn {
+                name: at.to_string(),
+                declared: Some(declared),
+            });
+            Frame::Columns(columns.collect())
+        };
+        for frame in [table.frame().clone(), of_kinds, matrix(false), matrix(true)] {
             let mut rows = RawRows::new(frame.clone());
             let taken = rows.push(&bytes).is_ok();
             prop_assert_eq!(rows.len(), usize::from(taken));
+            // Twice, since what is known is not looked at again.
+            let mut unchecked = RowBytes::new();
+            (0..2).for_each(|_| unchecked.push(&bytes));
+            let fitted_to = Fitted::fit_to(&Unchecked(frame, unchecked), &rules());
+            let is_row = !matches!(fitted_to, Err(FitFault::Row { .. }));
+            prop_assert_eq!(is_row, taken);
             if taken && matches!(rows.row(0)[0], 1) {
                 let fitted = Fitted::fit(&rows, &rules()).unwrap();
                 encoded(&fitted, &rows);

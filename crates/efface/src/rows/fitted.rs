@@ -6,7 +6,7 @@ use efface_formats::{Fitted, Frame, RawSource, RowBytes};
 
 use super::vault::not_fitted;
 use super::{InVault, Rows};
-use crate::error::{Error, Result, Stopped};
+use crate::error::{Error, Result};
 
 impl InVault<'_, '_> {
     /// The preprocessing of these rows, computed from nothing, and the sum of their weights.
@@ -37,20 +37,17 @@ impl RawSource for Source<'_, '_, '_> {
         Ok(self.rows.count()? as u64)
     }
 
-    /// The first pass also looks at the form of each row, and for rows that should have left. A fault counts
+    /// The first pass also looks for rows that should have left. A fault counts
     /// the rows that are present from the first of its block on, so behind deleted ones its number is too
     /// low.
     fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<()> {
-        let (rows, frame) = (self.rows, self.frame);
+        let rows = self.rows;
         let first_pass = self.weights.get().is_none();
         let leaving = rows.leaving.filter(|_| first_pass);
         let mut sum = 0.0;
         rows.each_block(
             leaving,
             |stored| {
-                if first_pass {
-                    stored.check(frame).map_err(Stopped)?;
-                }
                 let first = stored.keys.first().map_or(0, |number| number - 1);
                 see(usize::try_from(first).unwrap_or(0), &stored.bytes);
                 Ok(stored.weights)

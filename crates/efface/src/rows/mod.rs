@@ -36,8 +36,7 @@ use std::path::Path;
 use efface_learn::{Dataset, Streamed};
 use efface_vault::{IdLookup, Identity, LedgerHead, RecordId};
 
-use crate::encode::damaged;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, damaged};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
 

@@ -8,8 +8,7 @@ use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
 use rayon::prelude::*;
 
-use crate::encode::damaged;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, damaged};
 use crate::plan::{Plan, Task};
 
 /// Rows that were read but not yet turned into numbers. A copy shares the rows.

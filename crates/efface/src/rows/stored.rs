@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 
 use super::Keyed;
 use super::names::remove;
-use crate::encode::{damaged, decode, split_targets, split_weight};
-use crate::error::{Result, Stopped};
+use crate::encode::{decode, split_targets, split_weight};
+use crate::error::{Result, Stopped, damaged};
 use crate::plan::Plan;
 
 /// Rows as they are stored, apart from who they are.

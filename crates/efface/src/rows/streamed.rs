@@ -13,8 +13,7 @@ use super::memory_limit::{Gauge, Held};
 use super::prepared::{Encoder, PART};
 use super::stored::Stored;
 use super::{InVault, Keyed, Labels};
-use crate::encode::damaged;
-use crate::error::{Error, Result, Stopped};
+use crate::error::{Error, Result, Stopped, damaged};
 use crate::plan::Plan;
 
 /// Some rows as they are stored, counted as held until they are numbers.

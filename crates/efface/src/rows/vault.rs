@@ -17,8 +17,8 @@ use super::prepared::{Encoder, PART};
 use super::resident::{Read, Resident};
 use super::stored::Stored;
 use super::{Asked, Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
-use crate::encode::{damaged, encode, split_weight};
-use crate::error::{Error, Result, Stopped};
+use crate::encode::{encode, split_weight};
+use crate::error::{Error, Result, Stopped, damaged};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
 
