@@ -1897,7 +1897,7 @@ SIZES = (
     *("distance", "step-noise", "steps", "removal-steps", "iterations", "diameter", "tail", "xi"),
     *("sample", "parts", "residual-budget", "row-grid", "target-bound", "target-grid"),
     *("min-frequency", "rate", "batch", "average", "gradient-grid"),
-    *("batch-size", "batch-capacity"),
+    *("batch-size", "batch-capacity", "row-norm", "intercept"),
 )
 # Events of which no certificate may be believed, and why.
 UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
@@ -2977,6 +2977,9 @@ def follows_size(document: Fields, name: str) -> bool:
         return event.get("variant") in ("regularised", "weak") or bool(event.get("preprocessing"))
     if name == "loss":  # regression, where the first labels are numbers
         return bool(core(document["event"]).get("preprocessing"))
+    if name in ("row-norm", "intercept"):  # of numbers to predict, in small tables more
+        fitted = bool(core(document["event"]).get("preprocessing"))
+        return fitted and listed(document, "loss") == "squared"
     if core(document["event"])["kind"] == "shards" and name in ("eta", "batch-size"):
         return False
     return name not in CHOICES and not name.startswith("given-")

@@ -496,3 +496,29 @@ def test_texts_among_numbers_to_predict_are_counted_by_column_and_told_once() ->
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(frame)
+
+
+def test_a_model_that_has_nothing_to_learn_from_predicts_the_mean() -> None:
+    codes = [f"code {row}" for row in range(59)]
+    frame = pd.DataFrame({"code": [*codes, None]})
+    with pytest.warns(efface.SettingsWarning, match="nothing is learnt"):
+        model = regressor().fit(frame, COUNT % 4, ids=range(ROWS))
+    assert list(model.get_feature_names_out()) == ["code=missing"]
+    # The last record with no code leaves, and what says so with it.
+    model.forget(ids=59)
+    assert model.coef_.shape == (0,)
+    np.testing.assert_allclose(model.predict(frame), np.full(ROWS, 87 / 59), atol=0.05)
+    with pytest.warns(efface.SettingsWarning, match="nothing is learnt"):
+        labels = classifier().fit(frame[:59], Y[:59])
+    assert set(labels.predict(frame)) <= {"no", "yes"}
+    assert labels.predict_proba(frame).shape == (ROWS, 2)
+
+
+def test_a_row_far_out_on_the_line_of_the_others_is_learnt_as_it_is() -> None:
+    people = np.random.default_rng(0).lognormal(10, 3, 200)
+    frame = pd.DataFrame({"before": people, "trees": COUNT.repeat(4)[:200]})
+    model = regressor().fit(frame, 1.1 * people)
+    assert model.score(frame, 1.1 * people) > 0.999
+    constants = model.certificate_.constants
+    bound = next(constant for constant in constants if constant["name"] == "row-norm")
+    assert (float(bound["value"]), bound["origin"]) == (pytest.approx(16 * 2**0.5), "data")

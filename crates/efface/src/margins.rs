@@ -64,7 +64,9 @@ pub fn margins(
         Some(layers) => layers.input_size(),
         None => linear.coef.len().checked_div(outputs).unwrap_or(0),
     };
-    if layers.is_none() && (width == 0 || width * outputs != linear.coef.len()) {
+    // Of a fitted table there may be nothing to learn from.
+    let some = width > 0 || outputs > 0 && linear.preprocessing.is_some();
+    if layers.is_none() && !(some && width * outputs == linear.coef.len()) {
         let message = format!(
             "`coef` must have a row of at least one number for each of the {outputs} numbers of `intercept`, got {} numbers",
             linear.coef.len()

@@ -11,7 +11,7 @@ use super::{Constant, Origin};
 use crate::event::Normalizer;
 
 /// Constants that may follow from the number of records alone.
-const SIZES: [&str; 30] = [
+const SIZES: [&str; 32] = [
     "n",
     "capacity",
     "minimum",
@@ -42,6 +42,8 @@ const SIZES: [&str; 30] = [
     "gradient-grid",
     "batch-size",
     "batch-capacity",
+    "row-norm",
+    "intercept",
 ];
 
 impl Constant {

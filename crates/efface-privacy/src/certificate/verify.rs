@@ -332,12 +332,16 @@ const PUBLIC: [&str; 27] = [
 ];
 
 /// Whether a constant may be of the data; lambda is where the variant chooses it, and with fitted
-/// preprocessing, where the first labels may also tell regression from classification.
+/// preprocessing, where the first labels may also tell regression from classification, and the bound on
+/// rows follows the number of records where numbers are predicted.
 fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
     match (name, certificate.event.core()) {
         ("eta" | "batch-size", Event::Shards(_)) => false,
         ("lambda", Event::Descent(event)) => event.variant.chooses_lambda(),
         ("lambda" | "loss", event) if event.preprocessing().is_some() => true,
+        ("row-norm" | "intercept", event) if event.preprocessing().is_some() => {
+            listed(certificate, "loss") == Ok("squared")
+        }
         ("lambda", _) => false,
         _ => !PUBLIC.contains(&name) && !name.starts_with("given-"),
     }

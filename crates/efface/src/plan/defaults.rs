@@ -1,5 +1,6 @@
 //! What settings that nobody gave stand for.
 
+use efface_learn::loss::LossName;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
@@ -33,6 +34,11 @@ pub struct Defaults {
     pub solver: String,
     /// The bound on the norm of rows, as a multiple of the root of the number of columns of the table.
     pub row_norm: Decimal,
+    /// The same for `squared`, in tables of few numbers.
+    pub long_row_norm: Decimal,
+    /// How many numbers these have at most. With more, that multiple is less by as much, and never below
+    /// the other.
+    pub long_row_numbers: u64,
     /// The constant appended to rows, as a multiple of that bound.
     pub intercept: Decimal,
     /// lambda, as a multiple of one over the number of records.
@@ -77,10 +83,19 @@ impl Defaults {
         self.most_excess_risk.0.min(self.excess_risk.0 / (records.max(1) as f64).sqrt())
     }
 
+    /// The bound on the norm of rows, of so many records by so many columns of a table.
+    pub(crate) fn row_norm(&self, loss: LossName, records: u64, columns: f64) -> f64 {
+        let numbers = (records.max(1) as f64 * columns).max(self.long_row_numbers as f64);
+        let long = self.long_row_norm.0 * (self.long_row_numbers as f64 / numbers);
+        let least = self.row_norm.0;
+        columns.sqrt() * if loss == LossName::Squared { long.max(least) } else { least }
+    }
+
     /// What is wrong with them, in words.
     pub(crate) fn check(&self) -> Result<(), String> {
         let numbers = [
             ("row_norm", self.row_norm),
+            ("long_row_norm", self.long_row_norm),
             ("intercept", self.intercept),
             ("lambda", self.lambda),
             ("hinge_width", self.hinge_width),

@@ -29,6 +29,8 @@ pub(super) fn in_force(
         row_map: default::ROW_MAP.to_owned(),
         solver: Solver::default().name().to_owned(),
         row_norm: Decimal(4.0),
+        long_row_norm: Decimal(16.0),
+        long_row_numbers: 1 << 22,
         // The longer the constant, the less its weight is regularised.
         intercept: Decimal(1.0),
         lambda: Decimal(1.0),

@@ -484,12 +484,17 @@ fn list_objective(
     if convex {
         list.add("lambda", setting.strong_convexity, lambda_origin);
     }
-    list.add("row-norm", Decimal(choices.row_norm), origin(s.row_norm.is_some(), &[]));
+    // Where numbers are predicted it follows the number of records.
+    let follows: &[Origin] =
+        if choices.fitted && choices.loss == LossName::Squared { &[Origin::Data] } else { &[] };
+    let norm_origin = origin(s.row_norm.is_some(), follows);
+    list.add("row-norm", Decimal(choices.row_norm), norm_origin);
     if !convex {
         list.add("max-group", choices.max_group, origin(s.max_group.is_some(), &[]));
         return;
     }
-    list.add("intercept", Decimal(choices.intercept), origin(s.intercept.is_some(), &[]));
+    let intercept_origin = origin(s.intercept.is_some(), &[norm_origin]);
+    list.add("intercept", Decimal(choices.intercept), intercept_origin);
     if let (Some((width, from)), Some(parameter)) = (width, choices.loss.parameter()) {
         list.add(parameter.name(), width, from);
     }
@@ -560,15 +565,16 @@ fn settled(choices: &Choices, facts: &Facts) -> Result<Option<Choices>> {
     let mut settled = choices.clone();
     settled.min_frequency = fitting.rules.least(facts.records);
     let columns = fitting.frame.columns().max(1) as f64;
-    settled.row_norm = s.row_norm.unwrap_or(defaults.row_norm.0 * columns.sqrt());
-    let intercept = defaults.intercept.0 * settled.row_norm;
-    settled.intercept = s.intercept.unwrap_or(f64::from(intercept as f32));
     settled.lambda = s.lambda.unwrap_or(defaults.lambda.0 / facts.records.max(1) as f64);
     let many = settled.loss == LossName::Logistic && facts.classes.len() > 2;
     if s.loss.is_none() && many {
         settled.loss = LossName::named(&defaults.loss_of_many)
             .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
     }
+    let row_norm = || defaults.row_norm(settled.loss, facts.records, columns);
+    settled.row_norm = s.row_norm.unwrap_or_else(row_norm);
+    let intercept = defaults.intercept.0 * settled.row_norm;
+    settled.intercept = s.intercept.unwrap_or(f64::from(intercept as f32));
     if settled.lambda == 0.0 {
         return Err(Error::refused(Code::Lambda, "`§lambda` must be above 0")
             .hint("leave `§lambda` out for 1/n"));

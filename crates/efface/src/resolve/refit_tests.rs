@@ -87,6 +87,8 @@ fn every_default_is_that_of_the_vault() {
     let solve = Settings::default();
     let cases = [
         ("row_norm", json!("3"), &solve, 2, "row-norm"),
+        ("long_row_norm", json!("8"), &with("solve", Some("squared")), 0, "row-norm"),
+        ("long_row_numbers", json!(1), &with("solve", Some("squared")), 0, "row-norm"),
         ("intercept", json!("0.5"), &solve, 2, "intercept"),
         ("lambda", json!("2"), &solve, 2, "lambda"),
         ("clip", json!("2"), &with("solve", Some("squared")), 0, "clip"),
@@ -146,6 +148,7 @@ fn defaults_that_no_version_can_have_are_refused() {
     let plan = trained(&Settings::default(), classes(2));
     for (name, value) in [
         ("row_norm", json!("inf")),
+        ("long_row_norm", json!("0")),
         ("lambda", json!("0")),
         ("clip", json!("-1")),
         ("releases", json!(0)),

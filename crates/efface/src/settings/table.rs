@@ -216,7 +216,7 @@ settings! {
     row_norm: Option<f64> {
         group: Group::Model,
         form: Form::Number(Interval::up_to(MOST_NORM)),
-        default: Fallback::Follows("1; with fitted preprocessing four times the root of the number of columns"),
+        default: Fallback::Follows("1; with fitted preprocessing four times the root of the number of columns, or sixteen times to predict numbers"),
     }
 
     /// What is done to rows, in training and prediction: `clip` scales longer ones down to the

@@ -32,7 +32,7 @@ use breaks::BREAKS;
 use draw::Draw;
 use features::FEATURE_BREAKS;
 use read_off::READ_OFF_BREAKS;
-use refitted::REFITTED_BREAKS;
+use refitted::{REFITTED_BREAKS, ROW_BREAKS};
 use targets::TARGET_BREAKS;
 use weights::WEIGHT_BREAKS;
 
@@ -146,7 +146,8 @@ fn both_verifiers_agree_on_random_certificates() {
     assert!(caught > 20, "{caught}"); // an epsilon of 0 cannot be made smaller
 
     let rules = BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).chain(REFITTED_BREAKS);
-    let rules = rules.chain(TARGET_BREAKS).chain(FEATURE_BREAKS).chain(BATCH_BREAKS);
+    let rules =
+        rules.chain(TARGET_BREAKS).chain(FEATURE_BREAKS).chain(BATCH_BREAKS).chain(ROW_BREAKS);
     for (rule, (check, make)) in rules.enumerate() {
         // From another certificate for each rule, so that all take part.
         let from = honest.iter().cycle().skip(7 * rule).take(honest.len());

@@ -1,11 +1,11 @@
 //! Certificates of fitted preprocessing that break one rule each.
 
-use efface_privacy::certificate::{Certificate, Constant, Origin};
+use efface_privacy::certificate::{Certificate, Constant, Evidence, Origin};
 use efface_privacy::claim::{Claim, Notion, Requests};
 use efface_privacy::event::{Event, ExactRemoval, Normalizer, OutputNoise, Refitted, State};
 use efface_privacy::quantity::Decimal;
 
-use crate::breaks::{Break, exact, listed, unassume};
+use crate::breaks::{Break, assume, exact, listed, unassume};
 
 /// How many records a category needs, where a number is chosen or follows from that of the records.
 pub(super) fn fewest(chosen: u64, records: u64) -> u64 {
@@ -16,7 +16,8 @@ fn usual(records: u64) -> u64 {
     (records / 5000).clamp(1, 5)
 }
 
-/// Says of that number, where it could follow from the number of records, that it does.
+/// Says of that number, where it could follow from the number of records, that it does, and of the bound
+/// on rows with it.
 pub(super) fn follow_records(event: &Event, constants: &mut [Constant]) {
     let (fitted, records) = match event.core() {
         Event::OutputNoise(event) => (event.preprocessing, event.records),
@@ -24,7 +25,10 @@ pub(super) fn follow_records(event: &Event, constants: &mut [Constant]) {
         _ => return,
     };
     if fitted.map(|fitted| fitted.min_frequency) == records.map(usual) {
-        let named = constants.iter_mut().filter(|constant| constant.name == "min-frequency");
+        let squared = constants.iter().any(|c| c.name == "loss" && c.value == "squared");
+        let names = ["min-frequency", "row-norm", "intercept"];
+        let names = &names[..if squared { 3 } else { 1 }];
+        let named = constants.iter_mut().filter(|c| names.contains(&c.name.as_str()));
         named.for_each(|constant| constant.origin = Origin::Data);
     }
 }
@@ -63,6 +67,21 @@ fn of_fitted(certificate: &mut Certificate, change: impl Fn(&mut ExactRemoval)) 
         true
     })
 }
+
+fn rows_follow_records(certificate: &mut Certificate, name: &str) -> bool {
+    let fitted = certificate.event.preprocessing().is_some();
+    let squared = listed(certificate, "loss").is_some_and(|loss| loss.value == "squared");
+    assume(certificate, "row-count", "said", Evidence::Declared);
+    let named = listed(certificate, name);
+    named.map(|constant| constant.origin = Origin::Data).is_some() && !(fitted && squared)
+}
+
+/// Bounds on rows that nobody chose follow the number of records where preprocessing is fitted and the
+/// loss is squared.
+pub(super) const ROW_BREAKS: &[(&str, Break)] = &[
+    ("assumptions", |c| rows_follow_records(c, "row-norm")),
+    ("assumptions", |c| rows_follow_records(c, "intercept")),
+];
 
 /// The start of the name of a check that must fail, and how to make it fail.
 pub(super) const REFITTED_BREAKS: &[(&str, Break)] = &[
