@@ -37,9 +37,8 @@ impl RawSource for Source<'_, '_, '_> {
         Ok(self.rows.count()? as u64)
     }
 
-    /// The first pass also looks for rows that should have left. A fault counts
-    /// the rows that are present from the first of its block on, so behind deleted ones its number is too
-    /// low.
+    /// The first pass also looks for rows that should have left. A fault counts the rows that are present
+    /// from the first of its block on, so behind deleted ones its number is too low.
     fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<()> {
         let rows = self.rows;
         let first_pass = self.weights.get().is_none();
