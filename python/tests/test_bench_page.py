@@ -106,4 +106,4 @@ def test_all_benchmarks_of_the_repository_are_known(page: ModuleType) -> None:
     assert programs <= known
     # Tables of the estimators beside others; what is missing here needs packages of its own.
     others = {path.stem for path in (ROOT / "benches").glob("*.py")}
-    assert others - known == {"page", "instructions", "raw_tables", "torch_modules"}
+    assert others - known == {"page", "any_tables", "instructions", "raw_tables", "torch_modules"}

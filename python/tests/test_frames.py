@@ -53,7 +53,7 @@ def every(step: int, value: Any, other: Callable[[int], Any]) -> list[Any]:
 
 def features(frame: Any) -> list[str]:
     """Names of the features of the column `c`, parts of dates without their values."""
-    model = classifier(min_frequency=1).fit(frame, Y)
+    model = classifier(min_frequency=2).fit(frame, Y)
     assert model.predict(frame).shape == (ROWS,)
     names = (re.sub("^(c [a-z]+)=.*", r"\1", name) for name in model.get_feature_names_out())
     return [name for name in dict.fromkeys(names) if name != "number"]
@@ -71,11 +71,11 @@ PANDAS: dict[str, tuple[Any, list[str]]] = {
     "int": (COUNT, ["c"]),
     "unsigned beyond int64": (COUNT.astype(np.uint64) + np.uint64(2**63), ["c"]),
     "float16": ((COUNT / 7).astype(np.float16), ["c"]),
-    "Int64": (pd.array(every(5, None, int), dtype="Int64"), ["c", "c=missing"]),
-    "Float64": (pd.array(every(5, None, float), dtype="Float64"), ["c", "c=missing"]),
-    "boolean": (pd.array(every(5, None, bool), dtype="boolean"), ["c", "c=missing"]),
-    "arrow int": (pd.array(every(5, None, int), dtype="int64[pyarrow]"), ["c", "c=missing"]),
-    "truth values and None": (pd.Series(every(5, None, bool), dtype=object), ["c", "c=missing"]),
+    "Int64": (pd.array(every(3, None, int), dtype="Int64"), ["c", "c=missing"]),
+    "Float64": (pd.array(every(3, None, float), dtype="Float64"), ["c", "c=missing"]),
+    "boolean": (pd.array(every(3, None, bool), dtype="boolean"), ["c", "c=missing"]),
+    "arrow int": (pd.array(every(3, None, int), dtype="int64[pyarrow]"), ["c", "c=missing"]),
+    "truth values and None": (pd.Series(every(3, None, bool), dtype=object), ["c", "c=missing"]),
     "string": (pd.array(every(2, None, lambda _: "p"), dtype="string"), ["c=p", "c=missing"]),
     "categories of numbers": (pd.Categorical(COUNT % 3), ["c=0", "c=1", "c=2"]),
     "categories and missing": (
@@ -90,10 +90,10 @@ PANDAS: dict[str, tuple[Any, list[str]]] = {
     ),
     "periods": (pd.period_range("2020-01-01", periods=ROWS, freq="D"), CALENDAR),
     "durations": (pd.to_timedelta(COUNT, unit="h"), ["c"]),
-    "durations and NaT": (pd.Series(every(5, pd.NaT, hours)), ["c", "c=missing"]),
-    "durations as objects": (pd.Series(every(5, None, hours), dtype=object), ["c", "c=missing"]),
+    "durations and NaT": (pd.Series(every(3, pd.NaT, hours)), ["c", "c=missing"]),
+    "durations as objects": (pd.Series(every(3, None, hours), dtype=object), ["c", "c=missing"]),
     "times of day": ([datetime.time(row % 24, 30) for row in range(ROWS)], ["c"]),
-    "decimals": (every(5, decimal.Decimal("sNaN"), decimal.Decimal), ["c", "c=missing"]),
+    "decimals": (every(3, decimal.Decimal("sNaN"), decimal.Decimal), ["c", "c=missing"]),
     "all kinds of missing": (
         pd.Series([[1, None, np.nan, pd.NA, pd.NaT, 2][row % 6] for row in COUNT], dtype=object),
         ["c", "c=missing"],
@@ -120,19 +120,19 @@ def test_a_pandas_column_becomes_features(kind: str) -> None:
 
 # Values that Polars and Arrow both make columns of, and the features they become.
 TYPED: dict[str, tuple[list[Any], list[str]]] = {
-    "numbers": (every(5, None, float), ["c", "c=missing"]),
-    "whole numbers": (every(5, None, int), ["c", "c=missing"]),
+    "numbers": (every(3, None, float), ["c", "c=missing"]),
+    "whole numbers": (every(3, None, int), ["c", "c=missing"]),
     "words": (every(2, None, lambda _: "p"), ["c=p", "c=missing"]),
-    "truth values": (every(5, None, bool), ["c", "c=missing"]),
-    "dates": (every(60, None, days), [*CALENDAR, "c=missing"]),
+    "truth values": (every(3, None, bool), ["c", "c=missing"]),
+    "dates": (every(3, None, days), [*CALENDAR, "c=missing"]),
     "times": ([NOON + hours(24 * row) for row in range(ROWS)], CALENDAR),
     "times with a zone": (
         [(NOON + hours(24 * row)).replace(tzinfo=datetime.timezone.utc) for row in range(ROWS)],
         CALENDAR,
     ),
-    "durations": (every(5, None, hours), ["c", "c=missing"]),
-    "times of day": (every(5, None, lambda row: datetime.time(row % 24)), ["c", "c=missing"]),
-    "decimals": (every(5, None, lambda row: decimal.Decimal(row) / 2), ["c", "c=missing"]),
+    "durations": (every(3, None, hours), ["c", "c=missing"]),
+    "times of day": (every(3, None, lambda row: datetime.time(row % 24)), ["c", "c=missing"]),
+    "decimals": (every(3, None, lambda row: decimal.Decimal(row) / 2), ["c", "c=missing"]),
     "bytes": (every(2, b"x", lambda _: b"y"), ["c=x", "c=y"]),
     "nothing": ([None] * ROWS, []),
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::frame::Frame;
 use super::learned::{Column, Columns, Learned, Levels, Order};
 use super::places::Places;
-use super::tally::HOURS;
+use super::tally::{HOURS, named_time};
 use super::write::keys;
 use super::{Rules, amount};
 use crate::time::{MONTHS, WEEKDAYS};
@@ -32,30 +32,59 @@ pub(super) struct Code {
 #[derive(Debug, Clone)]
 pub(super) enum CodeForm {
     Empty,
-    Number { notation: u8, mean: f64, inverse: f64 },
-    Time { order: Order, mean: f64, inverse: f64, years: Years, parts: Box<[Part; 3]> },
-    Category { places: Places, other: Option<u32> },
+    Number { notation: u8, mean: f64, inverse: f64, cells: Option<Box<Cells>> },
+    Time { order: Order, mean: f64, inverse: f64, parts: Box<Parts> },
+    Category(Cells),
     Hashed { width: u32 },
     Text { width: u32 },
 }
 
-/// The place of each year that has one, and of the others.
+/// The place of each cell that has one, by its bytes, and of the others.
 #[derive(Debug, Clone)]
-pub(super) struct Years {
+pub(super) struct Cells {
+    pub(super) places: Places,
+    pub(super) other: Option<u32>,
+}
+
+impl Cells {
+    fn new(levels: &Levels, first: u32) -> Self {
+        let names = levels.names.iter().zip(first..);
+        let keys = names.flat_map(|(name, at)| keys(name).map(move |key| (key, at)));
+        Self { places: Places::new(keys), other: other(levels, first) }
+    }
+}
+
+/// What a time becomes beside a number.
+#[derive(Debug, Clone)]
+pub(super) struct Parts {
+    pub(super) years: Whole,
+    /// Of months, weekdays and hours.
+    pub(super) calendar: [Part; 3],
+    pub(super) times: Whole,
+}
+
+/// The place of each whole number that has one, and of the others.
+#[derive(Debug, Clone)]
+pub(super) struct Whole {
     places: HashMap<i64, u32>,
     other: Option<u32>,
 }
 
-impl Years {
-    fn new(levels: &Levels, first: u32) -> Self {
-        let years = levels.names.iter().zip(first..);
-        let places = years.filter_map(|(year, at)| Some((year.parse().ok()?, at))).collect();
-        Self { places, other: levels.has_other().then(|| first + levels.names.len() as u32) }
+impl Whole {
+    fn new(levels: &Levels, first: u32, read: impl Fn(&str) -> Option<i64>) -> Self {
+        let names = levels.names.iter().zip(first..);
+        let places = names.filter_map(|(name, at)| Some((read(name)?, at))).collect();
+        Self { places, other: other(levels, first) }
     }
 
-    pub(super) fn place(&self, year: i64) -> Option<u32> {
-        self.places.get(&year).copied().or(self.other)
+    pub(super) fn place(&self, number: i64) -> Option<u32> {
+        self.places.get(&number).copied().or(self.other)
     }
+}
+
+/// The place of the levels that are merged.
+fn other(levels: &Levels, first: u32) -> Option<u32> {
+    levels.has_other().then(|| first + levels.names.len() as u32)
 }
 
 /// The place of each month, weekday or hour.
@@ -83,7 +112,7 @@ impl Plan {
                     return Self::Sparse { inverses };
                 }
                 let means = matrix.means.iter().map(|mean| mean.0).collect();
-                let missing = matrix.missing.iter().map(|(at, _)| *at).collect();
+                let missing = matrix.shown(&learned.rules).collect();
                 Self::Dense { means, inverses, missing }
             }
         }
@@ -94,40 +123,36 @@ impl Code {
     fn new(name: &str, column: &Column, first: u32, rules: &Rules) -> Self {
         let form = match column {
             Column::Empty { .. } => CodeForm::Empty,
-            Column::Number { comma, clock, mean, scale, .. } => {
+            Column::Number { comma, clock, mean, scale, levels, .. } => {
                 let notation = match (comma, clock) {
                     (_, true) => amount::CLOCK,
                     (true, false) => amount::COMMA,
                     (false, false) => amount::POINT,
                 };
-                CodeForm::Number { notation, mean: mean.0, inverse: 1.0 / scale.0 }
+                let cells = (levels.width() > 0).then(|| Box::new(Cells::new(levels, first + 1)));
+                CodeForm::Number { notation, mean: mean.0, inverse: 1.0 / scale.0, cells }
             }
-            Column::Time { order, mean, scale, years, months, weekdays, hours, .. } => {
+            Column::Time { order, mean, scale, years, months, weekdays, hours, levels, .. } => {
                 let month = first + 1 + years.width();
                 let weekday = month + months.width();
-                CodeForm::Time {
-                    order: *order,
-                    mean: mean.0,
-                    inverse: 1.0 / scale.0,
-                    years: Years::new(years, first + 1),
-                    parts: Box::new([
+                let hour = weekday + weekdays.width();
+                let parts = Parts {
+                    years: Whole::new(years, first + 1, |year| year.parse().ok()),
+                    calendar: [
                         part(months, &MONTHS, month),
                         part(weekdays, &WEEKDAYS, weekday),
-                        part(hours, &HOURS, weekday + weekdays.width()),
-                    ]),
-                }
+                        part(hours, &HOURS, hour),
+                    ],
+                    times: Whole::new(levels, hour + hours.width(), named_time),
+                };
+                let (order, mean, inverse) = (*order, mean.0, 1.0 / scale.0);
+                CodeForm::Time { order, mean, inverse, parts: Box::new(parts) }
             }
-            Column::Category { levels, .. } => {
-                let names = levels.names.iter().zip(first..);
-                let keys = names.flat_map(|(name, at)| keys(name).map(move |key| (key, at)));
-                let other = levels.has_other().then(|| first + levels.names.len() as u32);
-                CodeForm::Category { places: Places::new(keys), other }
-            }
+            Column::Category { levels, .. } => CodeForm::Category(Cells::new(levels, first)),
             Column::Hashed { .. } => CodeForm::Hashed { width: rules.max_categories },
             Column::Text { .. } => CodeForm::Text { width: rules.text_width },
         };
-        let is_shown = column.missing() > 0 && !matches!(column, Column::Empty { .. });
-        let missing = is_shown.then(|| first + column.width(rules) - 1);
+        let missing = column.shows_missing(rules).then(|| first + column.width(rules) - 1);
         Self { name: name.to_owned(), first, missing, form }
     }
 }
@@ -135,7 +160,7 @@ impl Code {
 /// The place of each name: its own, or that of the merged ones.
 fn part(levels: &Levels, names: &[&str], first: u32) -> Part {
     let mut places = [None; 24];
-    let other = levels.has_other().then(|| first + levels.names.len() as u32);
+    let other = other(levels, first);
     for (place, name) in places.iter_mut().zip(names) {
         let at = levels.names.iter().position(|level| level == name);
         *place = at.map(|at| first + at as u32).or(other);

@@ -64,14 +64,18 @@ impl Counts {
     /// Counts a value once.
     #[inline]
     pub(super) fn add(&mut self, value: &[u8]) {
-        if self.add_known(value) {
-            return;
+        if !self.add_known(value) {
+            self.add_times(value, 1);
         }
+    }
+
+    /// Counts a value so often.
+    pub(super) fn add_times(&mut self, value: &[u8], times: u64) {
         let at = match self.values.get_index_of(value) {
             Some(at) => at,
             None => self.values.insert_full(Value(value.into()), 0).0,
         };
-        self.values[at] += 1;
+        self.values[at] += times;
         self.recent.resize(RECENT, 0);
         self.recent[place(value)] = at as u32;
     }

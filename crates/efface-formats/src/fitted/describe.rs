@@ -1,7 +1,7 @@
 //! What was learned, in words.
 
 use super::frame::Frame;
-use super::learned::{Column, Columns, Exact, Learned, Target};
+use super::learned::{Column, Columns, Exact, Learned, Levels, Target};
 
 /// One line for each named column, or one for an array, and one for each target.
 pub(super) fn describe(learned: &Learned) -> Vec<String> {
@@ -58,6 +58,8 @@ pub struct ColumnKind<'a> {
     pub is_declared: bool,
     /// Whether its numbers are spelled as times of day.
     pub is_clock: bool,
+    /// Whether its numbers are categories as well, since other texts come again among them.
+    pub are_codes: bool,
     /// Whether it has values and no number is made of them: each is in too few records.
     pub left_out: bool,
     /// Its categories that have a place of their own, sorted by their bytes; none of other kinds.
@@ -85,6 +87,7 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
             strays: column.strays(),
             is_declared: framed.declared.is_some(),
             is_clock: matches!(column, Column::Number { clock: true, .. }),
+            are_codes: matches!(column, Column::Number { levels, .. } if levels.width() > 0),
             left_out: matches!(column, Column::Category { levels, .. } if levels.width() == 0),
             categories: match column {
                 Column::Category { levels, .. } => &levels.names,
@@ -97,15 +100,16 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
 fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
     let mut line = match column {
         Column::Empty { .. } => return format!("{name}: no values"),
-        Column::Number { comma, clock, mean, scale, .. } => {
+        Column::Number { comma, clock, mean, scale, levels, .. } => {
             let kind = match (comma, clock) {
                 (_, true) => "time of day in seconds",
                 (true, false) => "number with decimal comma",
                 (false, false) => "number",
             };
-            format!("{name}: {kind}, mean {}, scale {}", short(mean.0), short(scale.0))
+            let line = format!("{name}: {kind}, mean {}, scale {}", short(mean.0), short(scale.0));
+            line + &beside(levels)
         }
-        Column::Time { mean, scale, years, months, weekdays, hours, .. } => {
+        Column::Time { mean, scale, years, months, weekdays, hours, levels, .. } => {
             let day = crate::time::text((mean.0.floor() as i64).saturating_mul(crate::time::DAY));
             let parts =
                 [("year", years), ("month", months), ("weekday", weekdays), ("hour", hours)];
@@ -114,7 +118,8 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
                 .filter(|(_, levels)| levels.width() > 0)
                 .map(|(part, _)| format!(", {part}"))
                 .collect();
-            format!("{name}: time, mean {day}, scale {} days{parts}", short(scale.0))
+            let line = format!("{name}: time, mean {day}, scale {} days{parts}", short(scale.0));
+            line + &beside(levels)
         }
         Column::Category { levels, .. } => {
             let found = levels.names.len() as u64 + levels.merged;
@@ -142,6 +147,14 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
         line += &format!(" ({})", counted(column.strays(), "other text", "other texts"));
     }
     line
+}
+
+/// Categories beside numbers.
+fn beside(levels: &Levels) -> String {
+    match levels.names.len() as u64 {
+        0 => String::new(),
+        count => format!(", also {}", counted(count, "category", "categories")),
+    }
 }
 
 fn counted(count: u64, one: &str, many: &str) -> String {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::code::{Code, CodeForm, Plan};
+use super::code::{Cells, Code, CodeForm, Plan};
 use super::learned::{Exact, Target};
 use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
@@ -90,7 +90,7 @@ impl Fitted {
 
     /// Adds a raw row to the numbers of rows, by named column, with a text that is no number or no time in
     /// a column of these and so counts as missing; none for arrays. Words that say that there is no value
-    /// are no such texts.
+    /// are no such texts, nor are those that are categories beside numbers.
     ///
     /// # Errors
     /// A damaged row.
@@ -103,11 +103,16 @@ impl Fitted {
             if reader.single().is_some() {
                 continue;
             }
+            let mut ahead = reader;
             let cell = reader.cell()?;
-            let read = match code.form {
+            let read = match &code.form {
                 _ if cell == RawCell::Missing => true,
-                CodeForm::Number { notation, .. } => numeric(cell, notation).is_some(),
-                CodeForm::Time { order, .. } => moment(cell, order).is_some(),
+                CodeForm::Number { notation, cells, .. } => {
+                    let key = ahead.token()?;
+                    let is_category = |cells: &Cells| cells.places.get(key).is_some();
+                    numeric(cell, *notation).is_some() || cells.as_deref().is_some_and(is_category)
+                }
+                CodeForm::Time { order, .. } => moment(cell, *order).is_some(),
                 _ => true,
             };
             *count += u64::from(!read && is_stray(cell));
@@ -160,7 +165,7 @@ impl Fitted {
         match &*self.plan {
             Plan::Named(codes) => {
                 for code in codes {
-                    if let CodeForm::Number { mean, inverse, .. } = code.form
+                    if let CodeForm::Number { mean, inverse, cells: None, .. } = code.form
                         && let Some(value) = reader.single()
                     {
                         put(code.first, standard(f64::from(value), mean, inverse));
@@ -229,17 +234,29 @@ impl Code {
         reader: &mut Reader<'_>,
         put: &mut impl FnMut(u32, f32),
     ) -> Result<(), RawFault> {
-        if let CodeForm::Category { places, other } = &self.form {
-            let mut cell = *reader;
-            let place = match places.get(reader.token()?) {
-                Some(place) => Some(place),
-                None if cell.cell()? == RawCell::Missing => self.missing,
-                None => *other,
-            };
-            place.into_iter().for_each(|at| put(at, 1.0));
-            return Ok(());
+        let mut cell = *reader;
+        match &self.form {
+            CodeForm::Category(Cells { places, other }) => {
+                let place = match places.get(reader.token()?) {
+                    Some(place) => Some(place),
+                    None if cell.cell()? == RawCell::Missing => self.missing,
+                    None => *other,
+                };
+                place.into_iter().for_each(|at| put(at, 1.0));
+            }
+            CodeForm::Number { notation, mean, inverse, cells: Some(cells) } => {
+                let (key, cell) = (reader.token()?, cell.cell()?);
+                let number = numeric(cell, *notation);
+                number.into_iter().for_each(|n| put(self.first, standard(n, *mean, *inverse)));
+                if number.is_some() || is_stray(cell) {
+                    let place = cells.places.get(key).or(cells.other);
+                    place.into_iter().for_each(|at| put(at, 1.0));
+                }
+                let missing = self.missing.filter(|_| number.is_none());
+                missing.into_iter().for_each(|at| put(at, 1.0));
+            }
+            _ => self.encode_cell(reader.cell()?, put),
         }
-        self.encode_cell(reader.cell()?, put);
         Ok(())
     }
 
@@ -251,19 +268,20 @@ impl Code {
         }
         match &self.form {
             // Categories are found by their bytes.
-            CodeForm::Empty | CodeForm::Category { .. } => {}
-            CodeForm::Number { notation, mean, inverse } => match numeric(cell, *notation) {
+            CodeForm::Empty | CodeForm::Category(_) => {}
+            CodeForm::Number { notation, mean, inverse, .. } => match numeric(cell, *notation) {
                 Some(number) => put(self.first, standard(number, *mean, *inverse)),
                 None => missing(),
             },
-            CodeForm::Time { order, mean, inverse, years, parts } => {
+            CodeForm::Time { order, mean, inverse, parts } => {
                 let Some(micros) = moment(cell, *order) else { return missing() };
                 put(self.first, standard(days(micros), *mean, *inverse));
                 let apart = time::apart(micros);
-                years.place(apart.year).into_iter().for_each(|at| put(at, 1.0));
-                for (part, at) in parts.iter().zip([apart.month, apart.weekday, apart.hour]) {
-                    part.get(at).copied().flatten().into_iter().for_each(|at| put(at, 1.0));
-                }
+                let calendar = parts.calendar.iter().zip([apart.month, apart.weekday, apart.hour]);
+                let calendar = calendar.map(|(part, at)| part.get(at).copied().flatten());
+                let whole = [parts.years.place(apart.year), parts.times.place(micros)];
+                let [year, time] = whole.map(Option::into_iter);
+                year.chain(calendar.flatten()).chain(time).for_each(|at| put(at, 1.0));
             }
             CodeForm::Hashed { width } => {
                 let (at, sign) = hashing::place(&self.name, &cell.name(), *width);

@@ -69,8 +69,8 @@ pub enum FrameRequest {
 /// Numbers in an encoded row at most.
 pub(super) const WIDEST: u64 = 1 << 24;
 
-/// Numbers that a column of times can become: one, years, 12 months, 7 weekdays, 24 hours, of each of
-/// these the merged ones, and missing.
+/// Numbers that a column of times can become, but for times themselves: one, years, 12 months, 7
+/// weekdays, 24 hours, of each of these the merged ones, and missing.
 const TIME: u64 = 1 + (YEARS as u64 + 1) + 13 + 8 + 25 + 1;
 
 impl Frame {
@@ -136,14 +136,14 @@ impl Frame {
 
 /// The most numbers that a column of this declaration can become.
 fn most(declared: Option<Declared>, rules: &Rules) -> u64 {
-    // Merged ones and missing.
-    let category = u64::from(rules.max_categories) + 2;
+    // And the merged ones; any column may be missing.
+    let categories = u64::from(rules.max_categories) + 1;
     let text = u64::from(rules.text_width) + 1;
     match declared {
         Some(Declared::Number) => 2,
-        Some(Declared::Category) => category,
+        Some(Declared::Category) => categories + 1,
         Some(Declared::Text) => text,
-        Some(Declared::Time) => TIME,
-        None => category.max(text).max(TIME),
+        Some(Declared::Time) => TIME + categories,
+        None => text.max(TIME + categories),
     }
 }

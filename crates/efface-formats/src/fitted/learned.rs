@@ -57,6 +57,14 @@ pub(super) struct MatrixColumns {
     pub(super) entries: u64,
 }
 
+impl MatrixColumns {
+    /// The columns of which one more number says that a cell is missing.
+    pub(super) fn shown(&self, rules: &Rules) -> impl Iterator<Item = u32> {
+        let least = u64::from(rules.min_missing);
+        self.missing.iter().filter(move |(_, count)| *count >= least).map(|(at, _)| *at)
+    }
+}
+
 /// What is learned of one named column, by the kind that its remaining cells give it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -73,6 +81,9 @@ pub(super) enum Column {
         clock: bool,
         mean: Exact,
         scale: Exact,
+        /// Cells that are categories beside their numbers, where some spell none.
+        #[serde(default, skip_serializing_if = "Levels::is_none")]
+        levels: Levels,
         missing: u64,
         /// Of those, records with a text that spells no number.
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -87,6 +98,9 @@ pub(super) enum Column {
         months: Levels,
         weekdays: Levels,
         hours: Levels,
+        /// Times that several records have.
+        #[serde(default, skip_serializing_if = "Levels::is_none")]
+        levels: Levels,
         missing: u64,
         /// Of those, records with a text that spells no time.
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -167,6 +181,10 @@ impl Levels {
         self.merged > 0 && !self.names.is_empty()
     }
 
+    fn is_none(&self) -> bool {
+        self.names.is_empty() && self.merged == 0
+    }
+
     /// Numbers that the levels become.
     pub(super) fn width(&self) -> u32 {
         self.names.len() as u32 + u32::from(self.has_other())
@@ -198,23 +216,38 @@ impl Column {
     pub(super) fn width(&self, rules: &Rules) -> u32 {
         let values = match self {
             Self::Empty { .. } => return 0,
-            Self::Number { .. } => 1,
-            Self::Time { years, months, weekdays, hours, .. } => {
-                1 + years.width() + months.width() + weekdays.width() + hours.width()
+            Self::Number { levels, .. } => 1 + levels.width(),
+            Self::Time { years, months, weekdays, hours, levels, .. } => {
+                let parts = [years, months, weekdays, hours, levels];
+                1 + parts.map(Levels::width).iter().sum::<u32>()
             }
             Self::Category { levels, .. } => levels.width(),
             Self::Hashed { .. } => rules.max_categories,
             Self::Text { .. } => rules.text_width,
         };
-        values + u32::from(self.missing() > 0)
+        values + u32::from(self.shows_missing(rules))
+    }
+
+    /// Whether one of its numbers says that a cell is missing.
+    pub(super) fn shows_missing(&self, rules: &Rules) -> bool {
+        match self {
+            Self::Empty { .. } => false,
+            Self::Number { missing, .. } | Self::Time { missing, .. } => {
+                *missing >= rules.min_missing.into()
+            }
+            Self::Category { missing, .. }
+            | Self::Hashed { missing, .. }
+            | Self::Text { missing, .. } => *missing > 0,
+        }
     }
 
     /// Numbers that are not zero in a usual row.
     pub(super) fn entries(&self, records: u64) -> u64 {
         match self {
             Self::Empty { .. } => 0,
-            Self::Number { .. } | Self::Category { .. } | Self::Hashed { .. } => 1,
-            Self::Time { .. } => 5,
+            Self::Number { levels, .. } => 1 + u64::from(!levels.is_none()),
+            Self::Category { .. } | Self::Hashed { .. } => 1,
+            Self::Time { levels, .. } => 5 + u64::from(!levels.is_none()),
             Self::Text { words, .. } => words.div_ceil(records.max(1)),
         }
     }
@@ -233,13 +266,16 @@ impl Column {
         let present = records - self.missing();
         match self {
             Self::Empty { missing } => ensure(*missing == records, "an empty column has values"),
-            Self::Number { comma, clock, mean, scale, .. } => {
+            Self::Number { comma, clock, mean, scale, levels, .. } => {
                 ensure(!(*comma && *clock), "numbers are spelled in two ways")?;
-                moments(*mean, *scale)
-            }
-            Self::Time { mean, scale, years, months, weekdays, hours, .. } => {
                 moments(*mean, *scale)?;
-                let parts = [(years, YEARS), (months, 12), (weekdays, 7), (hours, 24)];
+                levels.check(rules.max_categories, records)
+            }
+            Self::Time { mean, scale, years, months, weekdays, hours, levels, .. } => {
+                moments(*mean, *scale)?;
+                let most = rules.max_categories;
+                let parts =
+                    [(years, YEARS), (months, 12), (weekdays, 7), (hours, 24), (levels, most)];
                 parts.into_iter().try_for_each(|(levels, most)| levels.check(most, present))
             }
             Self::Category { levels, .. } => levels.check(rules.max_categories, present),
@@ -265,7 +301,7 @@ impl Columns {
     pub(super) fn width(&self, rules: &Rules) -> u64 {
         match self {
             Self::Named(columns) => columns.iter().map(|c| u64::from(c.width(rules))).sum(),
-            Self::Matrix(matrix) => (matrix.scales.len() + matrix.missing.len()) as u64,
+            Self::Matrix(matrix) => (matrix.scales.len() + matrix.shown(rules).count()) as u64,
         }
     }
 }

@@ -86,6 +86,7 @@ impl Look {
         let (order, times) = self.order();
         let is_most = |count: u64| count > 0 && ONE_IN * (self.cells - count) <= self.cells;
         match (is_most(numbers), is_most(times)) {
+            (true, _) if numbers < self.cells => Form::Codes(notation),
             (true, _) => Form::Number(notation),
             (false, true) => Form::Time(order),
             (false, false) if 2 * numbers > self.cells => Form::Words(Some(notation)),

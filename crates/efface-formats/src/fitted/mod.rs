@@ -13,6 +13,7 @@ mod fit;
 mod frame;
 mod ingest;
 mod learned;
+mod levels;
 mod look;
 mod names;
 mod number;
@@ -61,6 +62,9 @@ pub struct Rules {
     /// The most categories of a column that have a place each; columns with more are hashed to this
     /// many places.
     pub max_categories: u32,
+    /// How many records must miss a number or a time for a column to have a number that says so.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub min_missing: u32,
     /// Places that the words of a text column are hashed to.
     pub text_width: u32,
     /// Whether classes are weighted so that all count the same.
@@ -86,6 +90,7 @@ impl Default for Rules {
             min_records: 5,
             one_in: None,
             max_categories: 1024,
+            min_missing: 1,
             text_width: 1024,
             balanced: false,
             regression: false,
@@ -112,6 +117,7 @@ impl Rules {
             ("min_records", self.min_records, u32::MAX),
             ("one_in", self.one_in.unwrap_or(1), u32::MAX),
             ("max_categories", self.max_categories, 1 << 16),
+            ("min_missing", self.min_missing, u32::MAX),
             ("text_width", self.text_width, 1 << 20),
             ("targets", self.targets, if self.regression { 1 << 16 } else { 1 }),
         ];

@@ -14,8 +14,8 @@ pub(super) fn feature_names(learned: &Learned) -> FeatureNames {
         (Columns::Matrix(matrix), frame) if !matrix.missing.is_empty() => {
             let plain = frame.feature_columns();
             let name = |at: usize| plain.name(at).unwrap_or_default().into_owned();
-            let missing =
-                matrix.missing.iter().map(|(at, _)| format!("{}=missing", name(*at as usize)));
+            let shown = matrix.shown(&learned.rules);
+            let missing = shown.map(|at| format!("{}=missing", name(at as usize)));
             FeatureNames::Listed((0..plain.len()).map(name).chain(missing).collect())
         }
         (_, frame) => frame.feature_columns(),
@@ -26,20 +26,25 @@ fn of_column(frame: &FrameColumn, column: &Column, rules: &Rules) -> Vec<String>
     let name = &frame.name;
     let mut names = match column {
         Column::Empty { .. } => return Vec::new(),
-        Column::Number { .. } => vec![name.clone()],
-        Column::Time { years, months, weekdays, hours, .. } => {
+        Column::Number { levels, .. } => {
+            let mut names = vec![name.clone()];
+            names.extend(of_levels(name, levels));
+            names
+        }
+        Column::Time { years, months, weekdays, hours, levels, .. } => {
             let mut names = vec![name.clone()];
             names.extend(of_levels(&format!("{name} year"), years));
             names.extend(of_levels(&format!("{name} month"), months));
             names.extend(of_levels(&format!("{name} weekday"), weekdays));
             names.extend(of_levels(&format!("{name} hour"), hours));
+            names.extend(of_levels(name, levels));
             names
         }
         Column::Category { levels, .. } => of_levels(name, levels),
         Column::Hashed { .. } => numbered(name, rules.max_categories),
         Column::Text { .. } => numbered(name, rules.text_width),
     };
-    if column.missing() > 0 {
+    if column.shows_missing(rules) {
         names.push(own(&names, format!("{name}=missing"), "value"));
     }
     names

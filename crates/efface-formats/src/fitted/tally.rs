@@ -8,12 +8,12 @@ use super::frame::Declared;
 use super::learned::{Column, Exact, Levels, Order, SHARED, YEARS};
 use super::raw::{MISSING, RawCell, Reader};
 use super::sums::Sums;
-use super::write::category_key;
-use super::{Rules, amount, number, words};
+use super::write::{category_key, time_key};
+use super::{Rules, amount, levels, number, words};
 use crate::error::RawFault;
 use crate::time::{self, MONTHS, WEEKDAYS};
 
-/// How many records a value needs to be common, where a column is told to be text, numbers or
+/// How many records a number needs to be common, where a column is told to be one of numbers or
 /// categories: this does not follow the number of records as k does.
 fn common(rules: &Rules) -> u64 {
     rules.min_records.max(SHARED).into()
@@ -24,6 +24,8 @@ fn common(rules: &Rules) -> u64 {
 pub(super) enum Form {
     /// Numbers in a notation.
     Number(u8),
+    /// As [`Form::Number`], with other texts among them: some of the cells may be categories as well.
+    Codes(u8),
     Time(Order),
     Category,
     Text,
@@ -58,10 +60,15 @@ pub(super) struct Tally {
     /// Records by month, weekday and hour.
     calendar: [[u64; 24]; 3],
     has_clock: bool,
-    /// Records by cell.
+    /// Records by cell, or by time.
     values: Counts,
+    /// Whether these are too many to be categories beside numbers or times, and were given up.
+    are_many: bool,
     words: u64,
 }
+
+/// Different cells, or times, of a column that are counted beside its numbers.
+const MOST: usize = 1 << 16;
 
 impl Tally {
     pub(super) fn new(form: Form) -> Self {
@@ -75,6 +82,7 @@ impl Tally {
             calendar: [[0; 24]; 3],
             has_clock: false,
             values: Counts::default(),
+            are_many: false,
             words: 0,
         }
     }
@@ -93,15 +101,17 @@ impl Tally {
             Form::Number(_) => (tally.present, tally.sums) = (numbers, sums),
             // No number is a time.
             Form::Time(_) => (tally.missing, tally.strays) = (missing + numbers, numbers),
-            Form::Category | Form::Text | Form::Words(_) if numbers > 0 => return None,
+            Form::Category | Form::Text | Form::Words(_) | Form::Codes(_) if numbers > 0 => {
+                return None;
+            }
             Form::Category | Form::Words(_) => {
                 tally.present = others.values().sum();
                 tally.values = others;
                 return Some(tally);
             }
-            Form::Text => {}
+            Form::Text | Form::Codes(_) => {}
         }
-        others.iter().for_each(|(key, records)| tally.count(of_key(key), records));
+        others.iter().for_each(|(key, records)| tally.count(key, of_key(key), records));
         Some(tally)
     }
 
@@ -130,14 +140,15 @@ impl Tally {
                 }
                 return Ok(());
             }
-            Form::Time(_) | Form::Text => {}
+            Form::Codes(_) | Form::Time(_) | Form::Text => {}
         }
-        self.count(reader.checked()?, 1);
+        let mut cell = *reader;
+        self.count(reader.token()?, cell.checked()?, 1);
         Ok(())
     }
 
-    /// Counts a cell of so many records, of a column that is none of categories.
-    fn count(&mut self, cell: RawCell<'_>, records: u64) {
+    /// Counts a cell of these bytes and of so many records, of a column that is none of categories.
+    fn count(&mut self, key: &[u8], cell: RawCell<'_>, records: u64) {
         if cell == RawCell::Missing {
             self.missing += records;
             return;
@@ -147,10 +158,18 @@ impl Tally {
                 Some(number) => self.sums.add_times(number, records),
                 None => return self.count_stray(cell, records),
             },
+            Form::Codes(notation) => {
+                self.add_level(key, records);
+                match numeric(cell, notation) {
+                    Some(number) => self.sums.add_times(number, records),
+                    None => return self.count_stray(cell, records),
+                }
+            }
             Form::Time(order) => {
                 let Some(micros) = moment(cell, order) else {
                     return self.count_stray(cell, records);
                 };
+                self.add_level(&time_key(micros), records);
                 self.sums.add_times(days(micros), records);
                 let moment = time::apart(micros);
                 *self.years.entry(moment.year).or_default() += records;
@@ -165,6 +184,22 @@ impl Tally {
             Form::Text => self.words += words::count(&cell.name()) * records,
         }
         self.present += records;
+    }
+
+    /// Counts a cell or time that may become a category beside numbers.
+    fn add_level(&mut self, key: &[u8], records: u64) {
+        let is_counted = self.are_many || records == 1 && self.values.add_known(key);
+        if !is_counted {
+            self.values.add_times(key, records);
+            self.limit();
+        }
+    }
+
+    fn limit(&mut self) {
+        if self.are_many || self.values.len() > MOST {
+            self.values = Counts::default();
+            self.are_many = true;
+        }
     }
 
     /// Counts a text among numbers or times, where it is a missing value.
@@ -187,6 +222,10 @@ impl Tally {
         }
         self.values.merge(other.values);
         self.words += other.words;
+        if let Form::Codes(_) | Form::Time(_) = self.form {
+            self.are_many |= other.are_many;
+            self.limit();
+        }
     }
 
     /// What is learned of the column, of so many records.
@@ -210,53 +249,82 @@ impl Tally {
             return Column::Empty { missing };
         }
         match self.form {
-            Form::Number(notation) => {
+            Form::Number(notation) | Form::Codes(notation) => {
                 let moments = self.sums.moments(self.present);
                 let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
                 let (comma, clock) = (notation == amount::COMMA, notation == amount::CLOCK);
-                Column::Number { comma, clock, mean, scale, missing, strays }
-            }
-            Form::Time(order) => {
-                let moments = self.sums.moments(self.present);
-                let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
-                let [months, weekdays, hours] = &self.calendar;
-                let part = |names: &[&str], counts: &[u64]| {
-                    let found = names.iter().zip(counts).filter(|(_, count)| **count > 0);
-                    calendar(found.map(|(name, count)| ((*name).to_owned(), *count)), rules)
+                let levels = match self.form {
+                    Form::Codes(_) => levels::of_codes(&self.values, notation, rules, records),
+                    _ => Levels::default(),
                 };
-                let hours = if self.has_clock { part(&HOURS, hours) } else { Levels::default() };
-                let (months, weekdays) = (part(&MONTHS, months), part(&WEEKDAYS, weekdays));
-                let years = self.years.iter().map(|(year, count)| (year.to_string(), *count));
-                let years = calendar(years, rules);
-                let years =
-                    if years.names.len() <= YEARS as usize { years } else { Levels::default() };
-                Column::Time { order, mean, scale, years, months, weekdays, hours, missing, strays }
+                Column::Number { comma, clock, mean, scale, levels, missing, strays }
             }
-            // Four words a cell, most of which hardly any other record has, are sentences.
-            Form::Words(_)
-                if self.words >= 4 * self.present && 2 * self.rare(rules) > self.present =>
-            {
+            Form::Time(order) => self.times(order, rules, records),
+            Form::Words(_) if self.are_sentences(rules, records) => {
                 Column::Text { words: self.words, missing }
             }
-            Form::Words(_) | Form::Category => self.category(rules, records),
+            Form::Words(_) | Form::Category => {
+                match levels::placed(&self.values, rules, records, |_| true) {
+                    Some(levels) => Column::Category { levels, missing },
+                    None => Column::Hashed { distinct: self.values.len() as u64, missing },
+                }
+            }
             Form::Text => Column::Text { words: self.words, missing },
+        }
+    }
+
+    /// Times: the days as a number, parts of dates, and times that records share.
+    fn times(self, order: Order, rules: &Rules, records: u64) -> Column {
+        let moments = self.sums.moments(self.present);
+        let [months, weekdays, hours] = &self.calendar;
+        let part = |names: &[&str], counts: &[u64]| {
+            let found = names.iter().zip(counts).filter(|(_, count)| **count > 0);
+            calendar(found.map(|(name, count)| ((*name).to_owned(), *count)), rules)
+        };
+        let hours = if self.has_clock { part(&HOURS, hours) } else { Levels::default() };
+        let (months, weekdays) = (part(&MONTHS, months), part(&WEEKDAYS, weekdays));
+        let years = self.years.iter().map(|(year, count)| (year.to_string(), *count));
+        let years = calendar(years, rules);
+        let years = if years.names.len() <= YEARS as usize { years } else { Levels::default() };
+        // Times that one part tells apart have their places already.
+        let distinct = self.values.len() as u64;
+        let is_all = |part: &Levels| part.names.len() as u64 + part.merged == distinct;
+        let levels = if [&years, &months, &weekdays, &hours].into_iter().any(is_all) {
+            Levels::default()
+        } else {
+            levels::beside(
+                &self.values,
+                rules,
+                records,
+                |cell| matches!(cell, RawCell::Time(at) if named_time(&cell.name()) == Some(at)),
+            )
+        };
+        Column::Time {
+            order,
+            mean: Exact(moments.mean),
+            scale: Exact(moments.scale(1.0)),
+            years,
+            months,
+            weekdays,
+            hours,
+            levels,
+            missing: self.missing,
+            strays: self.strays,
         }
     }
 
     /// Makes numbers of cells where most of the numbers among them would be merged as categories.
     fn settle(&mut self, notation: u8, rules: &Rules) {
-        let numbers = || {
-            let values = self.values.iter();
-            values.filter_map(|(key, count)| Some((numeric(of_key(key), notation)?, count)))
-        };
-        let present: u64 = numbers().map(|(_, count)| count).sum();
-        let is_rare = |count: &u64| *count < common(rules);
-        let rare: u64 = numbers().map(|(_, count)| count).filter(is_rare).sum();
-        if 2 * rare <= present {
+        if !levels::are_rare(&self.values, notation, common(rules)) {
             return;
         }
-        let mut sums = Sums::default();
-        numbers().for_each(|(value, count)| sums.add_times(value, count));
+        let (mut sums, mut present) = (Sums::default(), 0);
+        for (key, count) in self.values.iter() {
+            if let Some(value) = numeric(of_key(key), notation) {
+                sums.add_times(value, count);
+                present += count;
+            }
+        }
         let strays = self.values.iter().filter(|(key, _)| {
             let cell = of_key(key);
             numeric(cell, notation).is_none() && is_stray(cell)
@@ -268,35 +336,12 @@ impl Tally {
         self.form = Form::Number(notation);
     }
 
-    /// Records whose cell few have.
-    fn rare(&self, rules: &Rules) -> u64 {
-        let is_rare = |count: &u64| *count < common(rules);
-        self.values.values().filter(is_rare).sum()
-    }
-
-    fn category(self, rules: &Rules, records: u64) -> Column {
-        let (missing, distinct) = (self.missing, self.values.len() as u64);
-        let most = rules.max_categories as usize;
-        let kept = |least: u64| self.values.values().filter(|count| *count >= least).count();
-        let mut least = u64::from(rules.least(records));
-        let single = self.values.values().filter(|count| *count == 1).count() as u64;
-        // A column that mostly names single records says little of others, and a release need not say
-        // who they are, unless the user wants it.
-        let names_records = rules.one_in.is_some() && 2 * single > self.present;
-        if names_records || kept(least) > most {
-            // Nothing can be learnt from a place that names of single records share by chance.
-            least = least.max(SHARED.into());
-            if kept(least) > most {
-                return Column::Hashed { distinct, missing };
-            }
-        }
-        let is_kept = |count: u64| count >= least;
-        let name = |key: &[u8]| Reader::new(key).cell().map(|cell| cell.name());
-        let kept = self.values.iter().filter(|(_, count)| is_kept(*count));
-        let mut names: Vec<String> = kept.filter_map(|(key, _)| name(key).ok()).collect();
-        names.sort_unstable();
-        let merged = distinct - names.len() as u64;
-        Column::Category { levels: Levels { names, merged }, missing }
+    /// Whether the cells are sentences: four words each, and most of no place as categories, even if k
+    /// is 1.
+    fn are_sentences(&self, rules: &Rules, records: u64) -> bool {
+        let least = u64::from(rules.least(records).max(SHARED));
+        let rare: u64 = self.values.values().filter(|count| *count < least).sum();
+        self.words >= 4 * self.present && 2 * rare > self.present
     }
 }
 
@@ -338,6 +383,11 @@ pub(super) fn moment(cell: RawCell<'_>, order: Order) -> Option<i64> {
         (RawCell::Text(text), Order::MonthFirst) => time::spelled(text, time::MONTH_FIRST),
         _ => None,
     }
+}
+
+/// The time of a name that [`RawCell::name`] gave it.
+pub(super) fn named_time(name: &str) -> Option<i64> {
+    time::spelled(name, time::YEAR_FIRST)
 }
 
 /// Whether a cell that is no number and no time holds a text that does not say that there is no value.

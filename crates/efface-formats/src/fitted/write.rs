@@ -63,8 +63,7 @@ impl RawWriter {
     }
 
     pub(super) fn time(&mut self, micros: i64) {
-        self.bytes.push(TIME);
-        self.bytes.extend_from_slice(&micros.to_le_bytes());
+        self.bytes.extend_from_slice(&time_key(micros));
     }
 
     /// Trimmed text that is no missing token, as a number where it is the shortest form of that one alone.
@@ -130,6 +129,13 @@ pub(super) fn key(name: &str) -> Vec<u8> {
     let mut writer = RawWriter::default();
     writer.number_or_text(shortest_number(name), name);
     writer.bytes
+}
+
+/// The bytes of a stored time.
+pub(super) fn time_key(micros: i64) -> [u8; 9] {
+    let mut key = [TIME; 9];
+    key[1..].copy_from_slice(&micros.to_le_bytes());
+    key
 }
 
 /// The bytes of every cell that is a category of this name.

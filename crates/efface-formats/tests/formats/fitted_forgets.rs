@@ -159,12 +159,12 @@ fn how_many_records_a_category_needs_follows_their_number() {
     assert_eq!(Rules { one_in: None, ..rules }.least(1), 5);
     let word = |rows: &RawRows| Fitted::fit(rows, &rules).unwrap().describe()[0].clone();
     // Of 19 records a category needs 1, of 20 two; a deletion goes back.
-    let mut mostly = repeated(3, 2);
-    (6..12).for_each(|at| mostly.push(repeated(12, 1).row(at)).unwrap());
+    let mut mostly = repeated(1, 2);
+    (2..10).for_each(|at| mostly.push(repeated(12, 1).row(at)).unwrap());
     assert_eq!(word(&mostly), "word: 9 categories");
-    // A column that mostly names single records does so unless the user wants it.
-    mostly.push(repeated(13, 1).row(12)).unwrap();
-    assert_eq!(word(&mostly), "word: 10 categories, 7 rare merged");
+    // A column that names its records does not say who they are, unless the user wants it.
+    mostly.push(repeated(12, 1).row(10)).unwrap();
+    assert_eq!(word(&mostly), "word: 10 categories, 9 rare merged");
     let left_out = "word: 12 categories, none of 2 records or more, left out";
     assert_eq!(word(&repeated(12, 1)), left_out);
     let wanted = Rules { one_in: None, min_records: 1, ..rules };
@@ -195,6 +195,7 @@ fn what_remains_is_all_that_counts() {
             min_records: 1 + draw.below(4) as u32,
             one_in: (draw.below(2) == 0).then(|| 1 + draw.below(12) as u32),
             max_categories: 1 + draw.below(4) as u32,
+            min_missing: 1 + draw.below(4) as u32,
             text_width: 16,
             balanced: false,
             regression: draw.below(2) == 0,
@@ -302,6 +303,8 @@ fn arrays_forget_too() {
     assert!(!one.contains("e33") && !one.contains("e38"));
     let fitted = Fitted::fit(&all, &Rules::default()).unwrap();
     assert_eq!(fitted.width(), 200);
+    let few = Rules { min_missing: 69_999, ..Rules::default() };
+    assert_eq!(Fitted::fit(&all, &few).unwrap().width(), 150);
     let mut out = vec![0.0; 400];
     fitted.encode_block(&all, 5..7, &mut out).unwrap();
     // Equal numbers are centred and divided by the frame's divisor; a missing one is the mean.

@@ -63,7 +63,7 @@ fn stray_texts_count_as_missing() {
     };
     let numbers = "a: number, mean 4.50, scale 3.50, 2 missing (2 other texts)";
     assert_eq!(kind(&[("1", 9), ("8", 9), ("12 kg", 1), ("ca. 5", 1)], 2), numbers);
-    assert_eq!(kind(&[("1", 9), ("8", 9), (">10", 2)], 1), numbers);
+    assert_eq!(kind(&[("1", 9), ("8", 9), (">10", 1), ("x", 1)], 1), numbers);
     let one = kind(&[("1", 9), ("8", 9), ("x", 1), ("?", 1), ("Unknown", 70)], 2);
     assert_eq!(one, "a: number, mean 4.50, scale 3.50, 72 missing (1 other text)");
     assert_eq!(kind(&[("1", 9), ("8", 8), ("4+", 2)], 2), "a: 3 categories");
@@ -94,6 +94,82 @@ fn stray_texts_count_as_missing() {
         kind(&[("Jan 31 2024", 1), ("31-01-2024", 1), ("2024-01-31", 1), ("January 2024", 3)], 99),
         "a: time, mean 2024-01-16, scale 15.0 days"
     );
+}
+
+/// Numbers that come again beside other texts that do, too, are names: categories beside the number.
+#[test]
+fn codes_are_numbers_and_categories() {
+    let of = |cells: &[(&str, usize)]| {
+        let lines = cells.iter().map(|(cell, times)| format!("\"{cell}\",0\n").repeat(*times));
+        let rows = csv(&format!("a,y\n{}", lines.collect::<String>()));
+        (Fitted::fit(&rows, &rules()).unwrap(), rows)
+    };
+    let cells = [("17", 9), ("7.0", 9), ("12A", 2), ("33", 1), ("unknown", 1)];
+    let (fitted, rows) = of(&cells);
+    let line = "a: number, mean 13.1, scale 6.76, also 3 categories, 3 missing (2 other texts)";
+    assert_eq!(fitted.describe()[0], line);
+    assert_eq!(names(&fitted), ["a", "a=12A", "a=17", "a=7.0", "a=other", "a=missing"]);
+    let encoded = encoded(&fitted, &rows);
+    assert_eq!(encoded[0][1..], [0.0, 1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(encoded[18], [0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(encoded[20][1..], [0.0, 0.0, 0.0, 1.0, 0.0]);
+    assert_eq!(encoded[21], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    let json = serde_json::to_string(&fitted).unwrap();
+    assert_eq!(serde_json::from_str::<Fitted>(&json).unwrap(), fitted);
+    let mut strays = Vec::new();
+    rows.iter().for_each(|row| fitted.count_strays(row, &mut strays).unwrap());
+    let (_, unknown) = of(&[("13A", 1)]);
+    assert_eq!(strays, [0]);
+    fitted.count_strays(unknown.row(0), &mut strays).unwrap();
+    assert_eq!(strays, [1]);
+    // Nor do numbers that are measured become names, or those beside a text that one record has.
+    let plain = |cells: &[(&str, usize)]| !of(cells).0.describe()[0].contains("also");
+    assert!(plain(&[("17", 9), ("7.0", 9), ("12A", 1)]));
+    let many: Vec<String> = (0..40).map(|at| format!("{at}.25")).collect();
+    let mut cells: Vec<_> = many.iter().map(|cell| (cell.as_str(), 1)).collect();
+    cells.push(("<0.1", 4));
+    assert!(plain(&cells));
+}
+
+/// That a number or a time is missing is a number where enough records miss it; of categories always.
+#[test]
+fn few_missing_numbers_are_means_alone() {
+    let rows = csv("n,d,w,y\n,,a,0\n,2024-01-02,,1\n3,2024-01-03,a,0\n5,2024-01-04,a,1\n");
+    let of = |min_missing| {
+        let fitted = Fitted::fit(&rows, &Rules { min_missing, ..rules() }).unwrap();
+        let json = serde_json::to_string(&fitted).unwrap();
+        assert_eq!(serde_json::from_str::<Fitted>(&json).unwrap(), fitted);
+        (names(&fitted), encoded(&fitted, &rows))
+    };
+    assert_eq!(of(1).0, ["n", "n=missing", "d", "d=missing", "w=a", "w=missing"]);
+    let (names, two) = of(2);
+    assert_eq!(names, ["n", "n=missing", "d", "w=a", "w=missing"]);
+    assert_eq!(two[0], [0.0, 1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(of(3).1[1], [0.0, two[1][2], 0.0, 1.0]);
+}
+
+/// A day that several records have is a category as well, unless its year or the like tells it.
+#[test]
+fn days_that_come_again_are_categories() {
+    let of = |cells: &[&str]| {
+        let lines: String = cells.iter().map(|cell| format!("{cell},0\n")).collect();
+        let rows = csv(&format!("a,y\n{lines}"));
+        (Fitted::fit(&rows, &rules()).unwrap(), rows)
+    };
+    let days = ["2024-01-02", "2024/01/02", "2024-01-09", "2024-01-09", "2024-01-16"];
+    let (fitted, rows) = of(&days);
+    assert_eq!(names(&fitted), ["a", "a=2024-01-02", "a=2024-01-09", "a=other"]);
+    let rows = encoded(&fitted, &rows);
+    assert_eq!(rows[1][1..], [1.0, 0.0, 0.0]);
+    assert_eq!(rows[4][1..], [0.0, 0.0, 1.0]);
+    let json = serde_json::to_string(&fitted).unwrap();
+    assert_eq!(serde_json::from_str::<Fitted>(&json).unwrap(), fitted);
+    // No two alike, all alike, and told apart by the weekday.
+    for days in [vec!["2024-01-02", "2024-01-09"], ["2024-01-02"].repeat(4)] {
+        assert_eq!(names(&of(&days).0), ["a"]);
+    }
+    let weekdays = ["a", "a weekday=tue", "a weekday=wed"];
+    assert_eq!(names(&of(&["2024-01-02", "2024-01-03"].repeat(2)).0), weekdays);
 }
 
 /// Years are categories beside the number of days, where there are few.

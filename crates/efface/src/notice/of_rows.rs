@@ -103,7 +103,9 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
 /// Texts that count as missing in rows to predict, whose number is `counts` by column.
 pub(crate) fn strays_in_rows(found: &Fitted, counts: &[u64]) -> Vec<Notice> {
     let counted = found.kinds().into_iter().zip(counts).filter(|(_, count)| **count > 0);
-    counted.map(|(column, count)| texts_missing(*count, "row", &column)).collect()
+    // Those that are categories of the column are not counted.
+    let plain = counted.map(|(column, count)| (ColumnKind { are_codes: false, ..column }, count));
+    plain.map(|(column, count)| texts_missing(*count, "row", &column)).collect()
 }
 
 fn texts_missing(count: u64, thing: &str, column: &ColumnKind<'_>) -> Notice {
@@ -112,9 +114,13 @@ fn texts_missing(count: u64, thing: &str, column: &ColumnKind<'_>) -> Notice {
         count => (format!("{count} {thing}s have"), "they count"),
     };
     let kind = if column.kind == Some("times") { "date" } else { "number" };
+    let result = if column.are_codes {
+        "; since such texts come again, all values of the column are categories, too".to_owned()
+    } else {
+        format!(", and {texts} as missing there; correct such texts where they hold a {kind}")
+    };
     let message = format!(
-        "{rows} a text in the column `{}` that is no {kind}, as the other values are, and {texts} as \
-         missing there; correct such texts where they hold a {kind}",
+        "{rows} a text in the column `{}` that is no {kind}, as the other values are{result}",
         column.name
     );
     Notice::new(NoticeCode::TextsMissing, message)

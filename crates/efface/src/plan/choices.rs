@@ -47,6 +47,10 @@ pub struct Choices {
     pub(crate) given: Option<Given>,
 }
 
+/// How many records must miss a number for a column to have one more that says so: of fewer it fits to
+/// chance more than it tells.
+const MIN_MISSING: u32 = 20;
+
 impl Choices {
     /// The solver wanted: its name was checked.
     pub(crate) fn solver(&self) -> Solver {
@@ -63,6 +67,7 @@ impl Choices {
             regression: self.loss.task() == Task::Regression,
             balanced: self.balances(),
             targets: u32::try_from(targets.max(1)).unwrap_or(u32::MAX),
+            min_missing: MIN_MISSING,
             ..Rules::default()
         }
     }

@@ -1,0 +1,82 @@
+//! Which cells are categories with a place of their own, by how many records have each.
+
+use super::Rules;
+use super::counts::Counts;
+use super::learned::{Levels, SHARED};
+use super::raw::RawCell;
+use super::tally::{is_stray, numeric, of_key};
+
+/// A column names its records where fewer than one in so many of them share their value with another.
+const NAMES: u64 = 5;
+
+/// Whether most of the numbers are in cells that fewer records have.
+pub(super) fn are_rare(values: &Counts, notation: u8, least: u64) -> bool {
+    let numbers = values.iter().filter(|(key, _)| numeric(of_key(key), notation).is_some());
+    let (mut rare, mut all) = (0, 0);
+    for (_, count) in numbers {
+        all += count;
+        rare += if count < least { count } else { 0 };
+    }
+    2 * rare > all
+}
+
+/// Cells that are categories beside their numbers: where other texts come again as numbers do, all may be
+/// names.
+pub(super) fn of_codes(values: &Counts, notation: u8, rules: &Rules, records: u64) -> Levels {
+    let is_code = |cell: RawCell<'_>| numeric(cell, notation).is_none() && is_stray(cell);
+    let again = rules.least(records).max(SHARED).into();
+    let has_codes = values.iter().any(|(key, count)| count >= again && is_code(of_key(key)));
+    if !has_codes || are_rare(values, notation, again) {
+        return Levels::default();
+    }
+    beside(values, rules, records, |cell| numeric(cell, notation).is_some() || is_code(cell))
+}
+
+/// Categories beside numbers, of some of the cells: none where there is one cell alone, or more would
+/// have a place than may.
+pub(super) fn beside(
+    values: &Counts,
+    rules: &Rules,
+    records: u64,
+    is_one: impl Fn(RawCell<'_>) -> bool,
+) -> Levels {
+    let placed = placed(values, rules, records, is_one).unwrap_or_default();
+    let fits = !placed.names.is_empty() && placed.names.len() as u64 + placed.merged > 1;
+    if fits { placed } else { Levels::default() }
+}
+
+/// Those of some cells that have a place of their own; `None` where these are more than may be.
+pub(super) fn placed(
+    values: &Counts,
+    rules: &Rules,
+    records: u64,
+    is_one: impl Fn(RawCell<'_>) -> bool,
+) -> Option<Levels> {
+    let cells = || {
+        let all = values.iter().map(|(key, count)| (of_key(key), count));
+        all.filter(|(cell, _)| is_one(*cell))
+    };
+    let (mut present, mut distinct, mut single) = (0, 0, 0);
+    for (_, count) in cells() {
+        present += count;
+        distinct += 1;
+        single += u64::from(count == 1);
+    }
+    let kept = |least: u64| cells().filter(move |(_, count)| *count >= least);
+    let most = rules.max_categories as usize;
+    let mut least = u64::from(rules.least(records));
+    // What names records says little of others, and a release need not say who they are, unless the
+    // user wants it.
+    let names_records = rules.one_in.is_some() && NAMES * (present - single) < present;
+    if names_records || kept(least).count() > most {
+        // Nothing can be learnt from a place that names of single records share by chance.
+        least = least.max(SHARED.into());
+        if kept(least).count() > most {
+            return None;
+        }
+    }
+    let mut names: Vec<String> = kept(least).map(|(cell, _)| cell.name()).collect();
+    names.sort_unstable();
+    let merged = distinct - names.len() as u64;
+    Some(Levels { names, merged })
+}
