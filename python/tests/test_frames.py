@@ -502,7 +502,7 @@ def test_a_model_that_has_nothing_to_learn_from_predicts_the_mean() -> None:
     codes = [f"code {row}" for row in range(59)]
     frame = pd.DataFrame({"code": [*codes, None]})
     with pytest.warns(efface.SettingsWarning, match="nothing is learnt"):
-        model = regressor().fit(frame, COUNT % 4, ids=range(ROWS))
+        model = regressor(epsilon=1e6).fit(frame, COUNT % 4, ids=range(ROWS))
     assert list(model.get_feature_names_out()) == ["code=missing"]
     # The last record with no code leaves, and what says so with it.
     model.forget(ids=59)
