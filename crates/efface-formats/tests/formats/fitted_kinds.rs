@@ -1,5 +1,7 @@
 //! What the columns of a table are taken for.
 
+use std::num::NonZero;
+
 use efface_formats::{Fitted, Rules};
 
 use super::fitted::{csv, encoded, names, rules};
@@ -170,6 +172,34 @@ fn days_that_come_again_are_categories() {
     }
     let weekdays = ["a", "a weekday=tue", "a weekday=wed"];
     assert_eq!(names(&of(&["2024-01-02", "2024-01-03"].repeat(2)).0), weekdays);
+}
+
+/// More than 65,536 times are no categories, however many records share some of them; one fewer, and those
+/// are. Neither the number of threads nor the order of rows has a part in it.
+#[test]
+fn very_many_times_are_numbers_alone() {
+    let of = |times: u32| {
+        let shared = (0..10).chain(0..times);
+        let mut lines: Vec<String> = shared
+            .map(|at| {
+                format!(
+                    "2024-01-{:02} {:02}:{:02}:{:02},0\n",
+                    1 + at / 86_400,
+                    at / 3600 % 24,
+                    at / 60 % 60,
+                    at % 60
+                )
+            })
+            .collect();
+        let all = |lines: &[String]| csv(&format!("a,y\n{}", lines.concat()));
+        let one = Fitted::fit_with(&all(&lines), &rules(), NonZero::<usize>::MIN).unwrap();
+        lines.reverse();
+        let other = Fitted::fit_with(&all(&lines), &rules(), NonZero::new(7).unwrap()).unwrap();
+        assert_eq!(one, other);
+        one.describe()[0].contains("also 10 categories")
+    };
+    assert!(of(65_536));
+    assert!(!of(65_537));
 }
 
 /// Years are categories beside the number of days, where there are few.

@@ -84,7 +84,7 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
             notices.push(Notice::new(NoticeCode::ColumnChanged, message));
         }
         if column.strays > earlier.map_or(0, |earlier| earlier.strays) {
-            notices.push(texts_missing(column.strays, "record", &column));
+            notices.push(texts_missing(column.strays, "record", &column, column.are_codes));
         }
         if column.left_out && !earlier.is_some_and(|earlier| earlier.left_out) {
             let least = now.least_of_left_out();
@@ -104,17 +104,16 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
 pub(crate) fn strays_in_rows(found: &Fitted, counts: &[u64]) -> Vec<Notice> {
     let counted = found.kinds().into_iter().zip(counts).filter(|(_, count)| **count > 0);
     // Those that are categories of the column are not counted.
-    let plain = counted.map(|(column, count)| (ColumnKind { are_codes: false, ..column }, count));
-    plain.map(|(column, count)| texts_missing(*count, "row", &column)).collect()
+    counted.map(|(column, count)| texts_missing(*count, "row", &column, false)).collect()
 }
 
-fn texts_missing(count: u64, thing: &str, column: &ColumnKind<'_>) -> Notice {
+fn texts_missing(count: u64, thing: &str, column: &ColumnKind<'_>, are_codes: bool) -> Notice {
     let (rows, texts) = match count {
         1 => (format!("1 {thing} has"), "it counts"),
         count => (format!("{count} {thing}s have"), "they count"),
     };
     let kind = if column.kind == Some("times") { "date" } else { "number" };
-    let result = if column.are_codes {
+    let result = if are_codes {
         "; since such texts come again, all values of the column are categories, too".to_owned()
     } else {
         format!(", and {texts} as missing there; correct such texts where they hold a {kind}")
