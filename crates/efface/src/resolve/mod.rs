@@ -548,6 +548,7 @@ fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &Choices) {
     let follows = origin(s.min_frequency.is_some(), &[Origin::Data]);
     list.add("min-frequency", choices.min_frequency, follows);
     list.add("max-categories", fitting.rules.max_categories, Origin::Default);
+    list.add("min-missing", fitting.rules.min_missing, Origin::Default);
     list.add("text-width", fitting.rules.text_width, Origin::Default);
     if fitting.width_from_data {
         list.add("width", fitting.frame.columns(), Origin::Data);
