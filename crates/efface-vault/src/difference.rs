@@ -220,6 +220,23 @@ fn nearest(base: &[Value], value: &[Value]) -> Vec<Step> {
     steps
 }
 
+/// About how long the difference of two values is: members of objects that change count in full.
+fn apart(base: &Value, value: &Value) -> usize {
+    match (base, value) {
+        _ if base == value => 0,
+        (Value::Object(base), Value::Object(value)) => {
+            let gone = base.keys().filter(|name| !value.contains_key(*name));
+            let changed = value.iter().map(|(name, now)| match base.get(name) {
+                Some(then) if then == now => 0,
+                Some(then) => name.len() + apart(then, now),
+                None => name.len() + size(now),
+            });
+            gone.map(String::len).chain(changed).sum()
+        }
+        _ => size(value),
+    }
+}
+
 /// The steps of least length, by dynamic programming from the ends of both lists: for short lists.
 fn shortest(base: &[Value], value: &[Value]) -> Vec<Step> {
     let (n, m) = (base.len(), value.len());
@@ -251,7 +268,7 @@ fn shortest(base: &[Value], value: &[Value]) -> Vec<Step> {
                     Step::Keep if both && base[i] == value[j] => 0,
                     Step::Skip if i < n => 0,
                     Step::Put if j < m => put[j],
-                    Step::Change if objects => size(&difference(&base[i], &value[j])),
+                    Step::Change if objects => apart(&base[i], &value[j]),
                     _ => return None,
                 };
                 Some((own + rest(step, &best), step))

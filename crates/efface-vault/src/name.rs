@@ -42,13 +42,12 @@ impl<'a> Id<'a> {
     where
         'a: 'b,
     {
-        use std::fmt::Write;
         match self {
             Self::Text(text) => text,
             Self::Position(position) => {
                 buffer.clear();
-                // Writing to a string does not fail.
-                let _ = write!(buffer, "{PREFIX}{position}");
+                buffer.push_str(PREFIX);
+                buffer.push_str(itoa::Buffer::new().format(position));
                 buffer
             }
         }

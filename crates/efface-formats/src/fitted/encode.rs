@@ -126,10 +126,12 @@ impl Fitted {
     /// A damaged row.
     pub fn target(&self, raw: &[u8]) -> Result<FittedTarget, RawFault> {
         Ok(match (RawTarget::of(raw)?, &self.learned.target) {
-            (RawTarget::Class(name), Target::Classes { .. }) => match self.classes.get(name) {
-                Some(at) => FittedTarget::Class(*at),
-                None => FittedTarget::UnknownClass,
-            },
+            (RawTarget::Class(name), Target::Classes { .. }) => {
+                match self.classes.get(name.as_bytes()) {
+                    Some(at) => FittedTarget::Class(at),
+                    None => FittedTarget::UnknownClass,
+                }
+            }
             (RawTarget::Value(value), Target::Number { mean, scale }) => {
                 FittedTarget::Value((number::canonical(value) - mean.0) / scale.0)
             }

@@ -165,6 +165,14 @@ pub(super) struct Scaled {
 }
 
 impl Target {
+    /// The names of the classes; none for regression.
+    pub(super) fn names(&self) -> &[String] {
+        match self {
+            Self::Classes { names, .. } => names,
+            Self::Number { .. } | Self::Numbers(_) => &[],
+        }
+    }
+
     /// Mean and scale of each target; none of classes.
     pub(super) fn numbers(&self) -> Vec<(Exact, Exact)> {
         match self {

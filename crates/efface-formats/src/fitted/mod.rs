@@ -39,7 +39,6 @@ pub use spelling::Spelling;
 pub(crate) use number::is_single_sized;
 pub(crate) use write::RawWriter;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -48,6 +47,7 @@ use crate::error::FitFault;
 use crate::record::FeatureNames;
 use code::Plan;
 use learned::{Columns, Learned, Target};
+use places::Places;
 
 /// Public constants of fitted preprocessing, fixed for the life of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,7 +134,8 @@ pub struct Fitted {
     // Shared, since it is copied with every plan that holds it.
     learned: Arc<Learned>,
     plan: Arc<Plan>,
-    classes: Arc<HashMap<String, u32>>,
+    /// The place of each class.
+    classes: Arc<Places>,
     width: u32,
 }
 
@@ -155,12 +156,9 @@ impl Fitted {
     fn of(learned: Learned) -> Self {
         let plan = Plan::new(&learned);
         let width = learned.columns.width(&learned.rules) as u32;
-        let classes = match &learned.target {
-            Target::Classes { names, .. } => names.iter().cloned().zip(0..).collect(),
-            Target::Number { .. } | Target::Numbers(_) => HashMap::new(),
-        };
-        let (learned, plan) = (Arc::new(learned), Arc::new(plan));
-        Self { learned, plan, classes: Arc::new(classes), width }
+        let names = learned.target.names().iter();
+        let classes = Arc::new(Places::new(names.map(|name| name.clone().into_bytes()).zip(0..)));
+        Self { learned: Arc::new(learned), plan: Arc::new(plan), classes, width }
     }
 
     /// How many records it was fitted to.
@@ -212,10 +210,7 @@ impl Fitted {
 
     /// The classes: by value where all names are numbers, else as text; none for regression.
     pub fn classes(&self) -> &[String] {
-        match &self.learned.target {
-            Target::Classes { names, .. } => names,
-            Target::Number { .. } | Target::Numbers(_) => &[],
-        }
+        self.learned.target.names()
     }
 
     /// How many records each class has; none for regression.
