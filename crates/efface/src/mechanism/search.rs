@@ -8,9 +8,10 @@ use efface_page::number::near;
 use efface_privacy::accountant::pld::{self, Segment};
 use efface_privacy::calibrate::least_count;
 use efface_privacy::certificate::Origin;
-use efface_privacy::claim::evaluate;
+use efface_privacy::claim::Notion;
 use efface_privacy::event::{Composed, Event, Given, Setting};
-use efface_privacy::quantity::{Delta, Mu};
+use efface_privacy::gaussian;
+use efface_privacy::quantity::{Delta, Epsilon, Mu};
 use efface_privacy::sampler::{Grid, grid_for};
 
 use crate::error::{Code, Error, Result};
@@ -125,9 +126,42 @@ impl Public<'_> {
     /// is [`room`](Self::room).
     pub(super) fn is_met(&self, inner: Event, room: Option<Mu>) -> Result<bool> {
         let Some(room) = room else { return self.target.is_met(&self.composed(inner)) };
-        let claim = evaluate(&inner, &self.target.question(), self.target.accountant)
-            .map_err(|error| Error::refused(Code::Accounting, error.to_string()))?;
+        let claim = self.target.claim(&inner)?;
         Ok(claim.mu.is_some_and(|mu| mu.0 <= room.get()))
+    }
+
+    /// About the most x whose event meets the target, where mu grows in a line with x; NaN where none is
+    /// known. A guess that a search starts from.
+    pub(super) fn about(
+        &self,
+        event: impl Fn(f64) -> Result<Event>,
+        room: Option<Mu>,
+    ) -> Result<f64> {
+        let target = self.target;
+        let divergence = matches!(target.notion, Notion::RenyiUnlearning | Notion::DeletionPrivacy);
+        let at = |x: f64| {
+            let inner = event(x)?;
+            let event = if room.is_some() { inner } else { self.composed(inner) };
+            let claim = target.claim(&event)?;
+            Ok::<_, Error>(match claim.mu {
+                Some(mu) if room.is_some() || !divergence => mu.0,
+                // A Rényi divergence grows with the square of mu.
+                _ if divergence => claim.epsilon.0.sqrt(),
+                _ => f64::NAN,
+            })
+        };
+        let most = match room {
+            Some(room) => room.get(),
+            None if divergence => target.epsilon.0.sqrt(),
+            None => {
+                let asked =
+                    Epsilon::new(target.epsilon.0).ok().zip(Delta::new(target.delta.0).ok());
+                let mu = asked.and_then(|(epsilon, delta)| gaussian::mu(epsilon, delta).ok());
+                mu.map_or(f64::NAN, Mu::get)
+            }
+        };
+        let (one, two) = (at(1.0)?, at(2.0)?);
+        Ok(1.0 + (most - one) / (two - one))
     }
 
     /// The event on top of what was given, once as many records are deleted as its figures are

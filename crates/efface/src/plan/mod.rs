@@ -36,7 +36,7 @@ pub use trunk::Trunk;
 use efface_formats::FeatureMap;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Assumption, Certificate, Constant};
-use efface_privacy::claim::{Notion, Question, Requests, evaluate};
+use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate};
 use efface_privacy::event::{Adjacency, Event, Given, Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
@@ -192,9 +192,16 @@ impl Target {
     /// # Errors
     /// When the accountant refuses the event.
     pub(crate) fn is_met(&self, event: &Event) -> Result<bool> {
-        let claim = evaluate(event, &self.question(), self.accountant)
-            .map_err(|error| Error::refused(Code::Accounting, error.to_string()))?;
-        Ok(claim.epsilon.0 <= self.epsilon.0)
+        Ok(self.claim(event)?.epsilon.0 <= self.epsilon.0)
+    }
+
+    /// What an event earns of the notion that is asked for.
+    ///
+    /// # Errors
+    /// When the accountant refuses the event.
+    pub(crate) fn claim(&self, event: &Event) -> Result<Claim> {
+        evaluate(event, &self.question(), self.accountant)
+            .map_err(|error| Error::refused(Code::Accounting, error.to_string()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Noise and distance of `solve` and `retrain` that meet the target.
 
 use efface_learn::mechanism::OutputNoisePlan;
-use efface_privacy::calibrate::{largest, least};
+use efface_privacy::calibrate::{largest_near, least};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Event, Normalizer, OutputNoise, Procedure, Refitted};
 use efface_privacy::quantity::Decimal;
@@ -40,7 +40,10 @@ pub(super) fn schedule(
     };
     let room = public.room()?;
     let ok = |sigma: f64, tau: f64| public.is_met(event(sigma, tau)?, room);
-    let farthest = |sigma: f64| largest(sigma * 1e-9, sigma * FARTHEST, |tau| ok(sigma, tau));
+    let farthest = |sigma: f64| {
+        let guess = sigma * public.about(|unit| event(sigma, unit * sigma), room)?;
+        largest_near(guess, sigma * 1e-9, sigma * FARTHEST, |tau| ok(sigma, tau))
+    };
     let private = choices.notion == Notion::DifferentialPrivacy || s.interactions.is_some();
     let noise_given = s.noise.is_some();
     let sigma = match s.noise {
