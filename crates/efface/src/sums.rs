@@ -193,9 +193,8 @@ pub(crate) fn check_hessian(
 fn solved(plan: &Plan, vault: &Vault, memory: Option<Memory>) -> Result<Vec<f64>> {
     let ridge = ridge_plan(&plan.constants()?)?;
     let rows = InVault::at_rest(vault, plan).within(memory);
-    let windows = if ridge.balances() { None } else { rows.streamed()? };
-    let solved = match windows {
-        Some(records) => ridge.sum_streamed(records).and_then(|sums| ridge.weights(&sums)),
+    let solved = match rows.streamed()? {
+        Some(records) => ridge.weights_streamed(records),
         None => {
             let data = rows.prepared(plan)?.data;
             ridge.weights_of(&data, &mut |_| ControlFlow::Continue(()))

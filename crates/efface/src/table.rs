@@ -91,10 +91,10 @@ pub(crate) fn read_table(
     options: &ReadOptions,
     intercept: f64,
     range: Option<(f64, f64)>,
-    class_weight: Option<&ClassWeight>,
+    by_class: Option<&ClassWeight>,
     tell: &mut dyn FnMut(Progress) -> Result<()>,
 ) -> Result<Table> {
-    let mut sink = Collector::of(constant(intercept)?, range, tell);
+    let mut sink = Collector::of(constant(intercept)?, range, by_class, tell);
     sink.spots = source.memory.is_none().then(Vec::new);
     let summary = source.read(options, &mut sink)?;
     let Collector {
@@ -103,7 +103,7 @@ pub(crate) fn read_table(
         mut y,
         ids,
         subjects,
-        weights,
+        mut weights,
         positions,
         spots,
         mut buffer,
@@ -120,20 +120,6 @@ pub(crate) fn read_table(
         }
     }
     let rows = positions.len();
-    let mut weights = weights;
-    if let (Some(table), Some(class_weight)) = (&summary.classes, class_weight)
-        && let Some(by_class) = class_weight.weigh(&table.names, &y)
-    {
-        if !weights.is_empty() {
-            return Err(Error::refused(
-                Code::Weights,
-                "`§class-weight` is not offered with weights of records: both say how much a record \
-                 counts",
-            )
-            .hint("leave out one of them, or give `§weight` as the product of both"));
-        }
-        weights = by_class;
-    }
     let x = x.ok_or_else(|| Error::input(Code::Data, "the table has no header and no rows"))?;
     let weighted = weights.len() == rows && rows > 0;
     let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
@@ -142,9 +128,6 @@ pub(crate) fn read_table(
         Unprepared::of(frame, raw, weighted.then_some(weights))
     });
     let raw = raw.transpose().map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
-    if raw.is_some() {
-        y.clear();
-    }
     if !weighted || raw.is_some() {
         weights = vec![1.0; x.rows()];
     }
@@ -203,6 +186,8 @@ struct Collector<'a> {
     sparse: bool,
     intercept: f32,
     range: Option<(f64, f64)>,
+    /// What the class of a record makes it count.
+    by_class: Option<&'a ClassWeight>,
     tell: &'a mut dyn FnMut(Progress) -> Result<()>,
 }
 
@@ -227,14 +212,9 @@ impl Sink for Collector<'_> {
             (self.tell)(Progress::Reading { rows }).map_err(SinkError::new)?;
         }
         if let Some(raw) = record.raw {
+            // They have the label itself.
             self.raw.push(raw);
-            // Classes may weigh records; raw rows have the label itself.
-            self.y.push(match record.label {
-                Some(LabelRef::Class { index, .. }) => f64::from(index),
-                Some(LabelRef::Value(_) | LabelRef::Values(_)) | None => 0.0,
-            });
-            self.named(&record);
-            return Ok(());
+            return self.beside(&record);
         }
         let row = with_intercept(
             record.features,
@@ -254,8 +234,7 @@ impl Sink for Collector<'_> {
                 self.y.extend(all.iter().map(|y| map_target(*y, self.range)));
             }
         }
-        self.named(&record);
-        Ok(())
+        self.beside(&record)
     }
 }
 
@@ -264,6 +243,7 @@ impl<'a> Collector<'a> {
     fn of(
         intercept: f32,
         range: Option<(f64, f64)>,
+        by_class: Option<&'a ClassWeight>,
         tell: &'a mut dyn FnMut(Progress) -> Result<()>,
     ) -> Self {
         Self {
@@ -281,12 +261,13 @@ impl<'a> Collector<'a> {
             sparse: false,
             intercept,
             range,
+            by_class,
             tell,
         }
     }
 
-    /// Takes what a record carries beside features and label.
-    fn named(&mut self, record: &Record<'_>) {
+    /// Takes what a record carries beside features and label, and what its class makes it count.
+    fn beside(&mut self, record: &Record<'_>) -> std::result::Result<(), SinkError> {
         // The readers count from 1.
         self.positions.push(record.position.saturating_sub(1));
         if let (Some(spots), Some(_)) = (&mut self.spots, record.id) {
@@ -294,7 +275,22 @@ impl<'a> Collector<'a> {
         }
         self.ids.extend(record.id.map(Box::from));
         self.subjects.extend(record.subject.map(Box::from));
-        self.weights.extend(record.weight);
+        let by_class = match record.label {
+            Some(LabelRef::Class { name, .. }) => self.by_class.and_then(|all| all.of_class(name)),
+            Some(LabelRef::Value(_) | LabelRef::Values(_)) | None => None,
+        };
+        if record.weight.is_some() && by_class.is_some() {
+            return Err(SinkError::new(
+                Error::refused(
+                    Code::Weights,
+                    "`§class-weight` is not offered with weights of records: both say how much a \
+                     record counts",
+                )
+                .hint("leave out one of them, or give `§weight` as the product of both"),
+            ));
+        }
+        self.weights.extend(record.weight.or(by_class));
+        Ok(())
     }
 }
 

@@ -146,14 +146,16 @@ impl First<'_> {
         if !table.weighted && table.schema.names_weights() {
             return Err(no_weights());
         }
-        let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
+        let named = table.ids.is_some();
+        let ids = if named { Ids::Column } else { Ids::Position };
         check_ids(&table)?;
         if table.rows() == 0 && table.left_out > 0 {
             let message = "no row has one of the classes that `§classes` lists";
             return Err(Error::refused(Code::Empty, message)
                 .hint("list the labels of two or more classes as the table has them"));
         }
-        trunk::refuse_deleted(&self.choices.settings, &table, context.keyring)?;
+        let (names, people) = (table.ids.as_deref(), table.subjects.as_deref());
+        trunk::refuse_deleted(&self.choices.settings, names, people, context.keyring)?;
         let mut table = table;
         let asked = as_the_labels_ask(&self.choices, source, &mut table)?;
         let chosen = asked.map(|(choices, notice)| {
@@ -179,7 +181,6 @@ impl First<'_> {
         let index = index_left_out(table.index_left_out);
         table.prepare(&plan, Labels::Needed)?;
         let largest = plan.check_groups(table.subjects.as_deref())?;
-        let named = table.ids.is_some();
         let found = plan.statistics()?;
         let subjects = table.subjects.is_some();
         let told = table.raw.as_ref().zip(found);

@@ -11,7 +11,6 @@ use crate::error::{Code, Error, Result};
 use crate::plan::{TakenTrunk, Trunk};
 use crate::settings::Settings;
 use crate::store::{Current, open_for_reading};
-use crate::table::Table;
 
 /// The network that the settings name, read from its vault as it is now: what it published, and the
 /// event of that with everybody deleted so far. None where features are others.
@@ -41,14 +40,19 @@ fn place(settings: &Settings) -> Result<Option<(&Path, u32)>> {
     Ok(Some((Path::new(path.trim()), layer)))
 }
 
-/// Refuses a table that still has records which were deleted from the network, as far as their names
-/// tell: by ids and subjects of the table, and by the key that both vaults are kept with.
-pub(crate) fn refuse_deleted(settings: &Settings, table: &Table, keyring: &Keyring) -> Result<()> {
+/// Refuses records which were deleted from the network, as far as their names tell: by ids and subjects of
+/// the table, and by the key that both vaults are kept with.
+pub(crate) fn refuse_deleted(
+    settings: &Settings,
+    ids: Option<&[Box<str>]>,
+    subjects: Option<&[Box<str>]>,
+    keyring: &Keyring,
+) -> Result<()> {
     let Some((path, _)) = place(settings)? else { return Ok(()) };
     let vault = open_for_reading(path)?;
     let vault_id = Current::of(&vault)?.genesis.vault_id;
-    for (what, names) in [("record", &table.ids), ("subject", &table.subjects)] {
-        let names: BTreeSet<&str> = names.iter().flatten().map(AsRef::as_ref).collect();
+    for (what, names) in [("record", ids), ("subject", subjects)] {
+        let names: BTreeSet<&str> = names.into_iter().flatten().map(AsRef::as_ref).collect();
         let (mut gone, mut first) = (0_u64, None);
         for name in names {
             if vault.tombstone(&keyring.hmac(&vault_id, what, name.as_bytes()))?.is_some() {

@@ -46,7 +46,7 @@ pub(super) fn currency(text: &str) -> Option<usize> {
     sign.or_else(|| codes(text).iter().position(|code| text.contains(code)))
 }
 
-/// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as `12.6K`, `>100` or `1 234`. Codes (`A12`) and addresses or versions (`1.0.3`) have not.
+/// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as `12.6K`, `>100` or `1 234`. Codes (`A12`, `K-7`) and addresses or versions (`1.0.3`) have not.
 pub(super) fn looks_like_number(text: &str) -> bool {
     const LONGEST: usize = 24;
     const LETTERS: usize = 4;
@@ -57,19 +57,24 @@ pub(super) fn looks_like_number(text: &str) -> bool {
         && 3 * digits >= count(|c| !c.is_whitespace())
         && digits > 0
         && !is_code(text)
-        && !is_dotted(text)
+        && !is_grouped(text)
 }
 
-/// Whether a text begins with letters that a digit follows at once, as codes do: `A0017`.
+/// Whether a text begins with letters that a digit follows, at once or behind a sign, as codes do: `A0017`,
+/// `K-00017`.
 fn is_code(text: &str) -> bool {
     let behind = text.trim_start_matches(char::is_alphabetic);
-    behind.len() < text.len() && behind.starts_with(|c: char| c.is_ascii_digit())
+    let digits = behind.strip_prefix(['-', '_', '/', '.', '#']).unwrap_or(behind);
+    behind.len() < text.len() && digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a text is at least three groups of digits with points between, as addresses and versions are.
-fn is_dotted(text: &str) -> bool {
+/// Whether a text is at least three groups of digits with points between, as addresses and versions are, or
+/// with hyphens or strokes, as numbers of people and telephones are.
+fn is_grouped(text: &str) -> bool {
     let digits = |group: &str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());
-    text.matches('.').count() > 1 && text.split('.').all(digits)
+    ['.', '-', '/']
+        .into_iter()
+        .any(|sign| text.matches(sign).count() > 1 && text.split(sign).all(digits))
 }
 
 /// Whether a text spells a number, and not as programs write it: `10,17`, `$1,200`, `3.9 %`.
@@ -374,6 +379,10 @@ mod tests {
             "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
             "??",
             "A0017",
+            "K-00017",
+            "No_7",
+            "078-05-1120",
+            "0171/555/12",
             "10.0.0.204",
             "1.0.3",
         ] {

@@ -232,12 +232,16 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
 }
 
 /// Checks the sum of the weights where constants bound their mean.
-pub(crate) fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
     check_total(constants, data.sample_weights().iter().sum(), data.rows())
 }
 
 /// As [`check_sum`], of records whose weights sum to this.
-fn check_total(constants: &Constants, got: f64, records: usize) -> Result<(), ObjectiveError> {
+pub(crate) fn check_total(
+    constants: &Constants,
+    got: f64,
+    records: usize,
+) -> Result<(), ObjectiveError> {
     let Some(mean) = constants.mean_weight() else { return Ok(()) };
     // The sum itself is rounded.
     let bound = mean * records as f64 * (1.0 + 1e-9);

@@ -75,20 +75,11 @@ impl ClassWeight {
         Some(listed.iter().fold(1.0, |most: f64, (_, weight)| most.max(weight.0)))
     }
 
-    /// The weight of each record by the user's list, from the index of its class among these; none for
-    /// weights that are counted.
-    pub(crate) fn weigh(&self, classes: &[String], labels: &[f64]) -> Option<Vec<f64>> {
+    /// The weight of a record of a class by the user's list; none for weights that are counted.
+    pub(crate) fn of_class(&self, name: &str) -> Option<f64> {
         let Self::Listed(listed) = self else { return None };
-        let weight = |name: &String| {
-            listed.iter().find(|(class, _)| class == name).map_or(1.0, |(_, weight)| weight.0)
-        };
-        let weights: Vec<f64> = classes.iter().map(weight).collect();
-        Some(
-            labels
-                .iter()
-                .map(|&label| weights.get(label as usize).copied().unwrap_or(1.0))
-                .collect(),
-        )
+        let found = listed.iter().find(|(class, _)| class == name);
+        Some(found.map_or(1.0, |(_, weight)| weight.0))
     }
 
     /// Refuses a list with a class that none of these is, which is a slip of the pen more often than not.
@@ -125,15 +116,15 @@ mod tests {
         assert_eq!(read(&["balanced"]).unwrap(), Some(ClassWeight::Balanced));
         let listed = read(&["a=b=2.5", "3.0=0"]).unwrap().unwrap();
         let classes = ["3", "a=b", "c"].map(str::to_owned);
-        let labels = [0.0, 1.0, 2.0, 1.0];
-        assert_eq!(listed.weigh(&classes, &labels), Some(vec![0.0, 2.5, 1.0, 2.5]));
+        let weights = classes.each_ref().map(|name| listed.of_class(name));
+        assert_eq!(weights, [Some(0.0), Some(2.5), Some(1.0)]);
         assert_eq!(listed.largest_listed(), Some(2.5));
         assert_eq!(read(&["a=0.5"]).unwrap().unwrap().largest_listed(), Some(1.0));
         assert!(listed.check(&classes).is_ok());
         let error = listed.check(&classes[1..]).unwrap_err().to_string();
         let named = "`class-weight` names the class `3`, which is none of `a=b`, `c`";
         assert!(error.starts_with(named), "{error}");
-        assert_eq!(ClassWeight::Balanced.weigh(&classes, &labels), None);
+        assert_eq!(ClassWeight::Balanced.of_class("c"), None);
         assert_eq!(ClassWeight::Balanced.largest_listed(), None);
     }
 

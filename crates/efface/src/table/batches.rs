@@ -7,6 +7,7 @@ use efface_matrix::{Dense, Matrix};
 use super::{Collector, constant};
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
+use crate::plan::ClassWeight;
 use crate::rows::Names;
 use crate::source::Source;
 
@@ -44,6 +45,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) intercept: f64,
     /// The declared range of y.
     pub(crate) range: Option<(f64, f64)>,
+    /// What the class of a record makes it count.
+    pub(crate) by_class: Option<&'a ClassWeight>,
 }
 
 /// Rows of a batch at most.
@@ -52,8 +55,8 @@ const ROWS: usize = 1 << 16;
 const BYTES: usize = 16 << 20;
 
 impl Reading<'_> {
-    /// Reads a table, of one label a row unless rows are raw, and hands over its rows. Classes are numbered
-    /// as they are given, or else by their first appearance.
+    /// Reads a table, and hands over its rows. Classes are numbered as they are given, or else by their
+    /// first appearance.
     ///
     /// # Errors
     /// A table that cannot be read; those of `take` and `tell`.
@@ -64,7 +67,8 @@ impl Reading<'_> {
         take: &mut dyn FnMut(Rows) -> Result<()>,
     ) -> Result<Summary> {
         let mut quiet = |_| Ok(());
-        let collector = Collector::of(constant(self.intercept)?, self.range, &mut quiet);
+        let collector =
+            Collector::of(constant(self.intercept)?, self.range, self.by_class, &mut quiet);
         let mut sink = Batches { collector, most: ROWS, read: 0, raw: 0, tell, take };
         let summary = source.read(self.options, &mut sink)?;
         sink.hand_over()?;
@@ -108,7 +112,8 @@ impl Batches<'_> {
             // Their labels are among their bytes.
             false => (Some(Raw { rows: raw, weights }), Vec::new(), Vec::new()),
         };
-        let data = Dataset::several(x, y, 1, weights)
+        let targets = (y.len() / rows).max(1);
+        let data = Dataset::several(x, y, targets, weights)
             .map_err(|error| Error::input(Code::Data, error.to_string()))?;
         let all = |list: Vec<Box<str>>| (list.len() == rows).then_some(list);
         let (ids, subjects) =

@@ -24,6 +24,7 @@ use crate::rows::{Access, Batch, InVault, Memory, Rows, Unprepared};
 use crate::serve::FIRST;
 use crate::source::Source;
 use crate::table::{Batched, Raw, Reading, from_data};
+use crate::trunk;
 
 /// What one reading tells of all rows.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -96,15 +97,20 @@ impl First<'_> {
         let limits = memory.of_reader(&options.limits);
         let table = Large { source, options: ReadOptions { limits, ..options.clone() }, memory };
         let (mut survey, mut first) = (Survey::default(), None);
+        let (settings, keyring) = (&self.choices.settings, context.keyring);
         let summary = self.read(&table, &table.options, context, &mut |rows| {
             survey.add(&rows);
+            let (ids, subjects) = (rows.names.ids.as_deref(), rows.names.subjects.as_deref());
+            trunk::refuse_deleted(settings, ids, subjects, keyring)?;
             first = first.take().or(rows.raw.map(|mut raw| raw.rows.take_front(FIRST_ROWS)));
             Ok(())
         })?;
         if memory.may_hold(survey.bytes) {
             return Ok(None);
         }
-        self.check_offered(&table, survey.bytes)?;
+        if let (Some(by_class), Some(classes)) = (&self.choices.class_weight, &summary.classes) {
+            by_class.check(&classes.names)?;
+        }
         if survey.rows == 0 {
             let message = "the table has no records of the model's classes";
             return Err(Error::input(Code::Data, message));
@@ -118,20 +124,6 @@ impl First<'_> {
         let mut served = self.learn_large(&table, &found, context)?;
         served.notices.extend(asked);
         Ok(Some(served))
-    }
-
-    /// Refuses choices for which rows have to be in memory before there is a vault.
-    fn check_offered(&self, table: &Large<'_>, bytes: usize) -> Result<()> {
-        let choices = &self.choices;
-        let cases = [
-            (choices.class_weight.is_some() && !choices.balances(), "`§class-weight`"),
-            (choices.feature_map.is_some() || choices.given.is_some(), "`§features`"),
-            (!choices.fitted && !table.source.targets().is_empty(), "several targets"),
-        ];
-        match cases.into_iter().find(|(asked, _)| *asked) {
-            Some((_, what)) => Err(table.memory.too_large(bytes, what)),
-            None => Ok(()),
-        }
     }
 
     /// The choices of a regression, where the source leaves that to the labels and these are numbers.
@@ -158,8 +150,13 @@ impl First<'_> {
         context: &mut Context<'_>,
         take: &mut dyn FnMut(Batched) -> Result<()>,
     ) -> Result<Summary> {
-        let range = self.choices.settings.target_range;
-        let reading = Reading { options, intercept: self.choices.intercept, range };
+        let choices = &self.choices;
+        let reading = Reading {
+            options,
+            intercept: choices.intercept,
+            range: choices.settings.target_range,
+            by_class: choices.class_weight.as_ref(),
+        };
         reading.read(table.source, &mut |progress| context.report(progress), take)
     }
 
@@ -186,9 +183,7 @@ impl First<'_> {
         };
         let plan = self.plan(&facts)?;
         if !of(plan.mechanism).reads_windows(&plan) {
-            let balances = self.choices.balances();
-            let what = if balances { "`§class-weight balanced`" } else { "this mechanism" };
-            return Err(table.memory.too_large(survey.bytes, what));
+            return Err(table.memory.too_large(survey.bytes, "this mechanism"));
         }
         Ok(Found { survey, summary, first, facts, plan })
     }
@@ -335,11 +330,11 @@ fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> 
         records: survey.rows as u64,
         features: u64::from(summary.width),
         sparse: survey.sparse,
-        feature_map: None,
+        feature_map: summary.feature_map.clone(),
         image: summary.image,
         classes: classes.map(|classes| classes.names.clone()).unwrap_or_default(),
         classes_given: source.classes.is_some(),
-        targets: Vec::new(),
+        targets: summary.targets.clone(),
         schema: summary.schema.canonical(),
         schema_given: source.schema.is_some(),
         schema_from_data: from_data(&summary.schema),

@@ -219,43 +219,22 @@ fn requests_that_read_few_batches_are_the_same_and_others_refused() {
         world.run(|s| train(&source, given.clone(), &vault, s)).unwrap();
     }
     both.agree(|_, vault, s| delete(vault, &ids(&[5]), s), "batches");
-    let many: Vec<usize> = (10..40).collect();
+    let (many, before): (Vec<usize>, _) = ((10..40).collect(), weights(&both.vaults()[1]).unwrap());
     let error = both.refused(|_, vault, s| delete(vault, &ids(&many), s));
-    assert_eq!(error.code(), Code::Memory, "{error:?}");
-}
-
-#[test]
-fn what_needs_all_rows_is_refused_and_changes_nothing() {
-    let both = Both::new(LITTLE);
-    for world in &both.worlds {
-        let given = Settings {
-            mechanism: Some("ridge".into()),
-            class_weight: vec!["balanced".into()],
-            ..Settings::default()
-        };
-        let (source, vault) = (world.table("train.csv", 0, ROWS, 2), world.path("model.efface"));
-        world.run(|s| train(&source, given, &vault, s)).unwrap();
-    }
-    let before = weights(&both.vaults()[1]).unwrap();
-    let error = both.refused(|_, vault, s| delete(vault, &ids(&[5]), s));
     assert_eq!(error.code(), Code::Memory, "{error:?}");
     assert!(error.message().contains("`§memory` is"), "{error:?}");
     assert_eq!(weights(&both.vaults()[1]).unwrap(), before);
-    let path = &both.vaults()[1];
-    let verdict =
-        verify_ledger_within(path, Some(Memory::for_rows(LITTLE)), true, None, None, None).unwrap();
-    let sums = verdict.checks.iter().find(|check| check.name == "sums").unwrap();
-    assert_eq!(sums.outcome, CheckOutcome::Undecided, "{sums:?}");
 }
 
 /// Sums are computed anew by windows, whatever they were computed by.
 #[test]
 fn sums_are_verified_within_little_memory() {
-    for preprocess in ["declared", "fitted"] {
+    for (preprocess, weighted) in [("declared", ""), ("fitted", ""), ("fitted", "balanced")] {
         let both = Both::new(LITTLE);
         let given = settings(Settings {
             mechanism: Some("ridge".into()),
             preprocess: Some(preprocess.into()),
+            class_weight: weighted.split_whitespace().map(str::to_owned).collect(),
             ..Settings::default()
         });
         for (world, vault) in both.worlds.iter().zip(both.vaults()) {
@@ -324,6 +303,30 @@ fn trainings_on_tables_larger_than_memory_are_the_same() {
     }
     let ridge = settings(Settings { mechanism: Some("ridge".into()), ..Settings::default() });
     trained_alike(2, &ridge, "id", "ridge");
+    for mechanism in ["solve", "ridge"] {
+        let more = Settings { mechanism: Some(mechanism.into()), ..Settings::default() };
+        let mapped = settings(Settings { features: Some("rff:8".into()), ..more.clone() });
+        trained_alike(2, &mapped, "row", "random features");
+        let weighted = settings(Settings { class_weight: vec!["yes=2".into()], ..more.clone() });
+        trained_alike(2, &weighted, "id", "weights by class");
+        let weighted = fitted(Settings { class_weight: vec!["no=3".into()], ..more });
+        trained_alike(2, &weighted, "id", "weights by class, fitted");
+    }
+}
+
+#[test]
+fn several_targets_by_public_constants_larger_than_memory_are_the_same() {
+    let given = settings(Settings {
+        mechanism: Some("ridge".into()),
+        target_range: Some((-10.0, 10.0)),
+        ..Settings::default()
+    });
+    let source = |world: &World| Source {
+        id: Some("id".to_owned()),
+        more_labels: vec!["c".to_owned()],
+        ..declared(world, 0)
+    };
+    alike_from(&Both::new(LITTLE), source, &given, "id", "several targets");
 }
 
 fn fitted(more: Settings) -> Settings {
@@ -339,14 +342,54 @@ fn preprocessing_is_fitted_to_tables_larger_than_memory_and_is_the_same() {
         let given = fitted(Settings { loss, max_group: Some(3), ..Settings::default() });
         trained_alike(classes, &given, name, "fitted");
     }
-    for (mechanism, balanced) in [("ridge", false), ("retrain", false), ("solve", true)] {
+    for (mechanism, classes, balanced) in [
+        ("ridge", 2, false),
+        ("ridge", 2, true),
+        ("ridge", 3, true),
+        ("retrain", 2, false),
+        ("solve", 2, true),
+    ] {
         let given = fitted(Settings {
             mechanism: Some(mechanism.into()),
             class_weight: if balanced { vec!["balanced".into()] } else { Vec::new() },
             ..Settings::default()
         });
-        trained_alike(2, &given, "id", mechanism);
+        trained_alike(classes, &given, "id", mechanism);
     }
+}
+
+/// Models on the features of a network, and who was deleted from it.
+#[test]
+fn features_of_networks_larger_than_memory_are_the_same() {
+    let both = Both::new(LITTLE);
+    for world in &both.worlds {
+        let (table, trunk) = (world.table("first.csv", 0, 300, 2), world.path("trunk.efface"));
+        let network = Settings {
+            mechanism: Some("dp-sgd".into()),
+            network: Some("dense:6,dense:5".into()),
+            steps: Some(10),
+            unit: Some("record".into()),
+            deletions: Some(4),
+            ..Settings::default()
+        };
+        world.run(|s| train(&table, network, &trunk, s)).unwrap();
+        world.run(|s| delete(&trunk, &ids(&[0]), s)).unwrap();
+    }
+    let on = |world: &World| Settings {
+        mechanism: Some("ridge".into()),
+        features: Some(format!("network:{}", world.path("trunk.efface").display())),
+        ..Settings::default()
+    };
+    let rest = |world: &World, first| Source {
+        classes: Some(vec!["no".into(), "yes".into()]),
+        ..world.table("rest.csv", first, ROWS, 2)
+    };
+    let all = both.run(|world, vault, s| train(&rest(world, 0), on(world), vault, s));
+    for error in all.map(|served| served.map(|_| ()).unwrap_err()) {
+        assert!(error.message().starts_with("the record `id-0` was deleted"), "{error:?}");
+    }
+    both.agree(|world, vault, s| train(&rest(world, 1), on(world), vault, s), "network");
+    both.agree(|_, vault, s| delete(vault, &ids(&[17]), s), "network");
 }
 
 /// Runs `work` again and again, stopped at the first question whether to go on, then at the second, until it
@@ -512,24 +555,15 @@ fn trainings_that_need_all_rows_are_refused_and_leave_nothing() {
         assert_eq!(left.count(), 0);
         error
     };
-    let mapped = settings(Settings { features: Some("rff:32".into()), ..Settings::default() });
     let batches = settings(Settings {
         mechanism: Some("noisy-gd".into()),
         noise: Some(0.05),
         batches: Some(4),
         ..Settings::default()
     });
-    let weights = settings(Settings { class_weight: vec!["yes=2".into()], ..Settings::default() });
-    let balanced = fitted(Settings {
-        mechanism: Some("ridge".into()),
-        class_weight: vec!["balanced".into()],
-        ..Settings::default()
-    });
-    for given in [mapped, batches, weights, balanced] {
-        let error = ask(declared(&world, 2), given);
-        assert_eq!(error.code(), Code::Memory, "{error:?}");
-        assert!(error.message().contains("`§memory` is"), "{error:?}");
-    }
+    let error = ask(declared(&world, 2), batches);
+    assert_eq!(error.code(), Code::Memory, "{error:?}");
+    assert!(error.message().contains("`§memory` is"), "{error:?}");
     // An id that is there twice.
     let source = declared(&world, 2);
     let path = world.path("train.csv");

@@ -18,25 +18,20 @@ pub(super) struct Balanced {
 }
 
 impl Balanced {
-    /// Those of `data`, whose targets are classes and whose weights are those of the classes. Beside
-    /// them, one class's sums are in memory.
+    /// Those of so many classes, of which `fold` adds the records of one, as [`fold`], and returns what each
+    /// of them counts; none where it has no record. Beside them, one class's sums are in memory.
     pub(super) fn of(
-        data: &Dataset,
+        columns: usize,
         classes: usize,
         quantiser: Quantiser,
-        watch: &mut Watch<'_>,
+        mut fold: impl FnMut(usize, &mut Sums) -> Result<Option<f64>, MechanismError>,
     ) -> Result<Self, MechanismError> {
-        let columns = data.cols();
         let mut gram = vec![0.0; triangle(columns)];
         let mut moment = vec![0.0; columns * classes];
         let mut of_all = vec![0.0; columns];
-        let mut done = 0;
         for (class, own) in moment.chunks_exact_mut(columns).enumerate() {
             let mut sums = Sums::empty(columns, Sides::Targets(1), quantiser);
-            let Some(weight) = fold(&mut sums, data, class, &mut |rows| watch(done + rows))? else {
-                continue;
-            };
-            done += sums.records();
+            let Some(weight) = fold(class, &mut sums)? else { continue };
             let add = |(sum, of_class): (&mut f64, &i64)| *sum += weight * *of_class as f64;
             gram.iter_mut().zip(sums.triangle()).for_each(add);
             of_all.iter_mut().zip(sums.moment()).for_each(add);
@@ -50,18 +45,19 @@ impl Balanced {
     }
 }
 
-/// Adds the records of a class, each once and with y = 1, and returns what each of them counts; `None`
-/// where the class has no record.
-fn fold(
+/// Adds the records of a class, each once and with y = 1. Each of them counts `weight`, which is told where
+/// it was none.
+pub(super) fn fold(
     sums: &mut Sums,
     data: &Dataset,
     class: usize,
+    weight: &mut Option<f64>,
     watch: &mut Watch<'_>,
-) -> Result<Option<f64>, MechanismError> {
+) -> Result<(), MechanismError> {
     let members: Vec<usize> =
         (0..data.rows()).filter(|&row| data.targets_of(row)[0] == class as f64).collect();
-    let weight = members.first().map(|&row| data.sample_weights()[row]);
-    if members.iter().any(|&row| Some(data.sample_weights()[row]) != weight) {
+    *weight = weight.or_else(|| members.first().map(|&row| data.sample_weights()[row]));
+    if members.iter().any(|&row| Some(data.sample_weights()[row]) != *weight) {
         return Err(KeptError::Foreign("records of one class have different weights").into());
     }
     // Rows in the shape of stored ones: only memory can fail.
@@ -78,5 +74,5 @@ fn fold(
         let before = sums.records();
         sums.fold(&part, 1, &mut |_| watch(before))?;
     }
-    Ok(weight)
+    Ok(())
 }

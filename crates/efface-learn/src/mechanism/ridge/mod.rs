@@ -24,7 +24,9 @@ use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::loss::Loss;
 use crate::mechanism::{KeptError, MechanismError};
-use crate::objective::{ObjectiveError, Streamed, SumError, check_count, check_records, check_sum};
+use crate::objective::{
+    ObjectiveError, Streamed, SumError, check_count, check_records, check_total,
+};
 use crate::outward;
 
 /// Most columns: the kept sums of 4096 take 67 MB, a solve some seconds.
@@ -129,39 +131,36 @@ impl RidgePlan {
     /// # Errors
     /// As there, and records that cannot be read.
     pub fn sum_streamed(&self, records: &dyn Streamed) -> Result<Sums, MechanismError> {
-        let count = records.records();
-        self.check_count(count)?;
-        let chunk = if records.is_sparse() { SPARSE_CHUNK } else { CHUNK };
-        let windows = windows(count, chunk, records.window());
-        let lengths: Vec<usize> = windows.iter().map(|window| window.rows.len()).collect();
+        self.check_count(records.records())?;
         let sides = Sides::of(&self.constants);
         let mut sums = Sums::empty(self.constants.cols(), sides, self.quantiser);
+        self.each_window(records, &mut |data| {
+            check_weights(data)?;
+            sums.fold(data, 1, &mut |_| ControlFlow::Continue(()))
+        })?;
+        all_read(records, sums.records())?;
+        Ok(sums)
+    }
+
+    /// Shows every record once, in windows, each checked.
+    fn each_window(
+        &self,
+        records: &dyn Streamed,
+        see: &mut (dyn FnMut(&Dataset) -> Result<(), MechanismError> + Send),
+    ) -> Result<(), MechanismError> {
+        let chunk = if records.is_sparse() { SPARSE_CHUNK } else { CHUNK };
+        let windows = windows(records.records(), chunk, records.window());
+        let lengths: Vec<usize> = windows.iter().map(|window| window.rows.len()).collect();
         let mut refused = None;
         let read = records.pass(&lengths, &mut |data| {
             check_records(&self.constants, data)?;
-            let folded = check_weights(data)
-                .and_then(|()| sums.fold(data, 1, &mut |_| ControlFlow::Continue(())));
-            folded.map_err(|error| {
+            see(data).map_err(|error| {
                 let said = error.to_string();
                 refused = Some(error);
                 SumError::Unread(said)
             })
         });
-        match (refused, read) {
-            (Some(error), _) => Err(error),
-            (None, Err(error)) => Err(error.into()),
-            (None, Ok(())) if sums.records() != count as u64 => {
-                let changed = "the number of records changed while they were read";
-                Err(SumError::Unread(changed.to_owned()).into())
-            }
-            (None, Ok(())) => Ok(sums),
-        }
-    }
-
-    /// Whether a record counts by how many there are of its class, so that all of them have to be in memory.
-    #[must_use]
-    pub fn balances(&self) -> bool {
-        balances(&self.constants)
+        refused.map_or(Ok(()), Err).and(read.map_err(MechanismError::from))
     }
 
     /// The weights that sums of this plan give, a function of the two alone: one block of columns for
@@ -192,13 +191,56 @@ impl RidgePlan {
             return self.weights(&self.sum(data, watch)?);
         }
         check_records(&self.constants, data)?;
-        check_sum(&self.constants, data)?;
         self.check_count(data.rows())?;
-        let columns = self.constants.cols();
-        let equations =
-            Balanced::of(data, Sides::of(&self.constants).count(), self.quantiser, watch)?;
+        let mut done = 0;
+        self.balanced(data.rows(), |class, sums| {
+            let mut weight = None;
+            balanced::fold(sums, data, class, &mut weight, &mut |rows| watch(done + rows))?;
+            done += sums.records();
+            Ok(weight)
+        })
+    }
+
+    /// As [`weights_of`](Self::weights_of), of records that are read a window at a time: once, or where
+    /// classes are balanced once for each class. The same to the bit.
+    ///
+    /// # Errors
+    /// As there, and records that cannot be read.
+    pub fn weights_streamed(&self, records: &dyn Streamed) -> Result<Vec<f64>, MechanismError> {
+        if !balances(&self.constants) {
+            return self.weights(&self.sum_streamed(records)?);
+        }
+        self.check_count(records.records())?;
+        let mut read = 0;
+        let weights = self.balanced(records.records(), |class, sums| {
+            let mut weight = None;
+            self.each_window(records, &mut |data| {
+                let go_on = &mut |_| ControlFlow::Continue(());
+                balanced::fold(sums, data, class, &mut weight, go_on)
+            })?;
+            read += sums.records();
+            Ok(weight)
+        })?;
+        all_read(records, read)?;
+        Ok(weights)
+    }
+
+    /// The weights of so many records, by the sums of each class.
+    fn balanced(
+        &self,
+        records: usize,
+        mut fold: impl FnMut(usize, &mut Sums) -> Result<Option<f64>, MechanismError>,
+    ) -> Result<Vec<f64>, MechanismError> {
+        let (columns, classes) = (self.constants.cols(), Sides::of(&self.constants).count());
+        let mut total = 0.0;
+        let equations = Balanced::of(columns, classes, self.quantiser, |class, sums| {
+            let weight = fold(class, sums)?;
+            total += weight.unwrap_or_default() * sums.records() as f64;
+            Ok(weight)
+        })?;
+        check_total(&self.constants, total, records)?;
         let gram = |i, j| equations.gram[sums::place(columns, i, j)];
-        self.solve(gram, equations.moment.clone(), data.rows() as u64)
+        self.solve(gram, equations.moment.clone(), records as u64)
     }
 
     /// Solves (S + lambda N 4^p) u = t, where S = 4^p X^T X is `gram` and t = 2^(p + q) X^T y is `moment`:
@@ -262,6 +304,16 @@ impl RidgePlan {
         })
     }
 
+    /// A release of which nothing is kept.
+    fn release_alone(&self, weights: Vec<f64>, records: usize) -> Released {
+        Released {
+            weights,
+            event: Event::ExactRemoval(self.event(1)),
+            evidence: Evidence::Sums { records: records as u64 },
+            kept: None,
+        }
+    }
+
     fn check_count(&self, records: usize) -> Result<(), MechanismError> {
         check_count(&self.constants, records)?;
         let capacity = self.quantiser.capacity();
@@ -283,12 +335,7 @@ pub fn learn(
     watch: &mut Watch<'_>,
 ) -> Result<Released, MechanismError> {
     if balances(&plan.constants) {
-        return Ok(Released {
-            weights: plan.weights_of(data, watch)?,
-            event: Event::ExactRemoval(plan.event(1)),
-            evidence: Evidence::Sums { records: data.rows() as u64 },
-            kept: None,
-        });
+        return Ok(plan.release_alone(plan.weights_of(data, watch)?, data.rows()));
     }
     let sums = plan.sum(data, watch)?;
     plan.release(&sums, 1, data.rows())
@@ -297,16 +344,26 @@ pub fn learn(
 /// As [`learn`], on records that are read once, a window at a time. The release is the same to the bit.
 ///
 /// # Errors
-/// As there; balanced classes.
+/// As there, and records that cannot be read.
 pub fn learn_streamed(
     plan: &RidgePlan,
     records: &dyn Streamed,
 ) -> Result<Released, MechanismError> {
-    if plan.balances() {
-        return Err(SumError::InWindows.into());
+    let count = records.records();
+    if balances(&plan.constants) {
+        return Ok(plan.release_alone(plan.weights_streamed(records)?, count));
     }
     let sums = plan.sum_streamed(records)?;
-    plan.release(&sums, 1, records.records())
+    plan.release(&sums, 1, count)
+}
+
+/// Refuses records of which a pass showed another number.
+fn all_read(records: &dyn Streamed, read: u64) -> Result<(), MechanismError> {
+    if read == records.records() as u64 {
+        return Ok(());
+    }
+    let changed = "the number of records changed while they were read";
+    Err(SumError::Unread(changed.to_owned()).into())
 }
 
 /// Serves one request: takes the records of `removed` out of the kept sums, adds those of `added`,

@@ -117,9 +117,9 @@ impl Mechanism for Ridge {
         plan.keeps_state()
     }
 
-    /// Sums of whole numbers add up window by window; classes that are balanced have sums of their own.
-    fn reads_windows(&self, plan: &Plan) -> bool {
-        !plan.fitting.as_ref().is_some_and(|fitting| fitting.rules.balanced)
+    /// Sums of whole numbers add up window by window.
+    fn reads_windows(&self, _: &Plan) -> bool {
+        true
     }
 
     /// Learns, or serves a request from the kept sums and the rows that it changes; where preprocessing
@@ -129,8 +129,7 @@ impl Mechanism for Ridge {
         let watch = &mut |rows| -> ControlFlow<()> { tell(&Progress::Reading { rows }) };
         let kept = run.plan.keeps_state();
         let anew = |watch: &mut ridge::Watch<'_>| {
-            let windows = if plan.balances() { None } else { run.rows.streamed()? };
-            let learnt = match windows {
+            let learnt = match run.rows.streamed()? {
                 Some(records) => ridge::learn_streamed(plan, records),
                 None => ridge::learn(plan, run.rows.data()?, watch),
             };

@@ -101,7 +101,8 @@ fn weights_that_are_not_those_of_classes_are_refused() {
     records[4].2 *= 0.5;
     let refused = plan.weights_of(&dataset(&records), &mut going).unwrap_err();
     assert!(refused.to_string().contains("different weights"), "{refused}");
-    records[4].2 = 90.0;
+    records[4].2 *= 2.0;
+    records.iter_mut().for_each(|record| record.2 *= 1.1);
     let refused = plan.weights_of(&dataset(&records), &mut going).unwrap_err();
     assert!(
         matches!(refused, MechanismError::Objective(ObjectiveError::WeightSum { .. })),
