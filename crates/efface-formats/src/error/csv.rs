@@ -14,7 +14,10 @@ pub enum CsvFault {
         what: &'static str,
     },
     /// Not UTF-8.
-    #[error("the text is not UTF-8; save the file as UTF-8")]
+    #[error(
+        "the text is not UTF-8; save the file as UTF-8, or make one that is: `iconv -f WINDOWS-1252 -t UTF-8 \
+         FILE > OTHER` for most that a spreadsheet saved"
+    )]
     NotUtf8,
     /// A quoted field runs to the end of the file.
     #[error("a quoted field is never closed")]

@@ -32,11 +32,33 @@ pub(super) struct Code {
 #[derive(Debug, Clone)]
 pub(super) enum CodeForm {
     Empty,
-    Number { notation: u8, mean: f64, inverse: f64, cells: Option<Box<Cells>> },
-    Time { order: Order, mean: f64, inverse: f64, parts: Box<Parts> },
+    /// Numbers of which nothing is learnt but that they are missing.
+    FewNumbers {
+        notation: u8,
+    },
+    /// Such times.
+    FewTimes {
+        order: Order,
+    },
+    Number {
+        notation: u8,
+        mean: f64,
+        inverse: f64,
+        cells: Option<Box<Cells>>,
+    },
+    Time {
+        order: Order,
+        mean: f64,
+        inverse: f64,
+        parts: Box<Parts>,
+    },
     Category(Cells),
-    Hashed { width: u32 },
-    Text { width: u32 },
+    Hashed {
+        width: u32,
+    },
+    Text {
+        width: u32,
+    },
 }
 
 /// The place of each cell that has one, by its bytes, and of the others.
@@ -107,7 +129,13 @@ impl Plan {
                 Self::Named(columns.iter().zip(names).map(code).collect())
             }
             (Columns::Matrix(matrix), frame) => {
-                let inverses = matrix.scales.iter().map(|scale| 1.0 / scale.0).collect();
+                let mut inverses: Vec<f64> =
+                    matrix.scales.iter().map(|scale| 1.0 / scale.0).collect();
+                for at in matrix.few(&learned.rules, learned.records) {
+                    if let Some(inverse) = inverses.get_mut(at as usize) {
+                        *inverse = 0.0;
+                    }
+                }
                 if let Frame::Matrix { sparse: true, .. } = frame {
                     return Self::Sparse { inverses };
                 }
@@ -123,15 +151,21 @@ impl Code {
     fn new(name: &str, column: &Column, first: u32, rules: &Rules) -> Self {
         let form = match column {
             Column::Empty { .. } => CodeForm::Empty,
-            Column::Number { comma, clock, mean, scale, levels, .. } => {
+            Column::Number { comma, clock, mean, scale, levels, few, .. } => {
                 let notation = match (comma, clock) {
                     (_, true) => amount::CLOCK,
                     (true, false) => amount::COMMA,
                     (false, false) => amount::POINT,
                 };
                 let cells = (levels.width() > 0).then(|| Box::new(Cells::new(levels, first + 1)));
-                CodeForm::Number { notation, mean: mean.0, inverse: 1.0 / scale.0, cells }
+                match few {
+                    true => CodeForm::FewNumbers { notation },
+                    false => {
+                        CodeForm::Number { notation, mean: mean.0, inverse: 1.0 / scale.0, cells }
+                    }
+                }
             }
+            Column::Time { order, few: true, .. } => CodeForm::FewTimes { order: *order },
             Column::Time { order, mean, scale, years, months, weekdays, hours, levels, .. } => {
                 let month = first + 1 + years.width();
                 let weekday = month + months.width();

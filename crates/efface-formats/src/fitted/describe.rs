@@ -62,6 +62,10 @@ pub struct ColumnKind<'a> {
     pub are_codes: bool,
     /// Whether it has values and no number is made of them: each is in too few records.
     pub left_out: bool,
+    /// Whether too few records have a value at all for one to be made, of numbers and times.
+    pub is_few: bool,
+    /// Whether a number of its own says that a value is missing.
+    pub shows_missing: bool,
     /// Its categories that have a place of their own, sorted by their bytes; none of other kinds.
     pub categories: &'a [String],
 }
@@ -88,7 +92,9 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
             is_declared: framed.declared.is_some(),
             is_clock: matches!(column, Column::Number { clock: true, .. }),
             are_codes: matches!(column, Column::Number { levels, .. } if levels.width() > 0),
-            left_out: matches!(column, Column::Category { levels, .. } if levels.width() == 0),
+            left_out: column.is_left_out(),
+            is_few: column.is_left_out() && !matches!(column, Column::Category { .. }),
+            shows_missing: column.shows_missing(&learned.rules),
             categories: match column {
                 Column::Category { levels, .. } => &levels.names,
                 _ => &[],
@@ -100,6 +106,8 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
 fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
     let mut line = match column {
         Column::Empty { .. } => return format!("{name}: no values"),
+        Column::Number { few: true, .. } => few(name, "number", learned),
+        Column::Time { few: true, .. } => few(name, "time", learned),
         Column::Number { comma, clock, mean, scale, levels, .. } => {
             let kind = match (comma, clock) {
                 (_, true) => "time of day in seconds",
@@ -129,6 +137,7 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
             } else if levels.merged > 0 {
                 let least = learned.least_of_left_out();
                 line += &format!(", none of {least} records or more, left out");
+                line += but_for_absence(column.shows_missing(&learned.rules));
             }
             line
         }
@@ -147,6 +156,18 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
         line += &format!(" ({})", counted(column.strays(), "other text", "other texts"));
     }
     line
+}
+
+/// Numbers or times that too few records have.
+fn few(name: &str, kind: &str, learned: &Learned) -> String {
+    let least = learned.rules.min_missing;
+    let but = but_for_absence(true);
+    format!("{name}: {kind}, in fewer than {least} records, left out{but}")
+}
+
+/// What is learnt of a column whose values are left out.
+fn but_for_absence(is_shown: bool) -> &'static str {
+    if is_shown { " but for whether it is missing" } else { "" }
 }
 
 /// Categories beside numbers.

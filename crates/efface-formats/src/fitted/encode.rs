@@ -112,7 +112,10 @@ impl Fitted {
                     let is_category = |cells: &Cells| cells.places.get(key).is_some();
                     numeric(cell, *notation).is_some() || cells.as_deref().is_some_and(is_category)
                 }
-                CodeForm::Time { order, .. } => moment(cell, *order).is_some(),
+                CodeForm::FewNumbers { notation } => numeric(cell, *notation).is_some(),
+                CodeForm::FewTimes { order } | CodeForm::Time { order, .. } => {
+                    moment(cell, *order).is_some()
+                }
                 _ => true,
             };
             *count += u64::from(!read && is_stray(cell));
@@ -275,6 +278,16 @@ impl Code {
                 Some(number) => put(self.first, standard(number, *mean, *inverse)),
                 None => missing(),
             },
+            CodeForm::FewNumbers { notation } => {
+                if numeric(cell, *notation).is_none() {
+                    missing();
+                }
+            }
+            CodeForm::FewTimes { order } => {
+                if moment(cell, *order).is_none() {
+                    missing();
+                }
+            }
             CodeForm::Time { order, mean, inverse, parts } => {
                 let Some(micros) = moment(cell, *order) else { return missing() };
                 put(self.first, standard(days(micros), *mean, *inverse));

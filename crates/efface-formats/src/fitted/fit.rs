@@ -6,7 +6,7 @@ use std::thread;
 use super::cells::Cells;
 use super::dense::DenseSums;
 use super::frame::{Declared, Frame, FrameColumn, WIDEST};
-use super::learned::{Columns, Exact, Learned, MatrixColumns, Target};
+use super::learned::{Columns, Exact, Learned, MatrixColumns, Target, UNUSED};
 use super::raw::Reader;
 use super::rows::RawRows;
 use super::source::{InThreads, RawSource, fold};
@@ -212,9 +212,14 @@ impl<S: RawSource> Pass<'_, S> {
         }
         let mut learned = MatrixColumns::default();
         for (at, (sums, missing)) in (0..).zip(all.columns()) {
-            let moments = sums.moments(self.records - missing);
-            learned.means.push(Exact(moments.mean));
-            learned.scales.push(Exact(moments.scale(divide)));
+            let present = self.records - missing;
+            let moments = sums.moments(present);
+            let (mean, scale) = match self.rules.are_few(present, missing) {
+                true => UNUSED,
+                false => (Exact(moments.mean), Exact(moments.scale(divide))),
+            };
+            learned.means.push(mean);
+            learned.scales.push(scale);
             if missing > 0 {
                 learned.missing.push((at, missing));
             }

@@ -58,6 +58,12 @@ pub(super) struct MatrixColumns {
 }
 
 impl MatrixColumns {
+    /// The columns of which too few records have a value.
+    pub(super) fn few(&self, rules: &Rules, records: u64) -> impl Iterator<Item = u32> {
+        let are_few = move |count: u64| rules.are_few(records.saturating_sub(count), count);
+        self.missing.iter().filter(move |(_, count)| are_few(*count)).map(|(at, _)| *at)
+    }
+
     /// The columns of which one more number says that a cell is missing.
     pub(super) fn shown(&self, rules: &Rules) -> impl Iterator<Item = u32> {
         let least = u64::from(rules.min_missing);
@@ -84,6 +90,9 @@ pub(super) enum Column {
         /// Cells that are categories beside their numbers, where some spell none.
         #[serde(default, skip_serializing_if = "Levels::is_none")]
         levels: Levels,
+        /// Whether [too few](Rules::are_few) have a value for anything to be learnt of it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        few: bool,
         missing: u64,
         /// Of those, records with a text that spells no number.
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -101,6 +110,9 @@ pub(super) enum Column {
         /// Times that several records have.
         #[serde(default, skip_serializing_if = "Levels::is_none")]
         levels: Levels,
+        /// Whether [too few](Rules::are_few) have a value for anything to be learnt of it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        few: bool,
         missing: u64,
         /// Of those, records with a text that spells no time.
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -224,6 +236,7 @@ impl Column {
     pub(super) fn width(&self, rules: &Rules) -> u32 {
         let values = match self {
             Self::Empty { .. } => return 0,
+            Self::Number { few: true, .. } | Self::Time { few: true, .. } => 0,
             Self::Number { levels, .. } => 1 + levels.width(),
             Self::Time { years, months, weekdays, hours, levels, .. } => {
                 let parts = [years, months, weekdays, hours, levels];
@@ -246,6 +259,15 @@ impl Column {
             Self::Category { missing, .. }
             | Self::Hashed { missing, .. }
             | Self::Text { missing, .. } => *missing > 0,
+        }
+    }
+
+    /// Whether it has values and no number is made of them.
+    pub(super) fn is_left_out(&self) -> bool {
+        match self {
+            Self::Number { few, .. } | Self::Time { few, .. } => *few,
+            Self::Category { levels, .. } => levels.width() == 0,
+            Self::Empty { .. } | Self::Hashed { .. } | Self::Text { .. } => false,
         }
     }
 
@@ -274,13 +296,19 @@ impl Column {
         let present = records - self.missing();
         match self {
             Self::Empty { missing } => ensure(*missing == records, "an empty column has values"),
-            Self::Number { comma, clock, mean, scale, levels, .. } => {
+            Self::Number { comma, clock, mean, scale, levels, few, .. } => {
                 ensure(!(*comma && *clock), "numbers are spelled in two ways")?;
+                ensure(*few == rules.are_few(present, self.missing()), FEW)?;
                 moments(*mean, *scale)?;
+                ensure(!*few || (*mean, *scale) == UNUSED && levels.is_none(), FEW)?;
                 levels.check(rules.max_categories, records)
             }
-            Self::Time { mean, scale, years, months, weekdays, hours, levels, .. } => {
+            Self::Time { mean, scale, years, months, weekdays, hours, levels, few, .. } => {
+                ensure(*few == rules.are_few(present, self.missing()), FEW)?;
                 moments(*mean, *scale)?;
+                let none =
+                    [years, months, weekdays, hours, levels].into_iter().all(Levels::is_none);
+                ensure(!*few || (*mean, *scale) == UNUSED && none, FEW)?;
                 let most = rules.max_categories;
                 let parts =
                     [(years, YEARS), (months, 12), (weekdays, 7), (hours, 24), (levels, most)];
@@ -297,6 +325,10 @@ impl Column {
         }
     }
 }
+
+/// Mean and scale of what too few records have.
+pub(super) const UNUSED: (Exact, Exact) = (Exact(0.0), Exact(1.0));
+const FEW: &str = "something is learnt of what too few records have";
 
 /// A value that fewer records have is that of one record.
 pub(super) const SHARED: u32 = 2;
@@ -348,6 +380,11 @@ impl Learned {
                     (at as usize) < width && (1..=records).contains(&count)
                 };
                 ensure(missing.iter().all(fits), "more values are missing than there are")?;
+                let unused = |at: u32| {
+                    let mean = matrix.means.get(at as usize).zip(matrix.scales.get(at as usize));
+                    mean == Some((&UNUSED.0, &UNUSED.1))
+                };
+                ensure(matrix.few(&self.rules, records).all(unused), FEW)?;
             }
             _ => return ensure(false, "the columns are not those of the frame"),
         }

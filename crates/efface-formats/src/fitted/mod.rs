@@ -62,7 +62,8 @@ pub struct Rules {
     /// The most categories of a column that have a place each; columns with more are hashed to this
     /// many places.
     pub max_categories: u32,
-    /// How many records must miss a number or a time for a column to have a number that says so.
+    /// How many records must miss a number or a time for a column to have a number that says so, and how
+    /// many must have one for it to be learnt from where four in five miss it.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub min_missing: u32,
     /// Places that the words of a text column are hashed to.
@@ -110,6 +111,13 @@ impl Rules {
                 (records / u64::from(one_in).max(1)).clamp(1, most.max(1).into()) as u32
             }
         }
+    }
+
+    /// Whether so few records have a number or a time, of which so many `missing` are said to be, that
+    /// nothing else is learnt of it: its mean would be that of a few people, and its weight chance.
+    pub(crate) fn are_few(&self, present: u64, missing: u64) -> bool {
+        let least = u64::from(self.min_missing);
+        present < least && missing >= least && present < missing / 4
     }
 
     fn check(&self) -> Result<(), FitFault> {

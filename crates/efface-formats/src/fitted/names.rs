@@ -26,6 +26,7 @@ fn of_column(frame: &FrameColumn, column: &Column, rules: &Rules) -> Vec<String>
     let name = &frame.name;
     let mut names = match column {
         Column::Empty { .. } => return Vec::new(),
+        Column::Number { few: true, .. } | Column::Time { few: true, .. } => Vec::new(),
         Column::Number { levels, .. } => {
             let mut names = vec![name.clone()];
             names.extend(of_levels(name, levels));

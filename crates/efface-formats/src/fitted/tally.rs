@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::counts::Counts;
 use super::frame::Declared;
-use super::learned::{Column, Exact, Levels, Order, SHARED, YEARS};
+use super::learned::{Column, Exact, Levels, Order, SHARED, UNUSED, YEARS};
 use super::raw::{MISSING, RawCell, Reader};
 use super::sums::Sums;
 use super::write::{category_key, time_key};
@@ -248,16 +248,20 @@ impl Tally {
         if self.present == 0 {
             return Column::Empty { missing };
         }
+        let measures = matches!(self.form, Form::Number(_) | Form::Codes(_) | Form::Time(_));
+        if measures && rules.are_few(self.present, missing) {
+            // Nothing is learnt of what they have.
+            self = Self { missing, strays, ..Self::new(self.form) };
+        }
         match self.form {
             Form::Number(notation) | Form::Codes(notation) => {
-                let moments = self.sums.moments(self.present);
-                let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
+                let ((mean, scale), few) = (self.moments(), self.present == 0);
                 let (comma, clock) = (notation == amount::COMMA, notation == amount::CLOCK);
                 let levels = match self.form {
                     Form::Codes(_) => levels::of_codes(&self.values, notation, rules, records),
                     _ => Levels::default(),
                 };
-                Column::Number { comma, clock, mean, scale, levels, missing, strays }
+                Column::Number { comma, clock, mean, scale, levels, few, missing, strays }
             }
             Form::Time(order) => self.times(order, rules, records),
             Form::Words(_) if self.are_sentences(rules, records) => {
@@ -275,7 +279,7 @@ impl Tally {
 
     /// Times: the days as a number, parts of dates, and times that records share.
     fn times(self, order: Order, rules: &Rules, records: u64) -> Column {
-        let moments = self.sums.moments(self.present);
+        let (mean, scale) = self.moments();
         let [months, weekdays, hours] = &self.calendar;
         let part = |names: &[&str], counts: &[u64]| {
             let found = names.iter().zip(counts).filter(|(_, count)| **count > 0);
@@ -301,16 +305,26 @@ impl Tally {
         };
         Column::Time {
             order,
-            mean: Exact(moments.mean),
-            scale: Exact(moments.scale(1.0)),
+            mean,
+            scale,
             years,
             months,
             weekdays,
             hours,
             levels,
+            few: self.present == 0,
             missing: self.missing,
             strays: self.strays,
         }
+    }
+
+    /// Mean and scale of the numbers or days.
+    fn moments(&self) -> (Exact, Exact) {
+        if self.present == 0 {
+            return UNUSED;
+        }
+        let moments = self.sums.moments(self.present);
+        (Exact(moments.mean), Exact(moments.scale(1.0)))
     }
 
     /// Makes numbers of cells where most of the numbers among them would be merged as categories.

@@ -313,6 +313,36 @@ fn arrays_forget_too() {
     assert_eq!(out[150], f32::from(u8::from(missing)));
 }
 
+/// A number of an array that few records have, in the way of named columns.
+#[test]
+fn what_few_rows_of_an_array_have_is_not_learnt() {
+    let frame = Frame::Matrix { width: 2, first: 0, sparse: false, divide: 1.0 };
+    let mut rows = RawRows::new(frame);
+    for at in 0..20_u8 {
+        let mut row = vec![1, 1, b'0' + at % 2];
+        let second = if at < 2 { 7.125 } else { f32::NAN };
+        [f32::from(at), second]
+            .iter()
+            .for_each(|value| row.extend_from_slice(&value.to_le_bytes()));
+        rows.push(&row).unwrap();
+    }
+    let few = Rules { min_missing: 3, ..Rules::default() };
+    let (json, fitted) = (json(&rows, &few), Fitted::fit(&rows, &few).unwrap());
+    assert!(!json.contains("7.1") && serde_json::from_str::<Fitted>(&json).unwrap() == fitted);
+    let mut out = vec![9.0; 6];
+    fitted.encode_block(&rows, 1..3, &mut out).unwrap();
+    assert_eq!((out[1], out[2], out[4], out[5]), (0.0, 0.0, 0.0, 1.0));
+    let changed =
+        json.replacen("\"means\":[\"9.5e0\",\"0e0\"]", "\"means\":[\"9.5e0\",\"7e0\"]", 1);
+    assert_ne!(changed, json);
+    assert!(serde_json::from_str::<Fitted>(&changed).is_err());
+    let enough = Rules { min_missing: 2, ..Rules::default() };
+    Fitted::fit(&rows, &enough).unwrap().encode_block(&rows, 1..3, &mut out).unwrap();
+    assert!(
+        serde_json::to_string(&Fitted::fit(&rows, &enough).unwrap()).unwrap().contains("7.125")
+    );
+}
+
 #[test]
 fn nothing_of_a_deleted_record_stays() {
     let table = |last: &str| {

@@ -150,6 +150,42 @@ fn few_missing_numbers_are_means_alone() {
     assert_eq!(of(3).1[1], [0.0, two[1][2], 0.0, 1.0]);
 }
 
+/// Of a number or time that few records have, where four in five miss it, nothing is learnt but that.
+#[test]
+fn what_few_records_have_is_not_learnt() {
+    let lines = ["7.125,2024-05-06,1\n", "8.25,2024-05-07,0\n"].into_iter().chain([",,0\n"; 18]);
+    let rows = csv(&format!("n,d,y\n{}", lines.collect::<String>()));
+    let of = |min_missing| {
+        let fitted = Fitted::fit(&rows, &Rules { min_missing, ..rules() }).unwrap();
+        let json = serde_json::to_string(&fitted).unwrap();
+        assert_eq!(serde_json::from_str::<Fitted>(&json).unwrap(), fitted);
+        (fitted, json)
+    };
+    let (few, json) = of(3);
+    assert_eq!(names(&few), ["n=missing", "d=missing"]);
+    assert_eq!(encoded(&few, &rows)[1..3], [[0.0, 0.0], [1.0, 1.0]]);
+    let left_out = "in fewer than 3 records, left out but for whether it is missing, 18 missing";
+    let described = ["n: number", "d: time"].map(|column| format!("{column}, {left_out}"));
+    assert_eq!(few.describe()[..2], described);
+    for learnt in ["\"mean\":\"7.", "2024", "05"] {
+        assert!(!json.contains(learnt), "{json}");
+    }
+    let other = json.replacen("\"mean\":\"0e0\"", "\"mean\":\"7.6875e0\"", 1);
+    assert_ne!(other, json);
+    assert!(serde_json::from_str::<Fitted>(&other).unwrap_err().to_string().contains("too few"));
+    let text = csv("n,d,y\nno number,no time,0\n");
+    assert_eq!(encoded(&few, &text), [[1.0, 1.0]]);
+    let mut strays = Vec::new();
+    few.count_strays(text.row(0), &mut strays).unwrap();
+    assert_eq!(strays, [1, 1]);
+    // Enough have one; too few miss it; more than one in five have one.
+    assert_eq!(names(&of(2).0)[..2], ["n", "n=missing"]);
+    assert_eq!(names(&of(19).0), ["n", "d"]);
+    let half = csv("n,y\n1,0\n2,1\n,0\n,1\n,1\n");
+    let rules = Rules { min_missing: 3, ..rules() };
+    assert_eq!(names(&Fitted::fit(&half, &rules).unwrap()), ["n", "n=missing"]);
+}
+
 /// A day that several records have is a category as well, unless its year or the like tells it.
 #[test]
 fn days_that_come_again_are_categories() {

@@ -66,6 +66,30 @@ pub(crate) fn as_regression(values: usize) -> Notice {
     Notice::new(NoticeCode::RegressionChosen, message)
 }
 
+/// A column of whose values nothing is learnt, and why.
+fn column_left_out(column: &ColumnKind<'_>, now: &Fitted) -> Notice {
+    let name = column.name;
+    let what = match column.shows_missing {
+        true => format!("only whether it is missing is learnt from the column `{name}`"),
+        false => format!("nothing is learnt from the column `{name}`"),
+    };
+    let message = if column.is_few {
+        let least = now.rules().min_missing;
+        format!(
+            "{what}: fewer than {least} records have a value. Leave it out (`§ignore {name}`) if that \
+             should not be learnt either"
+        )
+    } else {
+        let least = now.least_of_left_out();
+        format!(
+            "{what}: none of its values is in {least} records or more. If it names records or people, say \
+             so (`§id {name}`, `§subject {name}`); else leave it out (`§ignore {name}`), or for rare \
+             categories give a lower `§min-frequency`, such as 1"
+        )
+    };
+    Notice::new(NoticeCode::ColumnLeftOut, message)
+}
+
 /// Columns that are taken for something else than `before` a request, texts that count as missing, and
 /// columns that nothing is learnt from: surprises that single values can make.
 pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
@@ -87,14 +111,7 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
             notices.push(texts_missing(column.strays, "record", &column, column.are_codes));
         }
         if column.left_out && !earlier.is_some_and(|earlier| earlier.left_out) {
-            let least = now.least_of_left_out();
-            let message = format!(
-                "nothing is learnt from the column `{name}`: none of its values is in {least} records \
-                 or more. If it names records or people, say so (`§id {name}`, `§subject {name}`); else \
-                 leave it out (`§ignore {name}`), or for rare categories give a lower \
-                 `§min-frequency`, such as 1"
-            );
-            notices.push(Notice::new(NoticeCode::ColumnLeftOut, message));
+            notices.push(column_left_out(&column, now));
         }
     }
     notices
