@@ -232,6 +232,38 @@ fn addresses_and_words_in_the_place_of_numbers_are_said() {
 }
 
 /// By their names and by values that differ in nearly every record; neither would do alone.
+/// Columns of whose values nothing is learnt say whether it is learnt that they are missing.
+#[test]
+fn what_is_left_out_but_for_its_absence_is_said() {
+    let world = World::new();
+    let (path, vault) = (world.path("table.csv"), world.path("model.efface"));
+    let mut text = "x,died_on,note,word,y\n".to_owned();
+    for at in 0..170 {
+        let rare = at % 17 == 0;
+        let day = if rare { format!("2001-01-{:02}", 1 + at / 17) } else { String::new() };
+        let note = if rare { format!("case {at}") } else { String::new() };
+        text += &format!("{},{day},{note},word{at},{}\n", at % 7, at % 2);
+    }
+    std::fs::write(&path, text).unwrap();
+    let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
+    let served = world.run(|s| train(&source, Settings::default(), &vault, s)).unwrap();
+    let told: Vec<&str> = served
+        .notices
+        .iter()
+        .filter(|told| told.code == NoticeCode::ColumnLeftOut)
+        .map(|told| told.message.as_str())
+        .collect();
+    let [day, note, word] = told[..] else { panic!("{told:?}") };
+    let only = "only whether it is missing is learnt from the column";
+    assert!(day.starts_with(&format!("{only} `died_on`: fewer than 20 records have")), "{day}");
+    assert!(note.starts_with(&format!("{only} `note`: none of its values")), "{note}");
+    assert!(word.starts_with("nothing is learnt from the column `word`: none of"), "{word}");
+    let all = status(&vault).unwrap().preprocessing;
+    let left_out = |line: &&String| line.contains("left out but for whether it is missing");
+    assert_eq!(all.iter().filter(left_out).count(), 2, "{all:?}");
+    assert!(!all.iter().any(|line| line.contains("2001")), "{all:?}");
+}
+
 #[test]
 fn every_column_that_names_records_and_is_learnt_from_is_said() {
     let told = |min_frequency: Option<u64>, header: &str, row: fn(usize) -> String| {
