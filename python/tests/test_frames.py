@@ -501,7 +501,7 @@ def test_texts_among_numbers_to_predict_are_counted_by_column_and_told_once() ->
 def test_a_model_that_has_nothing_to_learn_from_predicts_the_mean() -> None:
     codes = [f"code {row}" for row in range(59)]
     frame = pd.DataFrame({"code": [*codes, None]})
-    with pytest.warns(efface.SettingsWarning, match="nothing is learnt"):
+    with pytest.warns(efface.SettingsWarning, match="only whether it is missing is learnt"):
         model = regressor(epsilon=1e6).fit(frame, COUNT % 4, ids=range(ROWS))
     assert list(model.get_feature_names_out()) == ["code=missing"]
     # The last record with no code leaves, and what says so with it.

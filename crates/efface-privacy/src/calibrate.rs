@@ -72,7 +72,11 @@ pub fn largest_near<E>(
             break;
         }
     }
-    largest(low, high, known)
+    match largest(low, high, known)? {
+        // Answers that contradict each other, as roundings may make them.
+        Some(found) if !ok(found)? => largest(low, high, ok),
+        found => Ok(found),
+    }
 }
 
 /// The least x in [low, high] with `ok(x)`, for `ok` true above some point, to a relative 1e-9;
@@ -165,7 +169,7 @@ mod tests {
                 });
                 assert_eq!(found.unwrap(), plain.as_ref().unwrap().to_owned(), "{near} of {point}");
                 let is_near = (near - 1.0).abs() < 1e-8 && (0.3..4.0).contains(&point);
-                assert!(asked < if is_near { 10 } else { 45 }, "{near} of {point}: {asked}");
+                assert!(asked < if is_near { 11 } else { 45 }, "{near} of {point}: {asked}");
             }
         }
     }
