@@ -97,11 +97,8 @@ impl First<'_> {
         let limits = memory.of_reader(&options.limits);
         let table = Large { source, options: ReadOptions { limits, ..options.clone() }, memory };
         let (mut survey, mut first) = (Survey::default(), None);
-        let (settings, keyring) = (&self.choices.settings, context.keyring);
         let summary = self.read(&table, &table.options, context, &mut |rows| {
             survey.add(&rows);
-            let (ids, subjects) = (rows.names.ids.as_deref(), rows.names.subjects.as_deref());
-            trunk::refuse_deleted(settings, ids, subjects, keyring)?;
             first = first.take().or(rows.raw.map(|mut raw| raw.rows.take_front(FIRST_ROWS)));
             Ok(())
         })?;
@@ -143,6 +140,7 @@ impl First<'_> {
         declared_classes(&self.choices, &classes.names, records).map(|()| None)
     }
 
+    /// Reads the table once, which must have no record that was deleted from a network it is to go through.
     fn read(
         &self,
         table: &Large<'_>,
@@ -157,7 +155,12 @@ impl First<'_> {
             range: choices.settings.target_range,
             by_class: choices.class_weight.as_ref(),
         };
-        reading.read(table.source, &mut |progress| context.report(progress), take)
+        let (settings, keyring) = (&choices.settings, context.keyring);
+        reading.read(table.source, &mut |progress| context.report(progress), &mut |rows| {
+            let (ids, subjects) = (rows.names.ids.as_deref(), rows.names.subjects.as_deref());
+            trunk::refuse_deleted(settings, ids, subjects, keyring)?;
+            take(rows)
+        })
     }
 
     fn found(
