@@ -14,7 +14,7 @@ use efface_matrix::{Dense, Link, Matrix, fused_pass};
 use rayon::prelude::*;
 use timing::best;
 
-const SHAPES: [(usize, usize); 2] = [(12_000, 784), (50_000, 512)];
+const SHAPES: [(usize, usize); 3] = [(12_000, 784), (50_000, 512), (1_000_000, 101)];
 const BANDWIDTH_BYTES: usize = 512 << 20;
 
 struct Squared(Vec<f64>);

@@ -3,6 +3,8 @@
 use zeroize::Zeroize;
 
 use crate::change::{PushError, RemoveError, check_finite, check_removal};
+use crate::kernel::GROUP;
+use crate::simd::LANES;
 use crate::tree::CHUNK;
 
 /// Bytes of a value.
@@ -81,6 +83,17 @@ impl Dense {
         let block = &self.blocks[i / self.block_rows];
         let start = block.start + (i % self.block_rows) * self.stride;
         &block.buffer[start..start + self.cols]
+    }
+
+    /// The rows from `start` on, each followed by whatever finite values lie behind it in memory up to whole
+    /// registers; `None` where their block ends before.
+    pub(crate) fn group(&self, start: usize) -> Option<[&[f32]; GROUP]> {
+        let (block, row) = (start / self.block_rows, start % self.block_rows);
+        let length = self.cols.next_multiple_of(LANES);
+        let block = self.blocks.get(block).filter(|_| row + GROUP <= self.block_rows)?;
+        let first = block.start + row * self.stride;
+        let rows = block.buffer.get(first..first + (GROUP - 1) * self.stride + length)?;
+        Some(std::array::from_fn(|k| &rows[k * self.stride..][..length]))
     }
 
     /// Appends a row.

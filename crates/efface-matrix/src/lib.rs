@@ -94,10 +94,10 @@ pub use gram::{
     GramError, Summing, weighted_block_gram, weighted_block_gram_onto, weighted_gram,
     weighted_gram_onto,
 };
-pub use kernel::sum_of_squares;
+pub use kernel::{GROUP, sum_of_squares};
 pub use matrix::{Matrix, Row, dense_additions};
 pub use pass::{
-    Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass, margins, twice_pass,
-    twice_totals,
+    Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass, mapped_margins, margins,
+    twice_pass, twice_totals,
 };
 pub use tree::{CHUNK, SPARSE_CHUNK, Window, additions, reduce_chunks, windows};

@@ -12,7 +12,7 @@ const ROOMS: &[(&str, &str)] = &[
         "calibrate quantity special upward event loss outward sampler advantage gaussian \
          rdp accountant case claim certificate",
     ),
-    ("efface-matrix", "change simd tree csr dense kernel matrix gram pass"),
+    ("efface-matrix", "change simd tree kernel csr dense matrix gram pass"),
     (
         "efface-formats",
         "image input lengths limits look time cell error budget lines record row_bytes row_map schema \

@@ -14,6 +14,7 @@ pub(crate) struct HuberHinge {
 }
 
 impl RecordLoss for HuberHinge {
+    #[inline(always)]
     fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64 {
         let sign = if target == 1.0 { 1.0 } else { -1.0 };
         let short = 1.0 - sign * margins[0];

@@ -2,42 +2,73 @@
 //!
 //! # Arithmetic
 //!
-//! One exponential e = exp(-|t|) in (0, 1] per record: phi' is -e/(1+e) for t >= 0 and -1/(1+e)
-//! otherwise, each within 5 units of 2^-53 relative (2 for the exponential of `libm`, one each for
+//! One exponential e = exp(-|t|) in [0, 1] per record: phi' is -e/(1+e) for t >= 0 and -1/(1+e)
+//! otherwise, each within 5 units of 2^-53 relative (2 for the exponential, one each for
 //! the sum and the quotient, rest slack); the declared rounding is 8. The value is
-//! log1p(e) + max(-t, 0). Nothing overflows; where e underflows the error is below the smallest
-//! normal number and is counted in the slack.
+//! log(1 + e) + max(-t, 0). Nothing overflows; where e underflows it is 0, and the error, below the smallest
+//! normal number, is counted in the slack.
+
+use efface_matrix::GROUP;
 
 use super::RecordLoss;
+use super::elementary::{exp, log_1p};
 #[cfg(test)]
 use crate::twice::Twice;
 
 pub(crate) struct Logistic;
 
+/// Values and derivatives of several records; classes 0 and 1.
+#[inline(always)]
+fn records<const N: usize>(
+    targets: &[f64; N],
+    margins: &[f64; N],
+    derivatives: &mut [f64; N],
+) -> [f64; N] {
+    let (mut signs, mut t, mut away) = ([0.0; N], [0.0; N], [0.0; N]);
+    for i in 0..N {
+        signs[i] = if targets[i] == 1.0 { 1.0 } else { -1.0 };
+        t[i] = signs[i] * margins[i];
+        away[i] = -t[i].abs();
+    }
+    let e = exp(away);
+    let mut values = log_1p(e);
+    for i in 0..N {
+        let towards = if t[i] >= 0.0 { e[i] } else { 1.0 } / (1.0 + e[i]);
+        derivatives[i] = -signs[i] * towards;
+        values[i] += if t[i] >= 0.0 { 0.0 } else { -t[i] };
+    }
+    values
+}
+
 /// 1/(1 + exp(-t)), without overflow and with small relative error on both sides.
 fn sigmoid(t: f64) -> f64 {
-    let e = libm::exp(-t.abs());
+    let [e] = exp([-t.abs()]);
     if t >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
 /// Second derivative at `margin`; the same for both classes.
 pub(super) fn second_derivative(margin: f64) -> f64 {
-    let e = libm::exp(-margin.abs());
+    let [e] = exp([-margin.abs()]);
     e / ((1.0 + e) * (1.0 + e))
 }
 
 impl RecordLoss for Logistic {
+    #[inline(always)]
     fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64 {
-        let sign = if target == 1.0 { 1.0 } else { -1.0 };
-        let t = sign * margins[0];
-        let e = libm::exp(-t.abs());
-        let (towards, value) = if t >= 0.0 {
-            (e / (1.0 + e), libm::log1p(e))
-        } else {
-            (1.0 / (1.0 + e), libm::log1p(e) - t)
-        };
-        derivative[0] = -sign * towards;
+        let mut slope = [0.0];
+        let [value] = records(&[target], &[margins[0]], &mut slope);
+        derivative[0] = slope[0];
         value
+    }
+
+    #[inline(always)]
+    fn group(
+        &self,
+        targets: &[f64; GROUP],
+        margins: &[f64; GROUP],
+        derivatives: &mut [f64; GROUP],
+    ) -> [f64; GROUP] {
+        records(targets, margins, derivatives)
     }
 
     fn record_twice(
@@ -49,7 +80,7 @@ impl RecordLoss for Logistic {
     ) -> f64 {
         let sign = if target == 1.0 { 1.0 } else { -1.0 };
         let (t, rest) = (sign * margins[0], sign * corrections[0]);
-        let e = libm::exp(-t.abs());
+        let [e] = exp([-t.abs()]);
         // exp(-|t + rest|) to first order in `rest`.
         let (towards, value) = if t >= 0.0 {
             let e = e - e * rest;

@@ -4,6 +4,7 @@
 //! [`efface_privacy::loss`]. Everything else in this crate reaches a link through `visit` or
 //! `with` and names no loss, so that a new one is an arm of one match.
 
+mod elementary;
 mod huber_hinge;
 mod logistic;
 mod softmax;
@@ -13,6 +14,7 @@ mod squared_classes;
 #[cfg(test)]
 mod contract;
 
+use efface_matrix::GROUP;
 pub use efface_privacy::loss::{LinkBounds, Loss, LossError, LossName, Parameter, Task};
 
 use self::huber_hinge::HuberHinge;
@@ -50,6 +52,22 @@ pub(crate) trait RecordLoss: Sync {
     /// Loss of one record; writes its derivative in each margin.
     fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64;
 
+    /// [`record`](Self::record) of several records of a link of one margin, the same bits for each.
+    #[inline(always)]
+    fn group(
+        &self,
+        targets: &[f64; GROUP],
+        margins: &[f64; GROUP],
+        derivatives: &mut [f64; GROUP],
+    ) -> [f64; GROUP] {
+        let mut values = [0.0; GROUP];
+        for i in 0..GROUP {
+            let derivative = std::slice::from_mut(&mut derivatives[i]);
+            values[i] = self.record(targets[i], &margins[i..=i], derivative);
+        }
+        values
+    }
+
     /// As [`record`](Self::record) where the exact margins are `margins` plus `corrections`, each at
     /// most half a unit in the last place of its margin: the derivative is within
     /// [`rounding`](Self::rounding) + 4 units of that at the sums (see `constants/slack.md`).
@@ -69,18 +87,16 @@ pub(crate) trait RecordLoss: Sync {
     /// `None` where there are several margins.
     fn second_derivative(&self, margin: f64, target: f64) -> Option<f64>;
 
-    /// The second derivatives of records with these margins, each times the record's weight; those
-    /// of [`second_derivative`](Self::second_derivative) where there is one margin.
-    fn curvature(
-        &self,
-        mut margins: Vec<f64>,
-        targets: &[f64],
-        weights: &[f64],
-    ) -> RecordCurvature {
-        for ((m, y), weight) in margins.iter_mut().zip(targets).zip(weights) {
-            *m = self.second_derivative(*m, *y).unwrap_or(f64::NAN) * weight;
-        }
-        RecordCurvature::Scalar(margins)
+    /// Replaces the margins of one record by what its Hessian needs of them: with one margin
+    /// [`second_derivative`](Self::second_derivative) times the record's weight.
+    #[inline(always)]
+    fn bend(&self, margins: &mut [f64], target: f64, weight: f64) {
+        margins[0] = self.second_derivative(margins[0], target).unwrap_or(f64::NAN) * weight;
+    }
+
+    /// The curvature of records with these weights, whose margins [`bend`](Self::bend) has replaced.
+    fn curvature(&self, bent: Vec<f64>, _weights: &[f64]) -> RecordCurvature {
+        RecordCurvature::Scalar(bent)
     }
 
     /// D for a step that moves the margins of a record by `moved`: along it second derivatives

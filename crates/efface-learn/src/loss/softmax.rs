@@ -68,13 +68,13 @@ impl RecordLoss for Softmax {
         None
     }
 
-    fn curvature(&self, mut margins: Vec<f64>, _: &[f64], weights: &[f64]) -> RecordCurvature {
-        let classes = self.classes;
-        for (record, weight) in margins.chunks_exact_mut(classes).zip(weights) {
-            normalise(record);
-            record.iter_mut().for_each(|p| *p *= weight);
-        }
-        RecordCurvature::Classes { classes, probabilities: margins }
+    fn bend(&self, margins: &mut [f64], _: f64, weight: f64) {
+        normalise(margins);
+        margins.iter_mut().for_each(|p| *p *= weight);
+    }
+
+    fn curvature(&self, bent: Vec<f64>, _: &[f64]) -> RecordCurvature {
+        RecordCurvature::Classes { classes: self.classes, probabilities: bent }
     }
 
     /// The second derivative is a covariance under the class probabilities, and its derivative along

@@ -14,6 +14,7 @@ pub(crate) struct Squared {
 }
 
 impl RecordLoss for Squared {
+    #[inline(always)]
     fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64 {
         let residual = margins[0] - target;
         let clipped = residual.clamp(-self.clip, self.clip);

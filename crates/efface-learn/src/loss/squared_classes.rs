@@ -54,7 +54,9 @@ impl RecordLoss for SquaredClasses {
         None
     }
 
-    fn curvature(&self, _: Vec<f64>, _: &[f64], weights: &[f64]) -> RecordCurvature {
+    fn bend(&self, _: &mut [f64], _: f64, _: f64) {}
+
+    fn curvature(&self, _: Vec<f64>, weights: &[f64]) -> RecordCurvature {
         RecordCurvature::Equal { outputs: self.classes, weights: weights.to_vec() }
     }
 

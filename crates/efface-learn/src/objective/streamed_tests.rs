@@ -84,6 +84,11 @@ fn agree(whole: &Objective<'_>, streamed: &Objective<'_>, what: &str) {
         [whole, streamed].map(|objective| (objective, objective.curvature(&weights).unwrap()));
     let [one, other] = both.clone().map(|(o, at)| bits(&lower_triangle(&o.hessian(&at).unwrap())));
     assert_eq!(one, other, "{what}");
+    for every in [1, 3].map(|every| whole.largest_sampling(0.0).min(every)) {
+        let [one, other] = [whole, streamed]
+            .map(|o| bits(&lower_triangle(&o.sampled_hessian(&weights, every).unwrap())));
+        assert_eq!(one, other, "{what}, one chunk in {every}");
+    }
     let [one, other] = both.clone().map(|(o, at)| bits(&o.product(&at, &vector).unwrap()));
     assert_eq!(one, other, "{what}");
     let blocks = both.clone().map(|(o, at)| {

@@ -1,13 +1,13 @@
 //! What an objective needs of one data set: sums over its records.
 
 use efface_matrix::{
-    GramError, Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass, margins,
-    twice_totals, weighted_block_gram_onto, weighted_gram, weighted_gram_onto,
+    CHUNK, GROUP, GramError, Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass,
+    mapped_margins, twice_totals, weighted_block_gram_onto, weighted_gram, weighted_gram_onto,
 };
 use faer::Mat;
 
 use crate::dataset::Dataset;
-use crate::loss::{Loss, RecordCurvature, RecordLoss, Visitor, visit, with};
+use crate::loss::{Loss, RecordCurvature, RecordLoss, Visitor, visit};
 
 /// The link on the records of a data set: each record's value and derivative times its weight.
 struct Weighted<'a, L> {
@@ -22,11 +22,36 @@ impl<L: RecordLoss> Link for Weighted<'_, L> {
         self.outputs
     }
 
+    #[inline(always)]
     fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
         let weight = self.weights[row];
         let value = self.loss.record(self.targets[row], margins, coefficients);
-        coefficients.iter_mut().for_each(|c| *c *= weight);
+        for coefficient in coefficients {
+            *coefficient *= weight;
+        }
         weight * value
+    }
+
+    #[inline(always)]
+    fn group(
+        &self,
+        first: usize,
+        margins: &[f64; GROUP],
+        coefficients: &mut [f64; GROUP],
+    ) -> [f64; GROUP] {
+        let own = first..first + GROUP;
+        let (Some((targets, _)), Some((weights, _))) = (
+            self.targets[own.clone()].split_first_chunk(),
+            self.weights[own].split_first_chunk::<GROUP>(),
+        ) else {
+            unreachable!("as many as asked for")
+        };
+        let mut values = self.loss.group(targets, margins, coefficients);
+        for i in 0..GROUP {
+            coefficients[i] *= weights[i];
+            values[i] *= weights[i];
+        }
+        values
     }
 }
 
@@ -65,6 +90,50 @@ impl Visitor for TwicePass<'_> {
     }
 }
 
+/// Every so many chunks of dense rows, counted from the first of all records, and the number of records
+/// before these: a part of them that says about what all say of second derivatives.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) every: usize,
+    pub(super) before: usize,
+}
+
+impl Sample {
+    /// All records.
+    pub(super) const ALL: Self = Self { every: 1, before: 0 };
+
+    /// Whether it has the chunk that begins with this row of the data set.
+    fn has(self, row: usize) -> bool {
+        ((self.before + row) / CHUNK).is_multiple_of(self.every)
+    }
+
+    /// How many of so many records it has.
+    pub(super) fn of(self, records: usize) -> usize {
+        let chunks = records.div_ceil(CHUNK);
+        let last = chunks.saturating_sub(1);
+        let whole = chunks.div_ceil(self.every) * CHUNK;
+        let short = if last.is_multiple_of(self.every) { chunks * CHUNK - records } else { 0 };
+        whole - short
+    }
+}
+
+/// As [`Pass`], for the curvature of every record, zeros of those that a sample has not.
+struct Bends<'a>(Pass<'a>, Sample);
+
+impl Visitor for Bends<'_> {
+    type Output = Result<RecordCurvature, PassError>;
+
+    fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
+        let Pass { data, outputs, weights } = self.0;
+        let (targets, sample_weights) = (data.y(), data.sample_weights());
+        let wanted = |row| self.1.has(row);
+        let bent = mapped_margins(data.x(), weights, outputs, wanted, |row, margins| {
+            loss.bend(margins, targets[row], sample_weights[row]);
+        })?;
+        Ok(loss.curvature(bent, sample_weights))
+    }
+}
+
 impl Dataset {
     /// Loss and gradient, each record's times its weight, summed over the records by one pass in
     /// float64.
@@ -97,8 +166,18 @@ impl Dataset {
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<RecordCurvature, PassError> {
-        let margins = margins(self.x(), weights, loss.outputs())?;
-        Ok(with(loss, |link| link.curvature(margins, self.y(), self.sample_weights())))
+        self.sampled_curvature(loss, weights, Sample::ALL)
+    }
+
+    /// As [`curvature`](Self::curvature), with zeros for dense rows that the sample has not, for a loss
+    /// whose records do not bend equally.
+    pub(super) fn sampled_curvature(
+        &self,
+        loss: Loss,
+        weights: &[f64],
+        sample: Sample,
+    ) -> Result<RecordCurvature, PassError> {
+        visit(loss, Bends(Pass { data: self, outputs: loss.outputs(), weights }, sample))
     }
 
     /// The second derivatives of the losses, summed over the records: P x P, lower triangle filled.

@@ -37,7 +37,8 @@ pub(super) fn gram(
     reduce_chunks(x.rows(), leaf_rows, leaf, merge).unwrap_or_else(|| zeros(order))
 }
 
-/// Adds rows to the sum of those before them, panel by panel.
+/// Adds rows to the sum of those before them, panel by panel. A panel whose weights are all zero adds
+/// nothing and is not read.
 pub(super) fn onto(
     mut sum: Mat<f64>,
     x: &Dense,
@@ -50,9 +51,16 @@ pub(super) fn onto(
     let mut scaled = Panel::new(cols, PANEL_ROWS.min(rows.len()), order)?;
     for start in rows.clone().step_by(PANEL_ROWS) {
         let rows = start..rows.end.min(start + PANEL_ROWS);
-        plain.fill(x, rows.clone(), |_| 1.0);
+        let mut filled = false;
         for a in 0..blocks {
             for b in 0..=a {
+                if rows.clone().all(|i| weights(i, a, b) == 0.0) {
+                    continue;
+                }
+                if !filled {
+                    plain.fill(x, rows.clone(), |_| 1.0);
+                    filled = true;
+                }
                 scaled.fill(x, rows.clone(), |i| weights(i, a, b));
                 let block = sum.as_mut().submatrix_mut(a * cols, b * cols, cols, cols);
                 add_lower(block, plain.columns(rows.len()), scaled.columns(rows.len()));

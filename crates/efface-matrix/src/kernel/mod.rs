@@ -16,8 +16,8 @@ mod twice;
 pub use squares::sum_of_squares;
 pub(crate) use twice::{TwiceDots, TwiceUpdate, split, two_sum};
 
-/// Rows in flight.
-pub(crate) const GROUP: usize = 8;
+/// Rows of a dense pass that are in flight together.
+pub const GROUP: usize = 8;
 
 /// Half a group: while its margins are formed half of the next group is asked for, while the
 /// gradient is updated the other half, so that memory is never idle.

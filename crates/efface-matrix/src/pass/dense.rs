@@ -5,65 +5,122 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Totals;
+use super::{Link, Totals, losses};
 use crate::dense::Dense;
-use crate::kernel::{Dots, GROUP, HALF, Update};
-use crate::simd::Isa;
+use crate::kernel::{Dots, GROUP, Update};
+use crate::simd::{Isa, LANES};
 use crate::tree::{CHUNK, reduce_chunks};
 
-/// Sums over all rows what `record` returns and the rows times what it writes.
-pub(super) fn totals(
-    x: &Dense,
-    weights: &[f64],
-    outputs: usize,
-    record: &(impl Fn(usize, &[f64], &mut [f64]) -> f64 + Sync),
-) -> Totals {
+/// Sums over all rows what `link` returns and the rows times what it writes.
+pub(super) fn totals(x: &Dense, weights: &[f64], link: &impl Link) -> Totals {
     let isa = Isa::detect();
-    let leaf = |rows| chunk(isa, x, rows, weights, outputs, record);
+    let weights = Blocks::of(weights, x.cols());
+    let leaf = |rows| chunk(isa, x, rows, &weights, link);
     reduce_chunks(x.rows(), CHUNK, leaf, Totals::merge)
-        .unwrap_or_else(|| Totals::zero(outputs * x.cols()))
+        .unwrap_or_else(|| Totals::zero(link.outputs() * x.cols()))
+}
+
+/// One block of numbers per output, each filled up with zeros to whole registers.
+struct Blocks {
+    values: Vec<f64>,
+    width: usize,
+}
+
+impl Blocks {
+    fn zeros(outputs: usize, cols: usize) -> Self {
+        let width = cols.next_multiple_of(LANES);
+        Self { values: vec![0.0; outputs * width], width }
+    }
+
+    fn of(values: &[f64], cols: usize) -> Self {
+        let mut blocks = Self::zeros(values.len() / cols.max(1), cols);
+        let width = blocks.width.max(1);
+        for (to, from) in
+            blocks.values.chunks_exact_mut(width).zip(values.chunks_exact(cols.max(1)))
+        {
+            to[..cols].copy_from_slice(from);
+        }
+        blocks
+    }
+
+    /// The first numbers of a block.
+    fn block(&self, output: usize, length: usize) -> &[f64] {
+        &self.values[output * self.width..][..length]
+    }
+
+    fn block_mut(&mut self, output: usize, length: usize) -> &mut [f64] {
+        &mut self.values[output * self.width..][..length]
+    }
+
+    /// The blocks without what fills them up.
+    fn into_values(mut self, cols: usize) -> Vec<f64> {
+        if self.width > cols {
+            let outputs = self.values.len() / self.width;
+            for output in 1..outputs {
+                let start = output * self.width;
+                self.values.copy_within(start..start + cols, output * cols);
+            }
+            self.values.truncate(outputs * cols);
+        }
+        self.values
+    }
+}
+
+/// The rows of a group, as long as whole registers where what follows them in memory allows it.
+fn group(x: &Dense, start: usize) -> [&[f32]; GROUP] {
+    x.group(start).unwrap_or_else(|| array::from_fn(|k| x.row(start + k)))
+}
+
+/// The rows of the group from `start` on, to be asked for while the one before is at work; that one
+/// at the end.
+fn following<'a>(x: &'a Dense, start: usize, before: [&'a [f32]; GROUP]) -> [&'a [f32]; GROUP] {
+    x.group(start).unwrap_or(before)
 }
 
 /// The totals of one chunk.
-fn chunk(
-    isa: Isa,
-    x: &Dense,
-    rows: Range<usize>,
-    weights: &[f64],
-    outputs: usize,
-    record: &impl Fn(usize, &[f64], &mut [f64]) -> f64,
-) -> Totals {
-    let cols = x.cols();
-    let last = x.rows() - 1;
-    let mut totals = Totals::zero(outputs * cols);
+fn chunk(isa: Isa, x: &Dense, rows: Range<usize>, weights: &Blocks, link: &impl Link) -> Totals {
+    let (cols, outputs) = (x.cols(), link.outputs());
+    let mut loss = 0.0;
+    let mut sums = Blocks::zeros(outputs, cols);
     let mut margins = vec![0.0; GROUP * outputs];
     let mut coefficients = vec![0.0; GROUP * outputs];
     for start in rows.clone().step_by(GROUP) {
         let count = GROUP.min(rows.end - start);
-        group_margins(isa, x, start, count, weights, outputs, &mut margins);
         coefficients.fill(0.0);
-        for k in 0..count {
-            let own = k * outputs..(k + 1) * outputs;
-            totals.loss += record(start + k, &margins[own.clone()], &mut coefficients[own]);
-        }
-        for output in 0..outputs {
-            let sum = &mut totals.gradient[output * cols..][..cols];
-            let coefficient = |k| coefficients[k * outputs + output];
-            if count == GROUP {
-                let rows: [_; GROUP] = array::from_fn(|k| x.row(start + k));
-                let next: [_; HALF] =
-                    array::from_fn(|k| x.row((start + GROUP + HALF + k).min(last)));
-                let coefficients = array::from_fn(coefficient);
-                isa.run(Update { rows, coefficients, sum, next });
-            } else {
+        if count < GROUP {
+            group_margins(isa, x, start, count, weights, &mut margins);
+            for k in 0..count {
+                let own = k * outputs..(k + 1) * outputs;
+                loss += link.record(start + k, &margins[own.clone()], &mut coefficients[own]);
+            }
+            for output in 0..outputs {
                 for k in 0..count {
-                    let (rows, coefficients) = ([x.row(start + k)], [coefficient(k)]);
-                    isa.run(Update { rows, coefficients, sum, next: [] });
+                    let sum = sums.block_mut(output, cols);
+                    let coefficients = [coefficients[k * outputs + output]];
+                    isa.run(Update { rows: [x.row(start + k)], coefficients, sum, next: [] });
                 }
             }
+            continue;
+        }
+        let rows = group(x, start);
+        let [a, b, c, d, later @ ..] = following(x, start + GROUP, rows);
+        let sooner = [a, b, c, d];
+        let length = rows[0].len();
+        for output in 0..outputs {
+            let weights = weights.block(output, length);
+            let dots = isa.run(Dots { rows, weights, next: sooner });
+            for (k, dot) in dots.into_iter().enumerate() {
+                margins[k * outputs + output] = dot;
+            }
+        }
+        loss = losses(isa, link, start, &margins, &mut coefficients, loss);
+        for output in 0..outputs {
+            let coefficients = array::from_fn(|k| coefficients[k * outputs + output]);
+            let sum = sums.block_mut(output, length);
+            isa.run(Update { rows, coefficients, sum, next: later });
         }
     }
-    totals
+    Totals { loss, gradient: sums.into_values(cols) }
 }
 
 /// Writes the margins of `count` rows, `outputs` for each row.
@@ -72,37 +129,51 @@ fn group_margins(
     x: &Dense,
     start: usize,
     count: usize,
-    weights: &[f64],
-    outputs: usize,
+    weights: &Blocks,
     margins: &mut [f64],
 ) {
+    let outputs = margins.len() / GROUP;
     for output in 0..outputs {
-        let weights = &weights[output * x.cols()..][..x.cols()];
         if count == GROUP {
-            let last = x.rows() - 1;
-            let next: [_; HALF] = array::from_fn(|k| x.row((start + GROUP + k).min(last)));
-            let rows: [_; GROUP] = array::from_fn(|k| x.row(start + k));
+            let rows = group(x, start);
+            let [next @ .., _, _, _, _] = following(x, start + GROUP, rows);
+            let weights = weights.block(output, rows[0].len());
             let dots = isa.run(Dots { rows, weights, next });
             for (k, dot) in dots.into_iter().enumerate() {
                 margins[k * outputs + output] = dot;
             }
         } else {
             for k in 0..count {
-                let rows = [x.row(start + k)];
+                let (rows, weights) = ([x.row(start + k)], weights.block(output, x.cols()));
                 [margins[k * outputs + output]] = isa.run(Dots { rows, weights, next: [] });
             }
         }
     }
 }
 
-/// All margins, `outputs` for each row.
-pub(super) fn margins(x: &Dense, weights: &[f64], outputs: usize) -> Vec<f64> {
+/// All margins, `outputs` for each row, each row's as `map` leaves them; zeros in chunks that are not wanted.
+pub(super) fn margins(
+    x: &Dense,
+    weights: &[f64],
+    outputs: usize,
+    wanted: &(impl Fn(usize) -> bool + Sync),
+    map: &(impl Fn(usize, &mut [f64]) + Sync),
+) -> Vec<f64> {
     let isa = Isa::detect();
+    let weights = Blocks::of(weights, x.cols());
     let mut all = vec![0.0; x.rows() * outputs];
     all.par_chunks_mut(CHUNK * outputs).enumerate().for_each(|(chunk, all)| {
+        if !wanted(chunk * CHUNK) {
+            return;
+        }
+        let mut margins = vec![0.0; GROUP * outputs];
         for (group, all) in all.chunks_mut(GROUP * outputs).enumerate() {
             let start = chunk * CHUNK + group * GROUP;
-            group_margins(isa, x, start, all.len() / outputs, weights, outputs, all);
+            group_margins(isa, x, start, all.len() / outputs, &weights, &mut margins);
+            all.copy_from_slice(&margins[..all.len()]);
+            for (k, margins) in all.chunks_mut(outputs).enumerate() {
+                map(start + k, margins);
+            }
         }
     });
     all

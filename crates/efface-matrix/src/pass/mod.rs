@@ -6,7 +6,9 @@ mod twice;
 
 pub use twice::{TwiceTotals, twice_pass, twice_totals};
 
+use crate::kernel::GROUP;
 use crate::matrix::Matrix;
+use crate::simd::{Isa, Simd, Task};
 use crate::tree::add_into;
 
 /// What a loss tells the kernel about one record.
@@ -21,6 +23,42 @@ pub trait Link: Sync {
     /// (as many, zero on entry) receives the numbers r_c with gradient = sum_c r_c x, block c of
     /// the gradient being r_c x.
     fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64;
+
+    /// [`record`](Self::record) of the rows from `first` on, for links of one output: each loss and
+    /// coefficient has the bits that it has alone. Called with the instruction set of the kernels where
+    /// it is inlined.
+    #[inline(always)]
+    fn group(
+        &self,
+        first: usize,
+        margins: &[f64; GROUP],
+        coefficients: &mut [f64; GROUP],
+    ) -> [f64; GROUP] {
+        let mut losses = [0.0; GROUP];
+        for i in 0..GROUP {
+            let coefficient = std::slice::from_mut(&mut coefficients[i]);
+            losses[i] = self.record(first + i, &margins[i..=i], coefficient);
+        }
+        losses
+    }
+}
+
+/// A closure as a link.
+struct Records<F> {
+    outputs: usize,
+    record: F,
+}
+
+impl<F: Fn(usize, &[f64], &mut [f64]) + Sync> Link for Records<F> {
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    #[inline(always)]
+    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
+        (self.record)(row, margins, coefficients);
+        0.0
+    }
 }
 
 /// Sums over all records, not means.
@@ -71,11 +109,7 @@ pub enum PassError {
 pub fn fused_pass<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Totals, PassError> {
     let outputs = link.outputs();
     check(x.cols(), outputs, weights)?;
-    let record = |row, margins: &[f64], out: &mut [f64]| link.record(row, margins, out);
-    Ok(match x {
-        Matrix::Dense(x) => dense::totals(x, weights, outputs, &record),
-        Matrix::Sparse(x) => sparse::totals(x, weights, outputs, &record),
-    })
+    Ok(totals(x, weights, link))
 }
 
 /// The products of every row with every block of `weights`: `x.rows()` groups of `outputs`
@@ -84,10 +118,25 @@ pub fn fused_pass<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Tota
 /// # Errors
 /// As [`fused_pass`].
 pub fn margins(x: &Matrix, weights: &[f64], outputs: usize) -> Result<Vec<f64>, PassError> {
+    mapped_margins(x, weights, outputs, |_| true, |_, _| ())
+}
+
+/// As [`margins`], each row's replaced by what `map`, called once per row, makes of them. Chunks of dense
+/// rows ([`CHUNK`](crate::CHUNK)) that are not `wanted`, by their first row, are not read: theirs are zeros.
+///
+/// # Errors
+/// As [`fused_pass`].
+pub fn mapped_margins(
+    x: &Matrix,
+    weights: &[f64],
+    outputs: usize,
+    wanted: impl Fn(usize) -> bool + Sync,
+    map: impl Fn(usize, &mut [f64]) + Sync,
+) -> Result<Vec<f64>, PassError> {
     check(x.cols(), outputs, weights)?;
     Ok(match x {
-        Matrix::Dense(x) => dense::margins(x, weights, outputs),
-        Matrix::Sparse(x) => sparse::margins(x, weights, outputs),
+        Matrix::Dense(x) => dense::margins(x, weights, outputs, &wanted, &map),
+        Matrix::Sparse(x) => sparse::margins(x, weights, outputs, &map),
     })
 }
 
@@ -110,15 +159,56 @@ where
     F: Fn(usize, &[f64], &mut [f64]) + Sync,
 {
     check(x.cols(), outputs, vector)?;
-    let record = |row, margins: &[f64], out: &mut [f64]| {
-        curvature(row, margins, out);
-        0.0
-    };
-    let totals = match x {
-        Matrix::Dense(x) => dense::totals(x, vector, outputs, &record),
-        Matrix::Sparse(x) => sparse::totals(x, vector, outputs, &record),
-    };
-    Ok(totals.gradient)
+    Ok(totals(x, vector, &Records { outputs, record: curvature }).gradient)
+}
+
+/// Adds to `loss` those of the rows of a group, one after the other, and has their coefficients written.
+fn losses(
+    isa: Isa,
+    link: &impl Link,
+    first: usize,
+    margins: &[f64],
+    coefficients: &mut [f64],
+    mut loss: f64,
+) -> f64 {
+    let outputs = link.outputs();
+    if let (1, Some((margins, [])), Some((coefficients, []))) =
+        (outputs, margins.split_first_chunk(), coefficients.split_first_chunk_mut())
+    {
+        for own in isa.run(Group { link, first, margins, coefficients }) {
+            loss += own;
+        }
+        return loss;
+    }
+    let each = margins.chunks_exact(outputs).zip(coefficients.chunks_exact_mut(outputs));
+    for (k, (margins, coefficients)) in each.enumerate() {
+        loss += link.record(first + k, margins, coefficients);
+    }
+    loss
+}
+
+/// What a link of one output makes of a group of rows.
+struct Group<'a, L> {
+    link: &'a L,
+    first: usize,
+    margins: &'a [f64; GROUP],
+    coefficients: &'a mut [f64; GROUP],
+}
+
+impl<L: Link> Task for Group<'_, L> {
+    type Out = [f64; GROUP];
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> Self::Out {
+        self.link.group(self.first, self.margins, self.coefficients)
+    }
+}
+
+fn totals(x: &Matrix, weights: &[f64], link: &impl Link) -> Totals {
+    match x {
+        Matrix::Dense(x) => dense::totals(x, weights, link),
+        Matrix::Sparse(x) => sparse::totals(x, weights, link),
+    }
 }
 
 fn check(columns: usize, outputs: usize, weights: &[f64]) -> Result<(), PassError> {

@@ -7,24 +7,21 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Totals;
+use super::{Link, Totals, losses};
 use crate::csr::Csr;
+use crate::kernel::GROUP;
+use crate::simd::Isa;
 use crate::tree::{SPARSE_CHUNK, reduce_chunks};
 
 /// Partial sums of a dot product.
 const LANES: usize = 4;
 
-/// Sums over all rows what `record` returns and the rows times what it writes.
-pub(super) fn totals(
-    x: &Csr,
-    weights: &[f64],
-    outputs: usize,
-    record: &(impl Fn(usize, &[f64], &mut [f64]) -> f64 + Sync),
-) -> Totals {
-    let cols = x.cols();
+/// Sums over all rows what `link` returns and the rows times what it writes.
+pub(super) fn totals(x: &Csr, weights: &[f64], link: &impl Link) -> Totals {
+    let (cols, outputs) = (x.cols(), link.outputs());
     let turned = (outputs > 1).then(|| transpose(weights, outputs, cols));
     let weights = turned.as_deref().unwrap_or(weights);
-    let leaf = |rows| chunk(x, rows, weights, outputs, record);
+    let leaf = |rows| chunk(x, rows, weights, link);
     let mut totals = reduce_chunks(x.rows(), SPARSE_CHUNK, leaf, Totals::merge)
         .unwrap_or_else(|| Totals::zero(outputs * cols));
     if outputs > 1 {
@@ -34,30 +31,33 @@ pub(super) fn totals(
 }
 
 /// The totals of one chunk; weights and gradient hold `outputs` values for each column.
-fn chunk(
-    x: &Csr,
-    rows: Range<usize>,
-    weights: &[f64],
-    outputs: usize,
-    record: &impl Fn(usize, &[f64], &mut [f64]) -> f64,
-) -> Totals {
+fn chunk(x: &Csr, rows: Range<usize>, weights: &[f64], link: &impl Link) -> Totals {
+    let (isa, outputs) = (Isa::detect(), link.outputs());
     let mut totals = Totals::zero(weights.len());
-    let mut margins = vec![0.0; outputs];
-    let mut coefficients = vec![0.0; outputs];
-    for row in rows {
-        let (indices, values) = x.row(row);
-        row_margins(indices, values, weights, &mut margins);
+    let mut margins = vec![0.0; GROUP * outputs];
+    let mut coefficients = vec![0.0; GROUP * outputs];
+    for start in rows.clone().step_by(GROUP) {
+        let rows = start..rows.end.min(start + GROUP);
+        let used = rows.len() * outputs;
+        for (row, margins) in rows.clone().zip(margins.chunks_exact_mut(outputs)) {
+            let (indices, values) = x.row(row);
+            row_margins(indices, values, weights, margins);
+        }
         coefficients.fill(0.0);
-        totals.loss += record(row, &margins, &mut coefficients);
-        if let [coefficient] = coefficients[..] {
-            for (&j, &value) in indices.iter().zip(values) {
-                totals.gradient[j as usize] += coefficient * f64::from(value);
-            }
-        } else {
-            for (&j, &value) in indices.iter().zip(values) {
-                let sums = &mut totals.gradient[j as usize * outputs..][..outputs];
-                for (sum, coefficient) in sums.iter_mut().zip(&coefficients) {
-                    *sum += coefficient * f64::from(value);
+        let (margins, coefficients) = (&margins[..used], &mut coefficients[..used]);
+        totals.loss = losses(isa, link, start, margins, coefficients, totals.loss);
+        for (row, coefficients) in rows.zip(coefficients.chunks_exact(outputs)) {
+            let (indices, values) = x.row(row);
+            if let [coefficient] = coefficients {
+                for (&j, &value) in indices.iter().zip(values) {
+                    totals.gradient[j as usize] += coefficient * f64::from(value);
+                }
+            } else {
+                for (&j, &value) in indices.iter().zip(values) {
+                    let sums = &mut totals.gradient[j as usize * outputs..][..outputs];
+                    for (sum, coefficient) in sums.iter_mut().zip(coefficients) {
+                        *sum += coefficient * f64::from(value);
+                    }
                 }
             }
         }
@@ -98,15 +98,22 @@ fn dot(indices: &[u32], values: &[f32], weights: &[f64]) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// All margins, `outputs` for each row.
-pub(super) fn margins(x: &Csr, weights: &[f64], outputs: usize) -> Vec<f64> {
+/// All margins, `outputs` for each row, each row's as `map` leaves them.
+pub(super) fn margins(
+    x: &Csr,
+    weights: &[f64],
+    outputs: usize,
+    map: &(impl Fn(usize, &mut [f64]) + Sync),
+) -> Vec<f64> {
     let turned = (outputs > 1).then(|| transpose(weights, outputs, x.cols()));
     let weights = turned.as_deref().unwrap_or(weights);
     let mut all = vec![0.0; x.rows() * outputs];
     all.par_chunks_mut(SPARSE_CHUNK * outputs).enumerate().for_each(|(chunk, all)| {
         for (k, margins) in all.chunks_mut(outputs).enumerate() {
-            let (indices, values) = x.row(chunk * SPARSE_CHUNK + k);
+            let row = chunk * SPARSE_CHUNK + k;
+            let (indices, values) = x.row(row);
             row_margins(indices, values, weights, margins);
+            map(row, margins);
         }
     });
     all
