@@ -91,7 +91,7 @@ pub use change::{PushError, RemoveError};
 pub use csr::Csr;
 pub use dense::Dense;
 pub use gram::{
-    GramError, Summing, weighted_block_gram, weighted_block_gram_onto, weighted_gram,
+    GramError, Products, Summing, weighted_block_gram, weighted_block_gram_onto, weighted_gram,
     weighted_gram_onto,
 };
 pub use kernel::{GROUP, sum_of_squares};

@@ -1,11 +1,10 @@
 //! Second-order information at one point: steers solvers, certifies nothing.
 
-use efface_matrix::{Matrix, margins};
+use efface_matrix::{Products, margins};
 use faer::Mat;
 
 use super::parts::Sum;
 use super::streamed::Stream;
-use super::sums::Sample;
 use super::{Objective, Records, SumError};
 use crate::loss::{RecordCurvature, with};
 
@@ -55,60 +54,21 @@ impl Objective<'_> {
     /// # Errors
     /// When the curvature is not of these records, or the matrix does not fit in memory.
     pub fn hessian(&self, curvature: &Curvature) -> Result<Mat<f64>, SumError> {
-        let mut hessian = self.hessian_sum(curvature)?;
-        self.regularised(&mut hessian);
-        Ok(hessian)
+        self.hessian_in(curvature, Products::Double)
     }
 
-    /// About the Hessian of F at `weights`, lower triangle filled, P x P, from one in `every` chunks of records,
-    /// as [`largest_sampling`](Self::largest_sampling) allows; the Hessian where that is 1.
+    /// The same by products of a kind; always of [`Products::Double`] where the records are in parts.
     ///
     /// # Errors
     /// As [`hessian`](Self::hessian).
-    pub(crate) fn sampled_hessian(
+    pub(crate) fn hessian_in(
         &self,
-        weights: &[f64],
-        every: usize,
+        curvature: &Curvature,
+        products: Products,
     ) -> Result<Mat<f64>, SumError> {
-        let mut hessian = match self.records {
-            Records::Whole(data) => {
-                let sample = Sample { every, before: 0 };
-                data.hessian(&data.sampled_curvature(self.constants.loss(), weights, sample)?)?
-            }
-            Records::Parts(parts) => Sum::of(parts, self.constants).hessian(weights)?,
-            Records::Streamed(records) => {
-                Stream::of(records, self.constants).hessian(weights, every)?
-            }
-        };
-        if every > 1 {
-            let records = self.records();
-            let sampled = Sample { every, before: 0 }.of(records);
-            let scale = records as f64 / sampled as f64;
-            for j in 0..hessian.ncols() {
-                hessian.col_as_slice_mut(j)[j..].iter_mut().for_each(|h| *h *= scale);
-            }
-        }
+        let mut hessian = self.sum_in(curvature, products)?;
         self.regularised(&mut hessian);
         Ok(hessian)
-    }
-
-    /// One in how many chunks has at least so many records for each parameter; 1 where the Hessian is formed
-    /// from all records: sparse ones, whose products cost little, those in parts, and losses whose
-    /// Hessian is the same everywhere or jumps, as one of all records then ends the search at once.
-    pub(crate) fn largest_sampling(&self, records_per_parameter: f64) -> usize {
-        let loss = self.constants.loss();
-        let sparse = match self.records {
-            Records::Whole(data) => matches!(data.x(), Matrix::Sparse(_)),
-            Records::Parts(_) => true,
-            Records::Streamed(records) => records.is_sparse(),
-        };
-        let moved = farthest(loss.outputs(), 1.0);
-        let smooth = with(loss, |link| link.bending(&moved)).is_some_and(|bending| bending > 0.0);
-        if sparse || !smooth {
-            return 1;
-        }
-        let fewest = records_per_parameter * self.constants.parameters() as f64;
-        ((self.records() as f64 / fewest.max(1.0)) as usize).max(1)
     }
 
     /// The second derivatives of the losses, summed over the records: lower triangle filled, P x P.
@@ -116,31 +76,40 @@ impl Objective<'_> {
     /// # Errors
     /// As [`hessian`](Self::hessian).
     pub(crate) fn hessian_sum(&self, curvature: &Curvature) -> Result<Mat<f64>, SumError> {
+        self.sum_in(curvature, Products::Double)
+    }
+
+    fn sum_in(&self, curvature: &Curvature, products: Products) -> Result<Mat<f64>, SumError> {
         match (self.records, curvature) {
-            (Records::Whole(data), Curvature::Here(curvature)) => Ok(data.hessian(curvature)?),
+            (Records::Whole(data), Curvature::Here(curvature)) => {
+                Ok(data.hessian_in(curvature, products)?)
+            }
             (Records::Parts(parts), Curvature::At(weights)) => {
                 Sum::of(parts, self.constants).hessian(weights)
             }
             (Records::Streamed(records), Curvature::At(weights)) => {
-                Stream::of(records, self.constants).hessian(weights, 1)
+                Stream::of(records, self.constants).hessian(weights, products)
             }
             _ => Err(SumError::Mixed),
         }
     }
 
-    /// The blocks of the Hessian that couple no classes, each d x d, lower triangle filled; none
-    /// where the loss has no classes or the records are in parts.
+    /// The blocks of the Hessian that couple no classes, each d x d, lower triangle filled, by products of a
+    /// kind; none where the loss has no classes or the records are in parts.
     ///
     /// # Errors
     /// As [`hessian`](Self::hessian).
     pub(crate) fn class_blocks(
         &self,
         curvature: &Curvature,
+        products: Products,
     ) -> Result<Option<Vec<Mat<f64>>>, SumError> {
         let blocks = match (self.records, curvature) {
-            (Records::Whole(data), Curvature::Here(curvature)) => data.class_blocks(curvature)?,
+            (Records::Whole(data), Curvature::Here(curvature)) => {
+                data.class_blocks(curvature, products)?
+            }
             (Records::Streamed(records), Curvature::At(weights)) => {
-                Stream::of(records, self.constants).class_blocks(weights)?
+                Stream::of(records, self.constants).class_blocks(weights, products)?
             }
             _ => None,
         };

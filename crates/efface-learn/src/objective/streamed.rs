@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 
 use efface_matrix::{
-    CHUNK, SPARSE_CHUNK, Summing, Totals, TwiceTotals, additions, dense_additions, margins, windows,
+    CHUNK, Products, SPARSE_CHUNK, Summing, Totals, TwiceTotals, additions, dense_additions,
+    margins, windows,
 };
 use faer::Mat;
 
@@ -11,7 +12,6 @@ use super::{ObjectiveError, SumError, check_records, check_total};
 use crate::constants::{Constants, Summation};
 use crate::dataset::{Dataset, DatasetError};
 use crate::loss::with;
-use crate::objective::sums::Sample;
 
 /// Records in a fixed order that are not in memory together.
 ///
@@ -92,31 +92,37 @@ impl<'a> Stream<'a> {
         Ok(sum.map_or_else(|| vec![0.0; vector.len()], |sum| sum.gradient))
     }
 
-    /// Of every so many chunks of records.
-    pub(super) fn hessian(&self, weights: &[f64], every: usize) -> Result<Mat<f64>, SumError> {
+    pub(super) fn hessian(
+        &self,
+        weights: &[f64],
+        products: Products,
+    ) -> Result<Mat<f64>, SumError> {
         let loss = self.constants.loss();
         // Margins that bend alike have one block in common.
         let blocks = with(loss, |link| link.curvature(Vec::new(), &[])).blocks();
         let outputs = loss.outputs().max(1);
         let order = self.constants.parameters() / outputs * blocks;
-        let sum = self.gram(order, &|sum, data, before| {
+        let sum = self.gram(order, &|sum, data| {
             let sum = sum.and_then(|mut sum| sum.pop());
-            let curvature = data.sampled_curvature(loss, weights, Sample { every, before })?;
-            Ok(vec![data.gram_onto(sum, &curvature)?])
+            Ok(vec![data.gram_onto(sum, &data.curvature(loss, weights)?, products)?])
         })?;
         let sum = sum.and_then(|mut sum| sum.pop()).unwrap_or_else(|| Mat::zeros(order, order));
         Ok(crate::objective::sums::spread(sum, outputs / blocks))
     }
 
-    pub(super) fn class_blocks(&self, weights: &[f64]) -> Result<Option<Vec<Mat<f64>>>, SumError> {
+    pub(super) fn class_blocks(
+        &self,
+        weights: &[f64],
+        products: Products,
+    ) -> Result<Option<Vec<Mat<f64>>>, SumError> {
         let loss = self.constants.loss();
         let outputs = loss.outputs().max(1);
         if with(loss, |link| link.curvature(Vec::new(), &[])).classes().is_none() {
             return Ok(None);
         }
         let cols = self.constants.parameters() / outputs;
-        let sum = self.gram(cols, &|sum, data, _| {
-            let blocks = data.class_blocks_onto(sum, &data.curvature(loss, weights)?)?;
+        let sum = self.gram(cols, &|sum, data| {
+            let blocks = data.class_blocks_onto(sum, &data.curvature(loss, weights)?, products)?;
             Ok(blocks.unwrap_or_default())
         })?;
         Ok(Some(sum.unwrap_or_else(|| vec![Mat::zeros(cols, cols); outputs])))
@@ -157,16 +163,10 @@ impl<'a> Stream<'a> {
 
     /// Sums of outer products, of matrices of this order.
     fn gram(&self, order: usize, add: &AddOnto<'_>) -> Result<Option<Vec<Mat<f64>>>, SumError> {
-        let mut before = 0;
-        let mut after = |data: &Dataset| {
-            let first = before;
-            before += data.rows();
-            first
-        };
         match Summing::of(self.records.is_sparse(), order) {
             Summing::Tree(chunk) => self.fold(
                 chunk,
-                |data| add(None, data, after(data)),
+                |data| add(None, data),
                 |mut left, right| {
                     left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
                     left
@@ -175,7 +175,7 @@ impl<'a> Stream<'a> {
             Summing::InOrder(chunk) => {
                 let mut sum = None;
                 let of = |data: &Dataset| {
-                    sum = Some(add(sum.take(), data, after(data))?);
+                    sum = Some(add(sum.take(), data)?);
                     Ok(())
                 };
                 self.fold(chunk, of, |(), ()| ())?;
@@ -219,11 +219,9 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Adds a window, which has so many records before it, to sums, or makes sums of it alone.
-type AddOnto<'a> = dyn Fn(Option<Vec<Mat<f64>>>, &Dataset, usize) -> Result<Vec<Mat<f64>>, SumError>
-    + Send
-    + Sync
-    + 'a;
+/// Adds a window to sums, or makes sums of it alone.
+type AddOnto<'a> =
+    dyn Fn(Option<Vec<Mat<f64>>>, &Dataset) -> Result<Vec<Mat<f64>>, SumError> + Send + Sync + 'a;
 
 fn changed() -> SumError {
     SumError::Unread("the number of records changed between two passes".to_owned())

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use efface_matrix::{Matrix, Row};
+use efface_matrix::{Matrix, Products, Row};
 use efface_privacy::event::State;
 
 use super::*;
@@ -84,18 +84,19 @@ fn agree(whole: &Objective<'_>, streamed: &Objective<'_>, what: &str) {
         [whole, streamed].map(|objective| (objective, objective.curvature(&weights).unwrap()));
     let [one, other] = both.clone().map(|(o, at)| bits(&lower_triangle(&o.hessian(&at).unwrap())));
     assert_eq!(one, other, "{what}");
-    for every in [1, 3].map(|every| whole.largest_sampling(0.0).min(every)) {
-        let [one, other] = [whole, streamed]
-            .map(|o| bits(&lower_triangle(&o.sampled_hessian(&weights, every).unwrap())));
-        assert_eq!(one, other, "{what}, one chunk in {every}");
-    }
     let [one, other] = both.clone().map(|(o, at)| bits(&o.product(&at, &vector).unwrap()));
     assert_eq!(one, other, "{what}");
-    let blocks = both.clone().map(|(o, at)| {
-        let blocks = o.class_blocks(&at).unwrap();
-        blocks.map(|blocks| blocks.iter().map(|b| bits(&lower_triangle(b))).collect::<Vec<_>>())
-    });
-    assert_eq!(blocks[0], blocks[1], "{what}");
+    for products in [Products::Single, Products::Double] {
+        let hessians = both
+            .clone()
+            .map(|(o, at)| bits(&lower_triangle(&o.hessian_in(&at, products).unwrap())));
+        assert_eq!(hessians[0], hessians[1], "{what}");
+        let blocks = both.clone().map(|(o, at)| {
+            let blocks = o.class_blocks(&at, products).unwrap();
+            blocks.map(|blocks| blocks.iter().map(|b| bits(&lower_triangle(b))).collect::<Vec<_>>())
+        });
+        assert_eq!(blocks[0], blocks[1], "{what}");
+    }
     assert_eq!(whole.bending(&vector), streamed.bending(&vector), "{what}");
     assert_eq!(both[1].0.hessian(&both[0].1), Err(SumError::Mixed));
     assert_eq!(streamed.data().map(Dataset::rows), Err(SumError::InWindows));

@@ -1,8 +1,8 @@
 //! What an objective needs of one data set: sums over its records.
 
 use efface_matrix::{
-    CHUNK, GROUP, GramError, Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass,
-    mapped_margins, twice_totals, weighted_block_gram_onto, weighted_gram, weighted_gram_onto,
+    GROUP, GramError, Link, PassError, Products, Totals, TwiceTotals, curvature_pass, fused_pass,
+    mapped_margins, twice_totals, weighted_block_gram_onto, weighted_gram_onto,
 };
 use faer::Mat;
 
@@ -90,35 +90,8 @@ impl Visitor for TwicePass<'_> {
     }
 }
 
-/// Every so many chunks of dense rows, counted from the first of all records, and the number of records
-/// before these: a part of them that says about what all say of second derivatives.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sample {
-    pub(super) every: usize,
-    pub(super) before: usize,
-}
-
-impl Sample {
-    /// All records.
-    pub(super) const ALL: Self = Self { every: 1, before: 0 };
-
-    /// Whether it has the chunk that begins with this row of the data set.
-    fn has(self, row: usize) -> bool {
-        ((self.before + row) / CHUNK).is_multiple_of(self.every)
-    }
-
-    /// How many of so many records it has.
-    pub(super) fn of(self, records: usize) -> usize {
-        let chunks = records.div_ceil(CHUNK);
-        let last = chunks.saturating_sub(1);
-        let whole = chunks.div_ceil(self.every) * CHUNK;
-        let short = if last.is_multiple_of(self.every) { chunks * CHUNK - records } else { 0 };
-        whole - short
-    }
-}
-
-/// As [`Pass`], for the curvature of every record, zeros of those that a sample has not.
-struct Bends<'a>(Pass<'a>, Sample);
+/// As [`Pass`], for the curvature of every record.
+struct Bends<'a>(Pass<'a>);
 
 impl Visitor for Bends<'_> {
     type Output = Result<RecordCurvature, PassError>;
@@ -126,8 +99,7 @@ impl Visitor for Bends<'_> {
     fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
         let Pass { data, outputs, weights } = self.0;
         let (targets, sample_weights) = (data.y(), data.sample_weights());
-        let wanted = |row| self.1.has(row);
-        let bent = mapped_margins(data.x(), weights, outputs, wanted, |row, margins| {
+        let bent = mapped_margins(data.x(), weights, outputs, |row, margins| {
             loss.bend(margins, targets[row], sample_weights[row]);
         })?;
         Ok(loss.curvature(bent, sample_weights))
@@ -166,18 +138,7 @@ impl Dataset {
     /// # Errors
     /// When `weights` has not one entry per parameter.
     pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<RecordCurvature, PassError> {
-        self.sampled_curvature(loss, weights, Sample::ALL)
-    }
-
-    /// As [`curvature`](Self::curvature), with zeros for dense rows that the sample has not, for a loss
-    /// whose records do not bend equally.
-    pub(super) fn sampled_curvature(
-        &self,
-        loss: Loss,
-        weights: &[f64],
-        sample: Sample,
-    ) -> Result<RecordCurvature, PassError> {
-        visit(loss, Bends(Pass { data: self, outputs: loss.outputs(), weights }, sample))
+        visit(loss, Bends(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
     /// The second derivatives of the losses, summed over the records: P x P, lower triangle filled.
@@ -185,11 +146,20 @@ impl Dataset {
     /// # Errors
     /// When the curvature is not that of this data set, or the matrix does not fit in memory.
     pub fn hessian(&self, curvature: &RecordCurvature) -> Result<Mat<f64>, GramError> {
+        self.hessian_in(curvature, Products::Double)
+    }
+
+    /// The same by products of a kind.
+    pub(super) fn hessian_in(
+        &self,
+        curvature: &RecordCurvature,
+        products: Products,
+    ) -> Result<Mat<f64>, GramError> {
         let outputs = match curvature {
             RecordCurvature::Equal { outputs, .. } => *outputs,
             RecordCurvature::Scalar(_) | RecordCurvature::Classes { .. } => 1,
         };
-        Ok(spread(self.gram_onto(None, curvature)?, outputs))
+        Ok(spread(self.gram_onto(None, curvature, products)?, outputs))
     }
 
     /// The same added to that of records before these, where one is given; of one margin alone where all
@@ -198,27 +168,29 @@ impl Dataset {
         &self,
         sum: Option<Mat<f64>>,
         curvature: &RecordCurvature,
+        products: Products,
     ) -> Result<Mat<f64>, GramError> {
         match curvature {
             RecordCurvature::Scalar(s) | RecordCurvature::Equal { weights: s, .. } => {
-                weighted_gram_onto(sum, self.x(), s)
+                weighted_gram_onto(sum, self.x(), s, products)
             }
             RecordCurvature::Classes { classes, probabilities } => {
-                weighted_block_gram_onto(sum, self.x(), *classes, probabilities)
+                weighted_block_gram_onto(sum, self.x(), *classes, probabilities, products)
             }
         }
     }
 
     /// The blocks of [`hessian`](Self::hessian) that couple no classes, each d x d, lower triangle
-    /// filled; none where the curvature is not that of several classes.
+    /// filled, by products of a kind; none where the curvature is not that of several classes.
     ///
     /// # Errors
     /// As [`hessian`](Self::hessian).
     pub(crate) fn class_blocks(
         &self,
         curvature: &RecordCurvature,
+        products: Products,
     ) -> Result<Option<Vec<Mat<f64>>>, GramError> {
-        self.class_blocks_onto(None, curvature)
+        self.class_blocks_onto(None, curvature, products)
     }
 
     /// The same added to those of records before these, where they are given.
@@ -226,6 +198,7 @@ impl Dataset {
         &self,
         sums: Option<Vec<Mat<f64>>>,
         curvature: &RecordCurvature,
+        products: Products,
     ) -> Result<Option<Vec<Mat<f64>>>, GramError> {
         let RecordCurvature::Classes { classes, probabilities } = curvature else {
             return Ok(None);
@@ -246,8 +219,8 @@ impl Dataset {
             // Equal at zeros, where training starts.
             let block = match (blocks.last(), &mut sums) {
                 (Some(last), None) if weights == before => last.clone(),
-                (_, None) => weighted_gram(self.x(), &weights)?,
-                (_, Some(sums)) => weighted_gram_onto(sums.next(), self.x(), &weights)?,
+                (_, None) => weighted_gram_onto(None, self.x(), &weights, products)?,
+                (_, Some(sums)) => weighted_gram_onto(sums.next(), self.x(), &weights, products)?,
             };
             blocks.push(block);
             before = weights;

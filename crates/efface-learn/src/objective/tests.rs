@@ -226,37 +226,3 @@ fn mean_needs_a_record() {
     let refused = Objective::new(&constants, &empty).map(|_| ());
     assert_eq!(refused, Err(ObjectiveError::Minimum { minimum: 1, got: 0 }));
 }
-
-/// The second derivatives of a sample are those of its rows, as if all records were so many times these.
-#[test]
-fn a_sampled_hessian_is_that_of_its_rows() {
-    for loss in losses() {
-        let (n, d) = (2_700, 3);
-        let data = weighted(&dataset(loss, n, d, 3), 2.0, 8);
-        let constants = with_weights(&constants(loss, n as u64, d, 0.01), 2.0);
-        let objective = Objective::new(&constants, &data).unwrap();
-        let weights = vec![0.3; constants.parameters()];
-        let all = objective.hessian(&objective.curvature(&weights).unwrap()).unwrap();
-        assert_eq!(objective.sampled_hessian(&weights, 1).unwrap(), all);
-        if objective.largest_sampling(1.0) == 1 {
-            continue;
-        }
-        let (many, few) = (objective.largest_sampling(10.0), objective.largest_sampling(1e6));
-        assert_eq!((many, few), (n / (10 * constants.parameters()), 1));
-        for (every, rows) in [(2, [0..512, 1024..1536, 2048..2560]), (5, [0..512, 2560..n, n..n])] {
-            let rows: Vec<usize> = rows.into_iter().flatten().collect();
-            let some = data.picked(rows.iter().copied()).unwrap();
-            let own = Objective::new(&constants, &some).unwrap();
-            let own = own.hessian(&own.curvature(&weights).unwrap()).unwrap();
-            let got = objective.sampled_hessian(&weights, every).unwrap();
-            let times = n as f64 / rows.len() as f64;
-            for j in 0..own.ncols() {
-                for i in j..own.ncols() {
-                    let lambda = if i == j { 0.01 } else { 0.0 };
-                    let expected = times * (own[(i, j)] - lambda) + lambda;
-                    assert!((got[(i, j)] - expected).abs() < 1e-12, "{loss:?} {i} {j}");
-                }
-            }
-        }
-    }
-}

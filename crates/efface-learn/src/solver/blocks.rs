@@ -1,5 +1,7 @@
 //! A preconditioner for losses of several classes: the blocks of the Hessian that couple no classes.
 
+use efface_matrix::Products;
+
 use super::SolveError;
 use super::factor::Factor;
 use super::run::{Point, Run};
@@ -23,12 +25,18 @@ impl Blocks {
         curvature: &Curvature,
         point: &Point,
     ) -> Result<Option<Self>, SolveError> {
-        let Some(blocks) = run.objective.class_blocks(curvature)? else { return Ok(None) };
-        run.hessians += 1;
-        run.multiplied(0, point.at.gradient_norm)?;
         let lambda = run.objective.constants().strong_convexity();
-        let factors: Option<Vec<Factor>> = blocks.into_iter().map(Factor::new).collect();
-        Ok(factors.map(|factors| Self { factors, lambda }))
+        for products in [Products::Single, Products::Double] {
+            let blocks = run.objective.class_blocks(curvature, products)?;
+            let Some(blocks) = blocks else { return Ok(None) };
+            run.hessians += 1;
+            run.multiplied(0, point.at.gradient_norm)?;
+            let factors: Option<Vec<Factor>> = blocks.into_iter().map(Factor::new).collect();
+            if let Some(factors) = factors {
+                return Ok(Some(Self { factors, lambda }));
+            }
+        }
+        Ok(None)
     }
 
     /// What the vector becomes where the inverse of the Hessian is wanted.

@@ -66,9 +66,9 @@ pub fn most_work(
     // last is followed by at least one.
     let fast = cap - 1 + looks * line_search::TRIALS as u64;
     let (hessians, products) = match solver {
-        // Each Hessian costs a product that prepares it.
-        Solver::Newton => (cap, cap),
-        Solver::NewtonCg => (newton_cg::PASSES, newton_cg::PASSES.saturating_mul(products)),
+        // Each Hessian costs a product that prepares it; one may be formed again in f64 at the same point.
+        Solver::Newton => (cap + 1, cap + 1),
+        Solver::NewtonCg => (2 * newton_cg::PASSES, newton_cg::PASSES.saturating_mul(products)),
         _ => (0, cap.saturating_mul(products)),
     };
     let last = Caps::of(constants, start_norm, target);

@@ -1,13 +1,14 @@
-//! Gram matrices of dense rows: panels of rows, widened and scaled, multiplied by faer.
+//! Gram matrices of dense rows: panels of rows, scaled, and widened where products are in f64, multiplied by
+//! faer.
 
 use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::traits::ComplexField;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::{GramError, Weights, zeros};
+use super::{GramError, Products, Weights, zeros, zeros_of};
 use crate::dense::Dense;
 use crate::tree::{CHUNK, reduce_chunks};
 
@@ -20,15 +21,18 @@ pub(super) const LEAF_ROWS: usize = 1024;
 pub(super) const PANEL_ROWS: usize = CHUNK;
 /// Tiles are halved until they are at most this wide.
 const TILE: usize = 128;
+/// Columns of a tile on the diagonal that are formed together.
+const STRIP: usize = 24;
 
 pub(super) fn gram(
     x: &Dense,
     blocks: usize,
     weights: Weights<'_>,
     order: usize,
+    products: Products,
 ) -> Result<Mat<f64>, GramError> {
     let leaf_rows = if order <= NARROW { LEAF_ROWS } else { x.rows() };
-    let leaf = |rows| onto(zeros(order)?, x, rows, blocks, weights);
+    let leaf = |rows| onto(zeros(order)?, x, rows, blocks, weights, products);
     let merge = |left: Result<Mat<f64>, GramError>, right: Result<Mat<f64>, GramError>| {
         let mut left = left?;
         left += right?;
@@ -37,9 +41,22 @@ pub(super) fn gram(
     reduce_chunks(x.rows(), leaf_rows, leaf, merge).unwrap_or_else(|| zeros(order))
 }
 
-/// Adds rows to the sum of those before them, panel by panel. A panel whose weights are all zero adds
-/// nothing and is not read.
+/// Adds rows to the sum of those before them, panel by panel.
 pub(super) fn onto(
+    sum: Mat<f64>,
+    x: &Dense,
+    rows: Range<usize>,
+    blocks: usize,
+    weights: Weights<'_>,
+    products: Products,
+) -> Result<Mat<f64>, GramError> {
+    match products {
+        Products::Double => onto_in::<f64>(sum, x, rows, blocks, weights),
+        Products::Single => onto_in::<f32>(sum, x, rows, blocks, weights),
+    }
+}
+
+fn onto_in<T: Factor>(
     mut sum: Mat<f64>,
     x: &Dense,
     rows: Range<usize>,
@@ -47,27 +64,25 @@ pub(super) fn onto(
     weights: Weights<'_>,
 ) -> Result<Mat<f64>, GramError> {
     let (cols, order) = (x.cols(), sum.ncols());
-    let mut plain = Panel::new(cols, PANEL_ROWS.min(rows.len()), order)?;
-    let mut scaled = Panel::new(cols, PANEL_ROWS.min(rows.len()), order)?;
+    let mut plain = Panel::<T>::new(cols, PANEL_ROWS.min(rows.len()), order)?;
+    let mut scaled = Panel::<T>::new(cols, PANEL_ROWS.min(rows.len()), order)?;
+    let mut part = T::part(cols, order)?;
     for start in rows.clone().step_by(PANEL_ROWS) {
         let rows = start..rows.end.min(start + PANEL_ROWS);
-        let mut filled = false;
+        plain.fill(x, rows.clone(), |_| 1.0);
         for a in 0..blocks {
             for b in 0..=a {
-                if rows.clone().all(|i| weights(i, a, b) == 0.0) {
-                    continue;
-                }
-                if !filled {
-                    plain.fill(x, rows.clone(), |_| 1.0);
-                    filled = true;
-                }
                 scaled.fill(x, rows.clone(), |i| weights(i, a, b));
                 let block = sum.as_mut().submatrix_mut(a * cols, b * cols, cols, cols);
-                add_lower(block, plain.columns(rows.len()), scaled.columns(rows.len()));
+                let (plain, scaled) = (plain.columns(rows.len()), scaled.columns(rows.len()));
+                T::add_products(block, &mut part, plain, scaled);
             }
         }
     }
     for a in 0..blocks {
+        let mut block = sum.as_mut().submatrix_mut(a * cols, a * cols, cols, cols);
+        (1..cols)
+            .for_each(|column| block.as_mut().col_mut(column).subrows_mut(0, column).fill(0.0));
         for b in 0..a {
             mirror(sum.as_mut().submatrix_mut(a * cols, b * cols, cols, cols));
         }
@@ -75,53 +90,140 @@ pub(super) fn onto(
     Ok(sum)
 }
 
-/// One column of f64 per row of data.
-struct Panel {
-    values: Vec<f64>,
+/// What rows are multiplied in.
+trait Factor: ComplexField + Copy + Default + Send + Sync {
+    /// Where products of a panel are summed before they join the sum.
+    type Part;
+
+    fn part(cols: usize, order: usize) -> Result<Self::Part, GramError>;
+
+    /// A scale, and `x` times it.
+    fn scale(scale: f64) -> Self;
+    fn times(self, x: f32) -> Self;
+
+    /// Adds to the lower triangle of `sum` that of `left` times `right` transposed, as `add_lower` does.
+    fn add_products(
+        sum: MatMut<'_, f64>,
+        part: &mut Self::Part,
+        left: MatRef<'_, Self>,
+        right: MatRef<'_, Self>,
+    );
+}
+
+impl Factor for f64 {
+    type Part = ();
+
+    fn part(_: usize, _: usize) -> Result<(), GramError> {
+        Ok(())
+    }
+
+    fn scale(scale: f64) -> Self {
+        scale
+    }
+
+    #[inline(always)]
+    fn times(self, x: f32) -> Self {
+        self * Self::from(x)
+    }
+
+    fn add_products(
+        sum: MatMut<'_, f64>,
+        (): &mut (),
+        left: MatRef<'_, f64>,
+        right: MatRef<'_, f64>,
+    ) {
+        add_lower(sum, left, right);
+    }
+}
+
+impl Factor for f32 {
+    type Part = Mat<f32>;
+
+    fn part(cols: usize, order: usize) -> Result<Mat<f32>, GramError> {
+        zeros_of(cols).ok_or(GramError::Memory { order })
+    }
+
+    fn scale(scale: f64) -> Self {
+        scale as Self
+    }
+
+    #[inline(always)]
+    fn times(self, x: f32) -> Self {
+        self * x
+    }
+
+    fn add_products(
+        sum: MatMut<'_, f64>,
+        part: &mut Mat<f32>,
+        left: MatRef<'_, f32>,
+        right: MatRef<'_, f32>,
+    ) {
+        part.fill(0.0);
+        add_lower(part.as_mut(), left, right);
+        let part = part.as_ref();
+        let columns = sum.par_col_chunks_mut(TILE).zip(part.par_col_chunks(TILE)).enumerate();
+        columns.for_each(|(tile, (mut sum, part))| {
+            for column in 0..sum.ncols() {
+                let first = tile * TILE + column;
+                for row in first..sum.nrows() {
+                    sum[(row, column)] += f64::from(part[(row, column)]);
+                }
+            }
+        });
+    }
+}
+
+/// One column of numbers per row of data.
+struct Panel<T> {
+    values: Vec<T>,
     cols: usize,
     stride: usize,
 }
 
-impl Panel {
+impl<T: Factor> Panel<T> {
     fn new(cols: usize, rows: usize, order: usize) -> Result<Self, GramError> {
-        let stride = (cols.div_ceil(8) | 1) * 8;
+        let line = 64 / size_of::<T>();
+        let stride = (cols.div_ceil(line) | 1) * line;
         let mut values = Vec::new();
         let length = stride.checked_mul(rows).ok_or(GramError::Memory { order })?;
         values.try_reserve_exact(length).map_err(|_| GramError::Memory { order })?;
-        values.resize(length, 0.0);
+        values.resize(length, T::default());
         Ok(Self { values, cols, stride })
     }
 
     fn fill(&mut self, x: &Dense, rows: Range<usize>, scale: impl Fn(usize) -> f64 + Sync) {
-        let columns = self.values.par_chunks_mut(self.stride).with_min_len(64);
-        columns.zip(rows).for_each(|(column, i)| {
-            let s = scale(i);
+        let fill = |(column, i): (&mut [T], usize)| {
+            let s = T::scale(scale(i));
             for (value, x) in column.iter_mut().zip(x.row(i)) {
-                *value = s * f64::from(*x);
+                *value = s.times(*x);
             }
-        });
+        };
+        if self.cols <= TILE {
+            // Panels of narrow rows are made by several threads as they are.
+            self.values.chunks_mut(self.stride).zip(rows).for_each(fill);
+        } else {
+            let columns = self.values.par_chunks_mut(self.stride).with_min_len(64);
+            columns.zip(rows).for_each(fill);
+        }
     }
 
-    fn columns(&self, rows: usize) -> MatRef<'_, f64> {
+    fn columns(&self, rows: usize) -> MatRef<'_, T> {
         MatRef::from_column_major_slice_with_stride(&self.values, self.cols, rows, self.stride)
     }
 }
 
-/// Adds to the lower triangle of `sum` that of `left` times `right` transposed.
-fn add_lower(sum: MatMut<'_, f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
+/// Adds to the lower triangle of `sum` that of `left` times `right` transposed; what is above the diagonal
+/// becomes anything.
+fn add_lower<T: Factor>(sum: MatMut<'_, T>, left: MatRef<'_, T>, right: MatRef<'_, T>) {
     let order = sum.nrows();
     if order <= TILE {
-        triangular::matmul(
-            sum,
-            BlockStructure::TriangularLower,
-            Accum::Add,
-            left,
-            BlockStructure::Rectangular,
-            right.transpose(),
-            BlockStructure::Rectangular,
-            1.0,
-            Par::Seq,
-        );
+        let mut sum = sum;
+        for first in (0..order).step_by(STRIP) {
+            let (height, width) = (order - first, STRIP.min(order - first));
+            let strip = sum.as_mut().submatrix_mut(first, first, height, width);
+            let (left, right) = (left.subrows(first, height), right.subrows(first, width));
+            matmul(strip, Accum::Add, left, right.transpose(), T::one_impl(), Par::Seq);
+        }
         return;
     }
     let half = middle(order);
@@ -140,10 +242,10 @@ fn add_lower(sum: MatMut<'_, f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>
 }
 
 /// Adds to all of `sum` `left` times `right` transposed.
-fn add_tile(sum: MatMut<'_, f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
+fn add_tile<T: Factor>(sum: MatMut<'_, T>, left: MatRef<'_, T>, right: MatRef<'_, T>) {
     let (rows, cols) = (sum.nrows(), sum.ncols());
     if rows <= 2 * TILE && cols <= 2 * TILE {
-        matmul(sum, Accum::Add, left, right.transpose(), 1.0, Par::Seq);
+        matmul(sum, Accum::Add, left, right.transpose(), T::one_impl(), Par::Seq);
     } else if rows >= cols {
         let half = middle(rows);
         let (upper, lower) = sum.split_at_row_mut(half);

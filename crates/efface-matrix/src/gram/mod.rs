@@ -42,6 +42,16 @@ pub enum GramError {
 /// Weight of record i in block (a, b) of the result.
 type Weights<'a> = &'a (dyn Fn(usize, usize, usize) -> f64 + Sync);
 
+/// What the products of a Gram matrix of dense rows are made and, for 512 rows, summed in; further sums, and all
+/// of sparse rows, are in f64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Products {
+    /// f64: rounding is that of the sums.
+    Double,
+    /// f32, about twice as fast: entries are off by some 1e-7 of the sum of their products' sizes.
+    Single,
+}
+
 /// sum_i s_i x_i x_i^T: the lower triangle, `x.cols()` square; zeros above the diagonal.
 ///
 /// `s` holds one weight per row, at least 0. Products and sums in f64, in an order fixed by the
@@ -55,10 +65,10 @@ type Weights<'a> = &'a (dyn Fn(usize, usize, usize) -> f64 + Sync);
 /// # Errors
 /// When `s` has the wrong length, a weight is negative or not finite, or memory is refused.
 pub fn weighted_gram(x: &Matrix, s: &[f64]) -> Result<Mat<f64>, GramError> {
-    weighted_gram_onto(None, x, s)
+    weighted_gram_onto(None, x, s, Products::Double)
 }
 
-/// As [`weighted_gram`], for rows that follow those of a sum: see [`Summing`].
+/// As [`weighted_gram`], for rows that follow those of a sum (see [`Summing`]), by products of a kind.
 ///
 /// # Errors
 /// As there; when the sum is not of order `x.cols()`.
@@ -66,9 +76,10 @@ pub fn weighted_gram_onto(
     sum: Option<Mat<f64>>,
     x: &Matrix,
     s: &[f64],
+    products: Products,
 ) -> Result<Mat<f64>, GramError> {
     check("s", s, x.rows())?;
-    form(sum, x, 1, &|i, _, _| s[i])
+    form(sum, x, 1, &|i, _, _| s[i], products)
 }
 
 /// The softmax Hessian sum_i (diag(p_i) - p_i p_i^T / s_i) (x) x_i x_i^T, s_i = sum of p_i: the
@@ -82,10 +93,10 @@ pub fn weighted_gram_onto(
 /// # Errors
 /// When `p` has the wrong length, a weight is negative or not finite, or memory is refused.
 pub fn weighted_block_gram(x: &Matrix, classes: usize, p: &[f64]) -> Result<Mat<f64>, GramError> {
-    weighted_block_gram_onto(None, x, classes, p)
+    weighted_block_gram_onto(None, x, classes, p, Products::Double)
 }
 
-/// As [`weighted_block_gram`], for rows that follow those of a sum: see [`Summing`].
+/// As [`weighted_block_gram`], for rows that follow those of a sum (see [`Summing`]), by products of a kind.
 ///
 /// # Errors
 /// As there; when the sum is not of order `classes` times `x.cols()`.
@@ -94,10 +105,11 @@ pub fn weighted_block_gram_onto(
     x: &Matrix,
     classes: usize,
     p: &[f64],
+    products: Products,
 ) -> Result<Mat<f64>, GramError> {
     let expected = x.rows().checked_mul(classes).ok_or(GramError::Memory { order: usize::MAX })?;
     check("p", p, expected)?;
-    form(sum, x, classes, &|i, a, b| {
+    let weight = |i: usize, a: usize, b: usize| {
         let p = &p[i * classes..][..classes];
         let sum: f64 = p.iter().sum();
         if p[a] == 0.0 {
@@ -107,7 +119,8 @@ pub fn weighted_block_gram_onto(
         } else {
             -p[a] * (p[b] / sum)
         }
-    })
+    };
+    form(sum, x, classes, &weight, products)
 }
 
 fn check(name: &'static str, weights: &[f64], expected: usize) -> Result<(), GramError> {
@@ -156,15 +169,18 @@ fn form(
     x: &Matrix,
     blocks: usize,
     weights: Weights<'_>,
+    products: Products,
 ) -> Result<Mat<f64>, GramError> {
     let order = x.cols().checked_mul(blocks).ok_or(GramError::Memory { order: usize::MAX })?;
     match (sum, x) {
         (Some(sum), _) if (sum.nrows(), sum.ncols()) != (order, order) => {
             Err(GramError::Length { name: "sum", expected: order, got: sum.ncols() })
         }
-        (None, Matrix::Dense(x)) => dense::gram(x, blocks, weights, order),
+        (None, Matrix::Dense(x)) => dense::gram(x, blocks, weights, order, products),
         (None, Matrix::Sparse(x)) => sparse::gram(x, blocks, weights, order),
-        (Some(sum), Matrix::Dense(x)) => dense::onto(sum, x, 0..x.rows(), blocks, weights),
+        (Some(sum), Matrix::Dense(x)) => {
+            dense::onto(sum, x, 0..x.rows(), blocks, weights, products)
+        }
         (Some(sum), Matrix::Sparse(x)) => Ok(sparse::onto(sum, x, blocks, weights)),
     }
 }
@@ -172,9 +188,13 @@ fn form(
 /// A zero matrix whose columns are an odd number of cache lines apart: at a power-of-two distance
 /// a row of the matrix would fall into few sets of the cache.
 fn zeros(order: usize) -> Result<Mat<f64>, GramError> {
+    zeros_of(order).ok_or(GramError::Memory { order })
+}
+
+fn zeros_of<T: Default>(order: usize) -> Option<Mat<T>> {
     let stride = (order.div_ceil(8) | 1) * 8;
-    let mut matrix: Mat<f64> = Mat::new();
-    matrix.try_reserve(stride, order).map_err(|_| GramError::Memory { order })?;
-    matrix.resize_with(order, order, |_, _| 0.0);
-    Ok(matrix)
+    let mut matrix: Mat<T> = Mat::new();
+    matrix.try_reserve(stride, order).ok()?;
+    matrix.resize_with(order, order, |_, _| T::default());
+    Some(matrix)
 }

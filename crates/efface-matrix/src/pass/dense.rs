@@ -151,21 +151,17 @@ fn group_margins(
     }
 }
 
-/// All margins, `outputs` for each row, each row's as `map` leaves them; zeros in chunks that are not wanted.
+/// All margins, `outputs` for each row, each row's as `map` leaves them.
 pub(super) fn margins(
     x: &Dense,
     weights: &[f64],
     outputs: usize,
-    wanted: &(impl Fn(usize) -> bool + Sync),
     map: &(impl Fn(usize, &mut [f64]) + Sync),
 ) -> Vec<f64> {
     let isa = Isa::detect();
     let weights = Blocks::of(weights, x.cols());
     let mut all = vec![0.0; x.rows() * outputs];
     all.par_chunks_mut(CHUNK * outputs).enumerate().for_each(|(chunk, all)| {
-        if !wanted(chunk * CHUNK) {
-            return;
-        }
         let mut margins = vec![0.0; GROUP * outputs];
         for (group, all) in all.chunks_mut(GROUP * outputs).enumerate() {
             let start = chunk * CHUNK + group * GROUP;

@@ -118,11 +118,10 @@ pub fn fused_pass<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Tota
 /// # Errors
 /// As [`fused_pass`].
 pub fn margins(x: &Matrix, weights: &[f64], outputs: usize) -> Result<Vec<f64>, PassError> {
-    mapped_margins(x, weights, outputs, |_| true, |_, _| ())
+    mapped_margins(x, weights, outputs, |_, _| ())
 }
 
-/// As [`margins`], each row's replaced by what `map`, called once per row, makes of them. Chunks of dense
-/// rows ([`CHUNK`](crate::CHUNK)) that are not `wanted`, by their first row, are not read: theirs are zeros.
+/// As [`margins`], each row's replaced by what `map`, called once per row, makes of them.
 ///
 /// # Errors
 /// As [`fused_pass`].
@@ -130,12 +129,11 @@ pub fn mapped_margins(
     x: &Matrix,
     weights: &[f64],
     outputs: usize,
-    wanted: impl Fn(usize) -> bool + Sync,
     map: impl Fn(usize, &mut [f64]) + Sync,
 ) -> Result<Vec<f64>, PassError> {
     check(x.cols(), outputs, weights)?;
     Ok(match x {
-        Matrix::Dense(x) => dense::margins(x, weights, outputs, &wanted, &map),
+        Matrix::Dense(x) => dense::margins(x, weights, outputs, &map),
         Matrix::Sparse(x) => sparse::margins(x, weights, outputs, &map),
     })
 }
