@@ -13,6 +13,9 @@ use super::work::hessian_in_passes;
 /// Most gradient passes. Public, as it decides when the last resort takes over.
 pub(super) const PASSES: u64 = 200;
 
+/// Below so many parameters products in single precision save nothing. Public.
+const NARROW: usize = 32;
+
 /// Steps until the stopping rule holds or the cap is reached; returns the last point. `factor`
 /// may hold an older factor to begin with, and holds the last one used afterwards.
 pub(super) fn descend(
@@ -20,7 +23,8 @@ pub(super) fn descend(
     mut point: Point,
     factor: &mut Option<Factor>,
 ) -> Result<Point, SolveError> {
-    let mut products = Products::Single;
+    let narrow = run.objective.constants().parameters() < NARROW;
+    let mut products = if narrow { Products::Double } else { Products::Single };
     // Of the factor at hand: whether no step was made with it, and by what products it was made.
     let (mut fresh, mut made) = (false, products);
     let mut pairs = Pairs::default();
