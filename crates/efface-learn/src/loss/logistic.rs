@@ -5,8 +5,8 @@
 //! One exponential e = exp(-|t|) in [0, 1] per record: phi' is -e/(1+e) for t >= 0 and -1/(1+e)
 //! otherwise, each within 5 units of 2^-53 relative (2 for the exponential, one each for
 //! the sum and the quotient, rest slack); the declared rounding is 8. The value is
-//! log(1 + e) + max(-t, 0). Nothing overflows; where e underflows it is 0, and the error, below the smallest
-//! normal number, is counted in the slack.
+//! log(1 + e) + max(-t, 0). Nothing overflows; where e underflows the error is below the smallest
+//! normal number and is counted in the slack.
 
 use efface_matrix::GROUP;
 
