@@ -97,3 +97,45 @@ fn build(
     run.hessians += 1;
     Ok(Factor::new(run.objective.hessian_in(&curvature, products)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use efface_matrix::{Matrix, Row};
+
+    use super::*;
+    use crate::example::{constants, dataset};
+    use crate::objective::Objective;
+    use crate::solver::{Reached, Solver, Start, Stopping, solve, unwatched};
+    use crate::{Dataset, Loss};
+
+    /// Columns that are sums of others, and a lambda far below the rounding of single precision: its Hessian is not positive
+    /// definite, and the next one is formed in double precision.
+    #[test]
+    fn a_hessian_that_rounding_spoils_is_formed_again() {
+        let (loss, n, half, lambda) = (Loss::Logistic, 1500, 20, 1e-10);
+        let some = dataset(loss, n, half, 3);
+        let mut data = Dataset::new(Matrix::dense(2 * half), Vec::new()).unwrap();
+        for i in 0..n {
+            let mut row: Vec<f32> = some.x().row(i).iter().map(|(_, x)| 0.4 * x).collect();
+            row.extend_from_within(..);
+            for j in 0..half {
+                row[half + j] += row[(j + 1) % half];
+            }
+            data.push(Row::Dense(&row), some.y()[i]).unwrap();
+        }
+        let constants = constants(loss, n as u64, 2 * half, lambda);
+        assert!(constants.parameters() >= NARROW);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let zeros = vec![0.0; 2 * half];
+        let mut watch = unwatched;
+        let mut run = Run::new(&objective, 1e-12, &mut watch);
+        let point = run.visit(zeros.clone()).unwrap();
+        assert!(build(&mut run, &point, Products::Single).unwrap().is_none());
+        assert!(build(&mut run, &point, Products::Double).unwrap().is_some());
+        let start = Start { weights: &zeros, factor: None };
+        let stopping = Stopping { distance: 1e-2 };
+        let found = solve(&objective, Solver::Newton, stopping, start, &mut unwatched).unwrap();
+        assert_eq!(found.solver, Reached::By(Solver::Newton));
+        assert!(found.hessians >= 2 && found.distance <= 1e-2);
+    }
+}
