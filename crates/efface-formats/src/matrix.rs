@@ -106,21 +106,27 @@ pub(crate) fn deliver(
         arrays.features.image(),
     )?;
     let mut row = encoder.buffer();
-    let mut numbers = Vec::new();
+    let (mut numbers, mut singles) = (Vec::new(), Vec::new());
+    let copies = encoder.copies();
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
         let [id, subject, weight] = arrays.columns.each_mut().map(step);
         let (id, subject, weight) = (id?, subject?, weight?);
         let given = labelled(&mut arrays.labels, &names, &mut numbers)?;
         let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
-        arrays.features.numbers(&mut numbers);
-        let checked = check_bytes(divide, &numbers);
-        checked.and_then(|()| encoder.encode_numbers(&numbers, &mut row)).map_err(
-            |(column, fault)| {
-                let name = columns.name(column).unwrap_or_default();
-                ReadError::at(Place::new(file, spot).column(name), fault)
-            },
-        )?;
+        let copied =
+            copies && arrays.features.singles(&mut singles) && row.take(singles.iter().copied());
+        if !copied {
+            // The encoder says which number is at fault.
+            arrays.features.numbers(&mut numbers);
+            let checked = check_bytes(divide, &numbers);
+            checked.and_then(|()| encoder.encode_numbers(&numbers, &mut row)).map_err(
+                |(column, fault)| {
+                    let name = columns.name(column).unwrap_or_default();
+                    ReadError::at(Place::new(file, spot).column(name), fault)
+                },
+            )?;
+        }
         delivery.deliver(spot, &mut row, label, &Keys { id, subject, weight })?;
     }
     arrays.end()?;
@@ -144,7 +150,8 @@ fn deliver_raw(
     let columns = frame.feature_columns();
     delivery.begin(columns.clone(), sparse)?;
     let mut row = RawWriter::default();
-    let mut numbers = Vec::new();
+    let (mut numbers, mut singles) = (Vec::new(), Vec::new());
+    let copies = !sparse && divide == 1.0;
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
         let [id, subject, weight] = arrays.columns.each_mut().map(step);
@@ -152,14 +159,17 @@ fn deliver_raw(
         let given = labelled(&mut arrays.labels, &names, &mut numbers)?;
         let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
         delivery.begin_raw(spot, label, &mut row)?;
-        arrays.features.numbers(&mut numbers);
-        let fault = |column: usize, fault| {
-            let name = columns.name(column).unwrap_or_default();
-            ReadError::at(Place::new(file, spot).column(name), fault)
-        };
-        check_bytes(divide, &numbers).map_err(|(column, found)| fault(column, found))?;
-        row.numbers(numbers.iter().copied(), sparse)
-            .map_err(|(column, found)| fault(column as usize, found))?;
+        if !(copies && arrays.features.singles(&mut singles) && row.singles(&singles)) {
+            // What follows says which number is at fault.
+            arrays.features.numbers(&mut numbers);
+            let fault = |column: usize, fault| {
+                let name = columns.name(column).unwrap_or_default();
+                ReadError::at(Place::new(file, spot).column(name), fault)
+            };
+            check_bytes(divide, &numbers).map_err(|(column, found)| fault(column, found))?;
+            row.numbers(numbers.iter().copied(), sparse)
+                .map_err(|(column, found)| fault(column as usize, found))?;
+        }
         delivery.deliver_raw(spot, &row, label, &Keys { id, subject, weight })?;
     }
     arrays.end()?;

@@ -125,6 +125,9 @@ pub trait Sink {
 
     /// Called for every record that is kept, in input order. Ids may repeat: whether that is an
     /// error is the sink's to say.
+    ///
+    /// Dense rows come some thousands at a time, behind what is read already, so that a fault in one of the
+    /// rows after them may be told first.
     fn record(&mut self, record: Record<'_>) -> Result<(), SinkError>;
 }
 

@@ -1,6 +1,7 @@
 //! The records an objective is built on: rows, targets, weights, and the norm of each row.
 
 use efface_matrix::{Matrix, PushError, RemoveError, Row, sum_of_squares};
+use rayon::prelude::*;
 use zeroize::Zeroize;
 
 use crate::outward;
@@ -114,7 +115,7 @@ impl Dataset {
         if let Some(row) = sample_weights.iter().position(|&weight| !is_weight(weight)) {
             return Err(DatasetError::Weight { row, got: sample_weights[row] });
         }
-        let norms = (0..x.rows()).map(|i| row_norm(x.row(i))).collect();
+        let norms = norms(&x);
         Ok(Self { x, y, targets, norms, sample_weights })
     }
 
@@ -317,6 +318,17 @@ fn make_room(values: &mut Vec<f64>, more: usize) {
         values.zeroize();
         *values = larger;
     }
+}
+
+/// The norms of all rows.
+fn norms(x: &Matrix) -> Vec<f64> {
+    /// Rows that are not worth sharing between cores.
+    const FEW: usize = 1024;
+    let norm = |row| row_norm(x.row(row));
+    if x.rows() <= FEW {
+        return (0..x.rows()).map(norm).collect();
+    }
+    (0..x.rows()).into_par_iter().with_min_len(FEW).map(norm).collect()
 }
 
 /// The norm of a row, not below the exact one and the least such float but for errors of about

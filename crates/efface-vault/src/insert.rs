@@ -4,15 +4,13 @@ use crate::block::{Builder, Built, Entry, RowBlock};
 use crate::checksum::Checksums;
 use crate::index::Listing;
 use crate::record::first_of;
-use crate::scan::WINDOW_BYTES;
+use crate::scan::{WINDOW_BYTES, in_order};
 use crate::stored::{RecordId, StoredRecord};
 use crate::{StoreFault, Transaction, WriteError};
-use rayon::prelude::*;
+use std::cell::Cell;
 
-/// Blocks that are made before they are written: so many at first, and then as many as have about
-/// [`WINDOW_BYTES`].
+/// Blocks that are made at a time while none has told how many bytes one has.
 const FIRST: usize = 2;
-const MOST: usize = 64;
 
 /// Shows the record of a row, counted from 0, to a visitor. Asked from any core and in any order.
 pub type Records<'a> = dyn Fn(usize, &mut dyn FnMut(&StoredRecord<'_>)) + Sync + 'a;
@@ -116,28 +114,30 @@ impl Transaction<'_> {
         let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
         self.check_names_once()?;
         let mut listing = Listing::default();
-        let (mut from, mut window) = (start, FIRST);
-        while from < end {
-            let mut jobs = Vec::new();
-            while from < end && jobs.len() < window {
-                let first = first_of(from, size);
-                let until = end.min(first.saturating_add(size));
-                // Only the first block can have rows already.
-                let old = if from == start { self.sound_block(first)? } else { None };
-                jobs.push(Job { first, old, from, until });
-                from = until;
+        // Only the first block can have rows already.
+        let mut old = self.sound_block(first_of(start, size))?;
+        let (mut from, bytes) = (start, Cell::new(WINDOW_BYTES / FIRST));
+        let next = || {
+            let first = first_of(from, size);
+            let until = end.min(first.saturating_add(size));
+            let job = Job { first, old: old.take(), from, until };
+            let more = from < end;
+            from = until;
+            Ok(more.then_some((bytes.get(), job)))
+        };
+        let make = |job: Job| job.make(start, records, &checksums);
+        in_order(next, make, |made| {
+            let Made { built, old, listing: names } = made?;
+            let (head, features, _) = built.block.columns();
+            bytes.set(head.len() + features.len());
+            self.write_block(&built)?;
+            self.exchange_block(old, (built.block.len() as u64, built.share));
+            if let Some(writeback) = &mut self.writeback {
+                writeback.add(bytes.get()).map_err(StoreFault::from)?;
             }
-            let made: Vec<Result<Made, WriteError>> =
-                jobs.into_par_iter().map(|job| job.make(start, records, &checksums)).collect();
-            for made in made {
-                let Made { built, old, listing: names } = made?;
-                let (head, features, _) = built.block.columns();
-                window = (WINDOW_BYTES / (head.len() + features.len()).max(1)).clamp(1, MOST);
-                self.write_block(&built)?;
-                self.exchange_block(old, (built.block.len() as u64, built.share));
-                listing.append(names);
-            }
-        }
+            listing.append(names);
+            Ok::<_, WriteError>(())
+        })?;
         self.set_last_number(end - 1)?;
         self.list(listing)?;
         Ok(start)

@@ -89,6 +89,7 @@ mod transaction;
 mod unlock;
 mod vault;
 mod wipe;
+mod writeback;
 
 pub use block::{RowBlock, RowSpan, rows_per_block};
 pub use copy::{Copied, Existing};

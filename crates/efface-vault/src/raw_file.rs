@@ -13,6 +13,7 @@ use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ const COURTESY: Duration = Duration::from_secs(1);
 /// Random access to the file of a vault.
 #[derive(Debug)]
 pub(crate) struct RawFile {
-    file: Option<File>,
+    file: Option<Arc<File>>,
     /// Whether readers are kept out.
     barred: Cell<bool>,
     presence: Presence,
@@ -45,7 +46,7 @@ impl RawFile {
     fn open_with(path: &Path, write: bool) -> io::Result<Self> {
         let presence = Presence::announce(path)?;
         let file = OpenOptions::new().read(true).write(write).open(path)?;
-        Ok(Self { file: Some(file), barred: Cell::new(false), presence })
+        Ok(Self { file: Some(Arc::new(file)), barred: Cell::new(false), presence })
     }
 
     /// Whether the file is the one at this path; where the system cannot tell, it is.
@@ -150,7 +151,13 @@ impl RawFile {
     }
 
     pub(crate) fn file(&self) -> io::Result<&File> {
-        self.file.as_ref().ok_or_else(|| io::Error::other("file is closed"))
+        self.file.as_deref().ok_or_else(|| io::Error::other("file is closed"))
+    }
+
+    /// The handle itself, for a thread that is joined before this is dropped: no other one of the file, whose
+    /// closing would drop locks.
+    pub(crate) fn handle(&self) -> Option<Arc<File>> {
+        self.file.clone()
     }
 }
 
@@ -176,7 +183,7 @@ mod presence {
     #[derive(Default)]
     struct Attendance {
         connections: usize,
-        parked: Vec<File>,
+        parked: Vec<Arc<File>>,
     }
 
     static FILES: LazyLock<Mutex<HashMap<(u64, u64), Attendance>>> = LazyLock::new(Mutex::default);
@@ -199,7 +206,7 @@ mod presence {
             Ok(Self { identity })
         }
 
-        pub(crate) fn park(&self, file: File) {
+        pub(crate) fn park(&self, file: Arc<File>) {
             if let Some(attendance) = files().get_mut(&self.identity) {
                 attendance.parked.push(file);
             }
@@ -232,7 +239,7 @@ mod presence {
             Ok(Self)
         }
 
-        pub(crate) fn park(&self, file: File) {
+        pub(crate) fn park(&self, file: Arc<File>) {
             drop(file);
         }
     }

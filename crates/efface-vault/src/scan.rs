@@ -199,7 +199,7 @@ impl Vault {
 
 /// Has `work` done on all cores on what `read` gives, with its bytes, while the next are read and what
 /// came out of earlier ones is taken, in order.
-fn in_order<I: Send, T: Send, E: From<ReadError>>(
+pub(crate) fn in_order<I: Send, T: Send, E: From<ReadError>>(
     mut read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
     work: impl Fn(I) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,

@@ -7,6 +7,7 @@ use crate::raw_file::RawFile;
 use crate::sweep::{Before, Pages};
 use crate::vault::Access;
 use crate::wipe::overwrite;
+use crate::writeback::Writeback;
 use crate::{StoreFault, Vault, WriteError};
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -26,6 +27,8 @@ const STATEMENTS: u32 = 512;
 /// a write has failed, the transaction can only be dropped.
 #[derive(Debug)]
 pub struct Transaction<'v> {
+    // It is joined before the vault closes its file.
+    pub(crate) writeback: Option<Writeback>,
     vault: Holder<'v>,
     before: Option<Before>,
     /// The mark that this change leaves in the file.
@@ -93,7 +96,13 @@ impl Transaction<'static> {
     /// A change of a vault that is still being made: nobody else knows its file, nothing is swept.
     pub(crate) fn of_new(vault: Vault) -> Result<Self, WriteError> {
         vault.connection.execute_batch("BEGIN IMMEDIATE")?;
-        Ok(Self::holding(Holder::Owned(Box::new(vault)), true))
+        let writeback = match &vault.access {
+            Access::Writing { file, .. } => Writeback::of(file),
+            Access::Reading { .. } => None,
+        };
+        let mut transaction = Self::holding(Holder::Owned(Box::new(vault)), true);
+        transaction.writeback = writeback;
+        Ok(transaction)
     }
 
     /// Ends the change of a new vault, sweeps its whole file and closes it. Returns what makes its
@@ -103,6 +112,7 @@ impl Transaction<'static> {
         self.seal_tally()?;
         self.connection.execute_batch("COMMIT")?;
         self.open = false;
+        self.writeback.take().map_or(Ok(()), |mut last| last.end()).map_err(StoreFault::from)?;
         if let Holder::Owned(vault) = &mut self.vault {
             vault.erase_traces()?;
         }
@@ -113,6 +123,7 @@ impl Transaction<'static> {
 impl<'v> Transaction<'v> {
     fn holding(vault: Holder<'v>, touched: bool) -> Self {
         Self {
+            writeback: None,
             vault,
             before: None,
             mark: 0,

@@ -1,8 +1,6 @@
 //! Raw records before there is a plan: what their labels ask to be learnt, and what is fitted to them.
 
-use std::collections::HashSet;
-
-use efface_formats::{Fitted, Frame, Limits, RawTarget, class_name, is_number_in_words};
+use efface_formats::{Fitted, Frame, Limits, class_name, is_number_in_words};
 use efface_learn::loss::LossName;
 
 use crate::error::{Code, Error, Result};
@@ -25,18 +23,12 @@ pub(crate) fn as_the_labels_ask(
         return Ok(None);
     }
     let records = table.rows();
+    let Some(classes) = &table.classes else { return Ok(None) };
     let Some(raw) = table.raw.as_mut() else {
-        let declared = table.classes.as_ref();
-        declared.map_or(Ok(()), |found| declared_classes(choices, &found.names, records))?;
+        declared_classes(choices, &classes.names, records)?;
         return Ok(None);
     };
-    let class = |row| match RawTarget::of(row) {
-        Ok(RawTarget::Class(name)) => Some(name),
-        _ => None,
-    };
-    let classes: HashSet<&str> = raw.rows.iter().filter_map(class).collect();
-    let classes: Vec<&str> = classes.into_iter().collect();
-    let Some(asked) = as_classes_ask(choices, &classes, records)? else { return Ok(None) };
+    let Some(asked) = as_classes_ask(choices, &classes.names, records)? else { return Ok(None) };
     let Some(rows) = raw.rows.with_numbers_as_targets() else { return Ok(None) };
     raw.rows.clear();
     raw.rows = rows;

@@ -1,12 +1,12 @@
 //! The last steps every format shares: count, judge the label, map the row, hand it over.
 
-mod mapping;
+mod waiting;
 
 use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
 use crate::error::{
     ArrayFault, CellFault, Fault, FeatureMapError, LabelFault, LimitFault, OptionFault, Place,
-    ReadError, Spot,
+    ReadError, RowFault, Spot,
 };
 use crate::feature_map::{FeatureMap, Mapper};
 use crate::fitted::{Frame, RawWriter};
@@ -18,7 +18,7 @@ use crate::record::{FeatureNames, Features, LabelRef, Layout, Record, Sink};
 use crate::row_map::Mapped;
 use crate::schema::{Row, Schema};
 use crate::summary::{PrivateEvidence, Summary};
-use mapping::{Held, Mapping};
+use waiting::{Held, Waiting};
 
 /// One pass over a table.
 pub(crate) struct Delivery<'a> {
@@ -27,8 +27,8 @@ pub(crate) struct Delivery<'a> {
     sink: &'a mut dyn Sink,
     pub(crate) budget: Budget,
     labels: Option<Labels>,
-    /// Rows that wait to become random features, where they do.
-    mapping: Option<Mapping>,
+    /// Dense rows that wait for others.
+    waiting: Option<Waiting>,
     /// The shape of the images that rows are, where the file says so.
     image: Option<ImageShape>,
     /// Rows before the first that is read.
@@ -77,14 +77,13 @@ impl<'a> Delivery<'a> {
         let labels = options.label_required.then_some(labels);
         let private = PrivateEvidence::default();
         let (skipped, position, kept, left_out) = (0, 0, 0, 0);
-        let mapping = None;
         Ok(Self {
             file,
             options,
             sink,
             budget,
             labels,
-            mapping,
+            waiting: None,
             image: None,
             skipped,
             position,
@@ -121,19 +120,22 @@ impl<'a> Delivery<'a> {
         let limit = u64::from(self.options.limits.columns);
         LimitFault::check("features", columns.len() as u64, limit)
             .map_err(|fault| ReadError::at(Place::file(self.file), fault))?;
-        let columns = match &self.options.feature_map {
-            None => columns,
+        let inputs = columns.len() as u32;
+        let (columns, mapper) = match &self.options.feature_map {
+            None => (columns, None),
             Some(map) => {
                 let fault = |fault| ReadError::at(Place::file(self.file), fault);
                 if sparse {
                     return Err(fault(FeatureMapError::Sparse));
                 }
-                let inputs = columns.len() as u32;
                 let map = map.of_rows(inputs, image.and_then(ImageShape::gray)).map_err(fault)?;
-                self.mapping = Some(Mapping::new(Mapper::new(&map, inputs).map_err(fault)?));
-                FeatureNames::Listed(map.feature_names())
+                let mapper = Mapper::new(&map, inputs).map_err(fault)?;
+                (FeatureNames::Listed(map.feature_names()), Some(mapper))
             }
         };
+        if !sparse {
+            self.waiting = Some(Waiting::new(mapper, self.options.row_map, inputs as usize));
+        }
         let width = columns.len() as u32;
         let layout = Layout { columns, width, sparse };
         self.sink.begin(&layout).map_err(|source| ReadError::Sink { position: 0, source })
@@ -183,7 +185,7 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    /// Maps an encoded row and hands it over, at once or with others.
+    /// Bounds an encoded row and hands it over, at once or with others.
     pub(crate) fn deliver(
         &mut self,
         spot: Spot,
@@ -192,15 +194,18 @@ impl<'a> Delivery<'a> {
         keys: &Keys<'_>,
     ) -> Result<(), ReadError> {
         let at = (self.position, spot);
-        if let Some(mapping) = &mut self.mapping {
+        if let Some(waiting) = &mut self.waiting {
             let labels = match (&self.labels, label) {
                 (Some(labels), Some(Label::Values)) => labels.values().to_vec(),
                 _ => Vec::new(),
             };
             let held = Held::new(at, label, labels, keys);
-            return if mapping.push(row.values_mut(), held) { self.map_held() } else { Ok(()) };
+            let enough = waiting.push(row.values_mut(), held);
+            return if enough { self.deliver_next() } else { Ok(()) };
         }
-        self.bound(spot, row.values_mut())?;
+        let values = row.values_mut();
+        let bounded = self.options.row_map.apply(values);
+        self.note(spot, bounded, values)?;
         let features: Features<'_> = row.features();
         let stored = match features {
             Features::Dense(values) => size_of_val(values),
@@ -209,27 +214,37 @@ impl<'a> Delivery<'a> {
         self.hand_over(at, (features, None), stored, (label, None), keys)
     }
 
-    /// Hands over the rows that wait, as random features.
-    fn map_held(&mut self) -> Result<(), ReadError> {
-        let Some(mut mapping) = self.mapping.take() else { return Ok(()) };
-        let encoded = 4 * mapping.mapper().inputs();
-        for (held, features) in mapping.map() {
-            self.bound(held.spot, features)?;
+    /// Begins to work on the rows that wait, and hands those over that were worked on before.
+    fn deliver_next(&mut self) -> Result<(), ReadError> {
+        let Some(waiting) = &mut self.waiting else { return Ok(()) };
+        let encoded = waiting.mapper().map(|mapper| 4 * mapper.inputs());
+        let Some(mut ready) = waiting.next() else { return Ok(()) };
+        for ((held, features), bounded) in ready.drain() {
+            self.note(held.spot, bounded, features)?;
+            let size = size_of_val(features);
+            let encoded = encoded.unwrap_or(size);
             // What features take beyond their row was not unpacked from the file.
-            let more = size_of_val(features).saturating_sub(encoded);
+            let more = size.saturating_sub(encoded);
             self.budget.made(more as u64).map_err(|fault| self.fault(held.spot, fault))?;
             let (label, labels) = (held.label, Some(&*held.labels));
             let features = Features::Dense(features);
             let at = (held.position, held.spot);
             self.hand_over(at, (features, None), encoded, (label, labels), &held.keys())?;
         }
-        self.mapping = Some(mapping);
+        if let Some(waiting) = &mut self.waiting {
+            waiting.reuse(ready);
+        }
         Ok(())
     }
 
-    /// Applies the row map, and notes what it did.
-    fn bound(&mut self, spot: Spot, values: &mut [f32]) -> Result<(), ReadError> {
-        match self.options.row_map.apply(values) {
+    /// Notes what the row map did to a row, or refuses it.
+    fn note(
+        &mut self,
+        spot: Spot,
+        bounded: Result<Mapped, RowFault>,
+        values: &[f32],
+    ) -> Result<(), ReadError> {
+        match bounded {
             Ok(Mapped::Scaled { from }) => {
                 self.private.rows_scaled += 1;
                 if from > ROUNDING * self.options.row_map.norm {
@@ -310,14 +325,17 @@ impl<'a> Delivery<'a> {
         format: impl Into<Option<Format>>,
         schema: Schema,
     ) -> Result<Summary, ReadError> {
-        self.map_held()?;
+        while self.waiting.as_ref().is_some_and(|waiting| !waiting.is_empty()) {
+            self.deliver_next()?;
+        }
         Ok(self.summary(format, schema))
     }
 
     fn summary(mut self, format: impl Into<Option<Format>>, schema: Schema) -> Summary {
         self.private.label_thousands =
             self.labels.as_ref().is_some_and(Labels::may_separate_thousands);
-        let feature_map = self.mapping.as_ref().map(|mapping| mapping.mapper().map().clone());
+        let mapper = self.waiting.as_ref().and_then(Waiting::mapper);
+        let feature_map = mapper.map(|mapper| mapper.map().clone());
         Summary {
             format: format.into(),
             rows_read: self.position - self.skipped,

@@ -304,6 +304,23 @@ impl<'r> ArrayRows<'r> {
         decode(self.element, self.endian, &self.bytes, out);
     }
 
+    /// The numbers of the row in single precision, infinite where that has no room for them; `false`, and
+    /// none, where they are no floats of 32 or 64 bits in the usual order of bytes.
+    pub(crate) fn singles(&self, out: &mut Vec<f32>) -> bool {
+        out.clear();
+        match (self.element, self.endian) {
+            (Element::F32, Endian::Little) => {
+                out.extend(self.bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)));
+            }
+            (Element::F64, Endian::Little) => {
+                let doubles = self.bytes.as_chunks::<8>().0.iter();
+                out.extend(doubles.map(|b| in_single(f64::from_le_bytes(*b))));
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// The single value of the row of a column.
     pub(crate) fn value(&mut self) -> Result<Cell<'_>, ReadError> {
         let bytes = &self.bytes;
@@ -383,6 +400,11 @@ fn each<const N: usize>(
             value(element)
         })),
     }
+}
+
+/// The nearest number in single precision; infinite beyond the largest, to which it may be nearest.
+fn in_single(value: f64) -> f32 {
+    if value.abs() > f64::from(f32::MAX) { f32::INFINITY } else { value as f32 }
 }
 
 fn decode(element: Element, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {

@@ -17,6 +17,7 @@ mod gzip;
 mod idx;
 mod images;
 mod libsvm;
+mod many_rows;
 mod memory;
 mod memory_limits;
 mod mutation;

@@ -118,9 +118,12 @@ impl Sink for Full {
 
 #[test]
 fn sinks_stop_the_reading() {
-    let text = b"a,y\n1,n\n2,n\nnot read\n";
-    let message = read_from("t.csv", text.as_slice(), None, &plain(), &mut Full).unwrap_err();
-    assert_eq!(message.to_string(), "row:1: no room");
+    let (few, many) = ("2,n\n", "2,n\n".repeat(10_000));
+    for (rest, end) in [(few, ""), (&many, "not read\n")] {
+        let text = format!("a,y\n1,n\n{rest}{end}");
+        let message = read_from("t.csv", text.as_bytes(), None, &plain(), &mut Full).unwrap_err();
+        assert_eq!(message.to_string(), "row:1: no room");
+    }
 }
 
 #[test]

@@ -51,7 +51,9 @@ impl Pages<'_> {
             let layout = Layout::read(number, &page).map_err(|why| damaged(number, why))?;
             residue += layout.unused(size).map(|gap| dirt(&page[gap])).sum::<u64>();
             for overflow in layout.overflows {
-                let (last, used) = self.follow(overflow, |number| own(&mut owners, number))?;
+                let mut visit = |number| own(&mut owners, number);
+                let (last, used) =
+                    self.follow(overflow, &mut visit, |number| self.next_of(number))?;
                 residue += dirt(&self.read(last)?[used..]);
             }
         }

@@ -170,12 +170,48 @@ impl<'f> Pages<'f> {
     /// Zeroes the unused bytes of every B-tree page among `1..=last`. Returns the bytes
     /// overwritten.
     pub(crate) fn sweep_all(&self, last: u32) -> Result<u64, StoreFault> {
-        (1..=last).try_fold(0, |sum, number| Ok(sum + self.sweep_page(number)?))
+        let words = self.first_words(last)?;
+        let word = |number: u32| words.get(number as usize - 1).copied();
+        let next = |number: u32| word(number).map_or_else(|| self.next_of(number), Ok);
+        (1..=last).try_fold(0, |sum, number| {
+            let first = word(number).unwrap_or_default().to_be_bytes();
+            let is_btree = number == 1 || is_btree(number, &first);
+            Ok(if is_btree { sum + self.sweep_btree(number, next)? } else { sum })
+        })
+    }
+
+    /// The first word of each of the pages `1..=last`: of pages of an overflow chain, the next.
+    fn first_words(&self, last: u32) -> Result<Vec<u32>, StoreFault> {
+        const AT_ONCE: u32 = 256;
+        let size = self.head.page_size as usize;
+        let mut words = Vec::with_capacity(last as usize);
+        let mut pages = vec![0; size * AT_ONCE.min(last) as usize];
+        for first in (1..=last).step_by(AT_ONCE as usize) {
+            let count = AT_ONCE.min(last - first + 1) as usize;
+            let pages = &mut pages[..size * count];
+            self.file.read(self.offset(first), pages)?;
+            let (starts, _) = pages.as_chunks::<4>();
+            words.extend(starts.iter().step_by(size / 4).map(|start| u32::from_be_bytes(*start)));
+        }
+        Ok(words)
     }
 
     /// Zeroes the unused bytes of page `number` if it is a B-tree page, and of the overflow chains
     /// that start on it.
     fn sweep_page(&self, number: u32) -> Result<u64, StoreFault> {
+        // The first page begins with the head of the file.
+        if number > 1 && !self.starts_as_btree(number)? {
+            return Ok(0);
+        }
+        self.sweep_btree(number, |number| self.next_of(number))
+    }
+
+    /// The same of a B-tree page; `next` tells what follows a page of a chain.
+    fn sweep_btree(
+        &self,
+        number: u32,
+        next: impl Fn(u32) -> Result<u32, StoreFault>,
+    ) -> Result<u64, StoreFault> {
         let page = self.read(number)?;
         if !is_btree(number, &page) {
             return Ok(0);
@@ -186,7 +222,7 @@ impl<'f> Pages<'f> {
             wiped += self.wipe(number, &page, gap.start, gap.end)?;
         }
         for overflow in layout.overflows {
-            let (last, used) = self.follow(overflow, |_| {})?;
+            let (last, used) = self.follow(overflow, |_| {}, &next)?;
             let size = self.head.page_size as usize;
             wiped += self.wipe(last, &self.read(last)?, used, size)?;
         }
@@ -206,6 +242,7 @@ impl<'f> Pages<'f> {
         &self,
         overflow: Overflow,
         mut visit: impl FnMut(u32),
+        next: impl Fn(u32) -> Result<u32, StoreFault>,
     ) -> Result<(u32, usize), StoreFault> {
         let room = u64::from(self.head.page_size) - 4;
         let (mut number, mut left) = (overflow.first, overflow.length);
@@ -218,11 +255,16 @@ impl<'f> Pages<'f> {
                 return Ok((number, 4 + left as usize));
             }
             self.check_number(number)?;
-            let mut next = [0u8; 4];
-            self.file.read(self.offset(number), &mut next)?;
-            number = u32::from_be_bytes(next);
+            number = next(number)?;
             left -= room;
         }
+    }
+
+    /// The page that follows one of a chain, as it says itself.
+    fn next_of(&self, number: u32) -> Result<u32, StoreFault> {
+        let mut next = [0u8; 4];
+        self.file.read(self.offset(number), &mut next)?;
+        Ok(u32::from_be_bytes(next))
     }
 
     /// Zeroes `from..to` of a page if anything there is not zero. Returns the bytes overwritten.

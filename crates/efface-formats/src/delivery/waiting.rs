@@ -1,0 +1,222 @@
+//! Dense rows that wait until they are enough for all cores: to become random features, and to be bounded.
+//!
+//! The pool of threads works on those that came first while the next are read.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use rayon::prelude::*;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::Keys;
+use crate::cell::Cell;
+use crate::error::{RowFault, Spot};
+use crate::feature_map::Mapper;
+use crate::label::Label;
+use crate::row_map::{Mapped, RowMap};
+
+/// Rows that wait at most.
+const ROWS: usize = 1536;
+
+/// Most numbers of rows, and of features made of them, that are held: 16 MiB each.
+const MOST: usize = 1 << 22;
+
+/// The same of rows that no features are made of: 1 MiB.
+const MOST_BOUNDED: usize = 1 << 18;
+
+/// Rows that a core bounds at a time; fewer than two times as many are not worth sharing.
+const SHARE: usize = 64;
+
+/// Rows that wait, and what else their records carry. Overwritten when it goes.
+pub(super) struct Waiting {
+    maker: Arc<Maker>,
+    most: usize,
+    rows: Zeroizing<Vec<f32>>,
+    held: Vec<Held>,
+    /// Those that are worked on, and what will be told of them.
+    under_way: Option<(Vec<Held>, Receiver<Outcome>)>,
+    /// Room of earlier ones.
+    spare: Vec<Zeroizing<Vec<f32>>>,
+}
+
+/// Makes of rows what is stored of them.
+struct Maker {
+    mapper: Option<Mapper>,
+    map: RowMap,
+    /// Numbers of a row.
+    width: usize,
+}
+
+/// Rows with what is stored of them, and what became of the length of each, unless it was refused.
+struct Made {
+    rows: Zeroizing<Vec<f32>>,
+    features: Zeroizing<Vec<f32>>,
+    bounded: Vec<Result<Mapped, RowFault>>,
+}
+
+/// What was made, or how that failed.
+type Outcome = std::thread::Result<Made>;
+
+/// Rows that are ready.
+pub(super) struct Ready {
+    held: Vec<Held>,
+    made: Made,
+    width: usize,
+}
+
+/// What a record that waits carries besides its features.
+pub(super) struct Held {
+    pub(super) position: u64,
+    pub(super) spot: Spot,
+    pub(super) label: Option<Label>,
+    /// The numbers of several labels; else none.
+    pub(super) labels: Vec<f64>,
+    /// Id, subject and weight, where it has one of them.
+    keys: Option<Box<[Option<String>; 3]>>,
+}
+
+impl Held {
+    /// Copies the keys of a record.
+    pub(super) fn new(
+        (position, spot): (u64, Spot),
+        label: Option<Label>,
+        labels: Vec<f64>,
+        keys: &Keys<'_>,
+    ) -> Self {
+        let keys = [keys.id, keys.subject, keys.weight];
+        let text = |cell: Option<Cell<'_>>| cell.map(|cell| cell.text().into_owned());
+        let keys = keys.iter().any(Option::is_some).then(|| Box::new(keys.map(text)));
+        Self { position, spot, label, labels, keys }
+    }
+
+    /// The keys, as texts.
+    pub(super) fn keys(&self) -> Keys<'_> {
+        let Some(keys) = &self.keys else { return Keys::default() };
+        let [id, subject, weight] = keys.each_ref().map(|text| text.as_deref().map(Cell::Text));
+        Keys { id, subject, weight }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.labels.zeroize();
+        self.keys.iter_mut().flat_map(|keys| keys.iter_mut()).for_each(Zeroize::zeroize);
+    }
+}
+
+impl Maker {
+    /// Numbers of what is stored of a row.
+    fn stored(&self) -> usize {
+        self.mapper.as_ref().map_or(self.width, Mapper::width)
+    }
+
+    /// Makes it of rows; `features` is room for it.
+    fn make(&self, rows: Zeroizing<Vec<f32>>, features: Zeroizing<Vec<f32>>) -> Made {
+        let mut made = Made { rows, features, bounded: Vec::new() };
+        let (count, width) = (made.rows.len() / self.width.max(1), self.stored());
+        match &self.mapper {
+            Some(mapper) => {
+                if made.features.capacity() == 0 {
+                    made.features.reserve_exact(count * width);
+                }
+                made.features.resize(count * width, 0.0);
+                mapper.apply(&made.rows, &mut made.features);
+            }
+            None => std::mem::swap(&mut made.features, &mut made.rows),
+        }
+        let bound = |row: &mut [f32]| self.map.apply(row);
+        made.bounded = if count < 2 * SHARE {
+            made.features.chunks_exact_mut(width).map(bound).collect()
+        } else {
+            let rows = made.features.par_chunks_exact_mut(width).with_min_len(SHARE);
+            rows.map(bound).collect()
+        };
+        made
+    }
+}
+
+impl Waiting {
+    /// Rows of `width` numbers, from which features are made if there is a mapper.
+    pub(super) fn new(mapper: Option<Mapper>, map: RowMap, width: usize) -> Self {
+        let rows = match &mapper {
+            Some(mapper) => MOST / mapper.width().max(mapper.inputs()),
+            None => MOST_BOUNDED / width.max(1),
+        };
+        Self {
+            maker: Arc::new(Maker { mapper, map, width }),
+            most: rows.clamp(1, ROWS),
+            rows: Zeroizing::default(),
+            held: Vec::new(),
+            under_way: None,
+            spare: Vec::new(),
+        }
+    }
+
+    pub(super) fn mapper(&self) -> Option<&Mapper> {
+        self.maker.mapper.as_ref()
+    }
+
+    /// Takes a row; whether it is time to [go on](Self::next) with those that wait.
+    pub(super) fn push(&mut self, row: &[f32], held: Held) -> bool {
+        if self.rows.capacity() == 0 {
+            // Never moved while it grows, so that no copy stays behind.
+            self.rows.reserve_exact(self.most * self.maker.width);
+        }
+        self.rows.extend_from_slice(row);
+        self.held.push(held);
+        self.held.len() == self.most
+    }
+
+    /// Begins to work on the rows that wait, and gives those that were worked on before.
+    pub(super) fn next(&mut self) -> Option<Ready> {
+        let mut room = || self.spare.pop().unwrap_or_default();
+        let (next, features) = (room(), room());
+        let rows = std::mem::replace(&mut self.rows, next);
+        let held = std::mem::take(&mut self.held);
+        let begun = (!held.is_empty()).then(|| {
+            let (told, outcome) = sync_channel(1);
+            let maker = Arc::clone(&self.maker);
+            let work = move || {
+                let made = catch_unwind(AssertUnwindSafe(|| maker.make(rows, features)));
+                // Nobody listens where the reading was given up.
+                drop(told.send(made));
+            };
+            // A thread of the pool that waited for the others might be the only one.
+            let here = held.len() < 2 * SHARE || rayon::current_thread_index().is_some();
+            if here {
+                work()
+            } else {
+                rayon::spawn(work)
+            }
+            (held, outcome)
+        });
+        let (held, outcome) = std::mem::replace(&mut self.under_way, begun)?;
+        let made = outcome.recv().unwrap_or_else(|gone| Err(Box::new(gone)));
+        let made = made.unwrap_or_else(|panic| resume_unwind(panic));
+        Some(Ready { held, made, width: self.maker.stored() })
+    }
+
+    /// Whether none waits, and none is worked on.
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.under_way.is_none()
+    }
+
+    /// Takes back the room of rows that were handed over.
+    pub(super) fn reuse(&mut self, ready: Ready) {
+        for mut room in [ready.made.rows, ready.made.features] {
+            room.clear();
+            self.spare.extend((room.capacity() > 0).then_some(room));
+        }
+    }
+}
+
+impl Ready {
+    /// Each record with its features and what became of their length; none is left.
+    pub(super) fn drain(
+        &mut self,
+    ) -> impl Iterator<Item = ((Held, &mut [f32]), Result<Mapped, RowFault>)> {
+        let features = self.made.features.chunks_exact_mut(self.width);
+        self.held.drain(..).zip(features).zip(self.made.bounded.drain(..))
+    }
+}
