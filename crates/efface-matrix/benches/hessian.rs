@@ -8,7 +8,10 @@ mod timing;
 
 use std::hint::black_box;
 
-use efface_matrix::{Csr, Dense, Link, Matrix, fused_pass, weighted_block_gram, weighted_gram};
+use efface_matrix::{
+    Csr, Dense, Link, Matrix, Products, fused_pass, weighted_block_gram, weighted_gram,
+    weighted_gram_onto,
+};
 use timing::best;
 
 /// Coefficients that cost nothing.
@@ -69,9 +72,11 @@ fn gram(rows: usize, cols: usize) {
     let x = dense(rows, cols);
     let s = vec![0.25; rows];
     let work = (rows * cols * (cols + 1)) as f64;
-    report(&format!("gram {rows} x {cols}"), work, "GFLOP/s", || {
-        drop(black_box(weighted_gram(&x, &s).unwrap()));
-    });
+    for (name, products) in [("f64", Products::Double), ("f32", Products::Single)] {
+        report(&format!("gram {rows} x {cols}, {name}"), work, "GFLOP/s", || {
+            drop(black_box(weighted_gram_onto(None, &x, &s, products).unwrap()));
+        });
+    }
 }
 
 fn block_gram(rows: usize, cols: usize, classes: usize) {
@@ -115,7 +120,7 @@ fn main() {
     for threads in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            for (rows, cols) in [(12_000, 784), (50_000, 512), (200_000, 100), (1_000_000, 10)] {
+            for (rows, cols) in [(12_000, 784), (50_000, 512), (1_000_000, 101), (1_000_000, 10)] {
                 gram(rows, cols);
             }
             block_gram(6_000, 100, 5);

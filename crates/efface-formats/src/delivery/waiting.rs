@@ -19,8 +19,8 @@ use crate::row_map::{Mapped, RowMap};
 /// Rows that wait at most.
 const ROWS: usize = 1536;
 
-/// Most numbers of rows, and of features made of them, that are held: 16 MiB each.
-const MOST: usize = 1 << 22;
+/// Most numbers of rows, and of features made of them, that wait or are worked on: 8 MiB each.
+const MOST: usize = 1 << 21;
 
 /// The same of rows that no features are made of: 1 MiB.
 const MOST_BOUNDED: usize = 1 << 18;
@@ -37,7 +37,7 @@ pub(super) struct Waiting {
     /// Those that are worked on, and what will be told of them.
     under_way: Option<(Vec<Held>, Receiver<Outcome>)>,
     /// Room of earlier ones.
-    spare: Vec<Zeroizing<Vec<f32>>>,
+    spare: Room,
 }
 
 /// Makes of rows what is stored of them.
@@ -48,10 +48,18 @@ struct Maker {
     width: usize,
 }
 
-/// Rows with what is stored of them, and what became of the length of each, unless it was refused.
-struct Made {
+/// Room for rows and for features made of them, none of which is moved while it grows, so that no copy stays
+/// behind.
+#[derive(Default)]
+struct Room {
     rows: Zeroizing<Vec<f32>>,
     features: Zeroizing<Vec<f32>>,
+}
+
+/// Rows, with what is stored of them in the place of features, or in their own where there are none, and what
+/// became of the length of each, unless it was refused.
+struct Made {
+    room: Room,
     bounded: Vec<Result<Mapped, RowFault>>,
 }
 
@@ -62,7 +70,7 @@ type Outcome = std::thread::Result<Made>;
 pub(super) struct Ready {
     held: Vec<Held>,
     made: Made,
-    width: usize,
+    maker: Arc<Maker>,
 }
 
 /// What a record that waits carries besides its features.
@@ -111,28 +119,29 @@ impl Maker {
         self.mapper.as_ref().map_or(self.width, Mapper::width)
     }
 
-    /// Makes it of rows; `features` is room for it.
-    fn make(&self, rows: Zeroizing<Vec<f32>>, features: Zeroizing<Vec<f32>>) -> Made {
-        let mut made = Made { rows, features, bounded: Vec::new() };
-        let (count, width) = (made.rows.len() / self.width.max(1), self.stored());
-        match &self.mapper {
-            Some(mapper) => {
-                if made.features.capacity() == 0 {
-                    made.features.reserve_exact(count * width);
-                }
-                made.features.resize(count * width, 0.0);
-                mapper.apply(&made.rows, &mut made.features);
+    /// Makes it of rows.
+    fn make(&self, mut room: Room) -> Made {
+        let (count, width) = (room.rows.len() / self.width.max(1), self.stored());
+        if let Some(mapper) = &self.mapper {
+            if room.features.capacity() == 0 {
+                room.features.reserve_exact(count * width);
             }
-            None => std::mem::swap(&mut made.features, &mut made.rows),
+            room.features.resize(count * width, 0.0);
+            mapper.apply(&room.rows, &mut room.features);
         }
         let bound = |row: &mut [f32]| self.map.apply(row);
-        made.bounded = if count < 2 * SHARE {
-            made.features.chunks_exact_mut(width).map(bound).collect()
+        let stored = self.of(&mut room);
+        let bounded = if count < 2 * SHARE {
+            stored.chunks_exact_mut(width).map(bound).collect()
         } else {
-            let rows = made.features.par_chunks_exact_mut(width).with_min_len(SHARE);
-            rows.map(bound).collect()
+            stored.par_chunks_exact_mut(width).with_min_len(SHARE).map(bound).collect()
         };
-        made
+        Made { room, bounded }
+    }
+
+    /// What is stored of the rows that have this room.
+    fn of<'r>(&self, room: &'r mut Room) -> &'r mut [f32] {
+        if self.mapper.is_some() { &mut room.features } else { &mut room.rows }
     }
 }
 
@@ -149,7 +158,7 @@ impl Waiting {
             rows: Zeroizing::default(),
             held: Vec::new(),
             under_way: None,
-            spare: Vec::new(),
+            spare: Room::default(),
         }
     }
 
@@ -160,7 +169,6 @@ impl Waiting {
     /// Takes a row; whether it is time to [go on](Self::next) with those that wait.
     pub(super) fn push(&mut self, row: &[f32], held: Held) -> bool {
         if self.rows.capacity() == 0 {
-            // Never moved while it grows, so that no copy stays behind.
             self.rows.reserve_exact(self.most * self.maker.width);
         }
         self.rows.extend_from_slice(row);
@@ -170,15 +178,14 @@ impl Waiting {
 
     /// Begins to work on the rows that wait, and gives those that were worked on before.
     pub(super) fn next(&mut self) -> Option<Ready> {
-        let mut room = || self.spare.pop().unwrap_or_default();
-        let (next, features) = (room(), room());
-        let rows = std::mem::replace(&mut self.rows, next);
+        let Room { rows, features } = std::mem::take(&mut self.spare);
+        let room = Room { rows: std::mem::replace(&mut self.rows, rows), features };
         let held = std::mem::take(&mut self.held);
         let begun = (!held.is_empty()).then(|| {
             let (told, outcome) = sync_channel(1);
             let maker = Arc::clone(&self.maker);
             let work = move || {
-                let made = catch_unwind(AssertUnwindSafe(|| maker.make(rows, features)));
+                let made = catch_unwind(AssertUnwindSafe(|| maker.make(room)));
                 // Nobody listens where the reading was given up.
                 drop(told.send(made));
             };
@@ -194,7 +201,7 @@ impl Waiting {
         let (held, outcome) = std::mem::replace(&mut self.under_way, begun)?;
         let made = outcome.recv().unwrap_or_else(|gone| Err(Box::new(gone)));
         let made = made.unwrap_or_else(|panic| resume_unwind(panic));
-        Some(Ready { held, made, width: self.maker.stored() })
+        Some(Ready { held, made, maker: Arc::clone(&self.maker) })
     }
 
     /// Whether none waits, and none is worked on.
@@ -204,10 +211,8 @@ impl Waiting {
 
     /// Takes back the room of rows that were handed over.
     pub(super) fn reuse(&mut self, ready: Ready) {
-        for mut room in [ready.made.rows, ready.made.features] {
-            room.clear();
-            self.spare.extend((room.capacity() > 0).then_some(room));
-        }
+        self.spare = ready.made.room;
+        self.spare.rows.clear();
     }
 }
 
@@ -216,7 +221,8 @@ impl Ready {
     pub(super) fn drain(
         &mut self,
     ) -> impl Iterator<Item = ((Held, &mut [f32]), Result<Mapped, RowFault>)> {
-        let features = self.made.features.chunks_exact_mut(self.width);
-        self.held.drain(..).zip(features).zip(self.made.bounded.drain(..))
+        let Made { room, bounded } = &mut self.made;
+        let features = self.maker.of(room).chunks_exact_mut(self.maker.stored());
+        self.held.drain(..).zip(features).zip(bounded.drain(..))
     }
 }

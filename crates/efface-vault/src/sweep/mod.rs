@@ -171,7 +171,7 @@ impl<'f> Pages<'f> {
     /// overwritten.
     pub(crate) fn sweep_all(&self, last: u32) -> Result<u64, StoreFault> {
         let words = self.first_words(last)?;
-        let word = |number: u32| words.get(number as usize - 1).copied();
+        let word = |number: u32| words.get(number.checked_sub(1)? as usize).copied();
         let next = |number: u32| word(number).map_or_else(|| self.next_of(number), Ok);
         (1..=last).try_fold(0, |sum, number| {
             let first = word(number).unwrap_or_default().to_be_bytes();
