@@ -226,3 +226,58 @@ impl Ready {
         self.held.drain(..).zip(features).zip(bounded.drain(..))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::feature_map::FeatureMap;
+    use crate::row_map::RowMapMode;
+
+    fn held(position: u64) -> Held {
+        Held::new((position, Spot::Row(position)), None, Vec::new(), &Keys::default())
+    }
+
+    /// Features that are fewer or more than the numbers of a row, or none.
+    #[test]
+    fn rows_wait_in_room_that_is_not_moved() {
+        for map in [None, Some("rff:2"), Some("rff:40")] {
+            let mapper = map.map(|text| {
+                let map: FeatureMap = text.parse().unwrap();
+                Mapper::new(&map.of_rows(8, None).unwrap(), 8).unwrap()
+            });
+            let width = mapper.as_ref().map_or(8, Mapper::width);
+            let map = RowMap { mode: RowMapMode::Clip, norm: 1.0 };
+            let mut waiting = Waiting::new(mapper, map, 8);
+            waiting.most = 300;
+            let (mut told, mut rooms) = (Vec::new(), Vec::new());
+            let mut take = |waiting: &mut Waiting| {
+                let Some(mut ready) = waiting.next() else { return };
+                for ((held, features), bounded) in ready.drain() {
+                    assert_eq!(features.len(), width);
+                    bounded.unwrap();
+                    told.push(held.position);
+                }
+                waiting.reuse(ready);
+            };
+            for position in 0..2000 {
+                let first = waiting.rows.is_empty();
+                if waiting.push(&[position as f32; 8], held(position)) {
+                    take(&mut waiting);
+                    continue;
+                }
+                match first {
+                    true => rooms.push(waiting.rows.as_ptr()),
+                    false => assert_eq!(rooms.last(), Some(&waiting.rows.as_ptr())),
+                }
+            }
+            while !waiting.is_empty() {
+                take(&mut waiting);
+            }
+            assert_eq!(told, (0..2000).collect::<Vec<_>>());
+            // Two that take turns, once each was handed back.
+            rooms.sort_unstable();
+            rooms.dedup();
+            assert!(rooms.len() <= 3, "{}", rooms.len());
+        }
+    }
+}
