@@ -2,9 +2,9 @@
 
 use crate::block::{Builder, Built, Entry, RowBlock};
 use crate::checksum::Checksums;
+use crate::in_order::{WINDOW_BYTES, in_order};
 use crate::index::Listing;
 use crate::record::first_of;
-use crate::scan::{WINDOW_BYTES, in_order};
 use crate::stored::{RecordId, StoredRecord};
 use crate::{StoreFault, Transaction, WriteError};
 use std::cell::Cell;

@@ -64,6 +64,7 @@ mod difference;
 mod error;
 mod hot_journal;
 mod identity;
+mod in_order;
 mod index;
 mod insert;
 mod keyring;

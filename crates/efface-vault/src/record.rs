@@ -2,8 +2,10 @@
 
 use crate::block::{Builder, Built, Flaw, GROUP, Head, RowBlock};
 use crate::checksum::Checksums;
+use crate::in_order::in_order;
 use crate::stored::{RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most numbers that a block may have.
@@ -77,6 +79,25 @@ impl Stored {
         let share = self.block.as_ref().and_then(|block| block.check(checksums).ok());
         self.share = share;
         share.is_some()
+    }
+
+    /// Bytes of the block, as far as its parts are within their bounds.
+    fn bytes(&self) -> usize {
+        self.block.as_ref().map_or(0, |block| {
+            let (head, features, _) = block.columns();
+            head.len() + features.len()
+        })
+    }
+
+    /// The block, whose parts must be within their bounds and whose rows as they were stored, and its share of
+    /// the sum.
+    fn sound(self, checksums: &Checksums) -> Result<(RowBlock, u128), StoreFault> {
+        let (first, rows) = (self.first, self.rows);
+        let block = self.block.ok_or_else(|| fault(first, rows, &Flaw::Unreadable))?;
+        match block.check(checksums) {
+            Ok(share) => Ok((block, share)),
+            Err(flaw) => Err(fault(first, block.slots() as u64, &flaw).into()),
+        }
     }
 
     /// The block and its share of the sum, or what is wrong with it.
@@ -163,11 +184,8 @@ impl Vault {
     /// A block all of whose rows are as they were stored, and its share of the sum.
     pub(crate) fn sound_block(&self, first: i64) -> Result<Option<(RowBlock, u128)>, ReadError> {
         let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
-        let Some(block) = self.block(first)? else { return Ok(None) };
-        match block.check(checksums) {
-            Ok(share) => Ok(Some((block, share))),
-            Err(flaw) => Err(StoreFault::from(fault(first, block.slots() as u64, &flaw)).into()),
-        }
+        let Some(stored) = self.stored_block(first)? else { return Ok(None) };
+        Ok(Some(stored.sound(checksums)?))
     }
 
     /// Visits these records, in the order named, each checked as in [`scan`](Vault::scan).
@@ -250,6 +268,7 @@ impl Transaction<'_> {
                    rows = excluded.rows, checksum = excluded.checksum, \
                    head = excluded.head, features = excluded.features";
         self.execute(sql, (block.first(), block.len() as i64, checksum, head, features))?;
+        self.note_rewritten(block.first());
         Ok(())
     }
 
@@ -270,45 +289,85 @@ impl Transaction<'_> {
                 return self.give_up(WriteError::UnknownRecord { record });
             }
         }
-        let mut versions = BTreeSet::new();
-        for (first, numbers) in going {
-            match self.delete_from(first, &numbers, &mut versions) {
-                Ok(()) => {}
-                Err(error) => return self.give_up(error),
-            }
+        match self.delete_from(going) {
+            Ok(versions) => self.erase_bodies(Some(&versions)),
+            Err(error) => self.give_up(error),
         }
-        self.erase_bodies(Some(&versions))
     }
 
+    /// Takes numbers out of the blocks that begin with these: all cores check and make the next blocks while
+    /// one is written. Returns the versions that brought what is gone.
     fn delete_from(
         &mut self,
-        first: i64,
-        numbers: &BTreeSet<i64>,
-        versions: &mut BTreeSet<u64>,
-    ) -> Result<(), WriteError> {
-        let unknown = |number: &i64| WriteError::UnknownRecord { record: RecordId::new(*number) };
-        let found = self.sound_block(first)?;
-        let (block, share) = found.ok_or_else(|| unknown(numbers.first().unwrap_or(&first)))?;
-        let mut slots = BTreeSet::new();
-        for number in numbers {
-            let slot = block.slot_of(RecordId::new(*number)).ok_or_else(|| unknown(number))?;
-            slots.insert(slot);
-            let Some(entry) = block.entry(slot) else { return Err(unknown(number)) };
-            versions.insert(entry.version);
-            self.unlist(*number, &entry)?;
-        }
+        going: BTreeMap<i64, BTreeSet<i64>>,
+    ) -> Result<BTreeSet<u64>, WriteError> {
         let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
-        let old = (block.len() as u64, share);
-        if slots.len() == block.len() {
-            self.execute("DELETE FROM block WHERE first = ?1", [first])?;
-            self.exchange_block(old, (0, 0));
-            return Ok(());
-        }
-        let built = Builder::of(&block, |slot| slots.contains(&slot)).finish(&checksums)?;
-        let none = || StoreFault::Damaged("a block with rows has none".into());
-        let built = built.ok_or_else(none)?;
-        self.write_block(&built)?;
-        self.exchange_block(old, (built.block.len() as u64, built.share));
-        Ok(())
+        let (mut versions, mut going) = (BTreeSet::new(), going.into_iter());
+        // Blocks are read between writings, by the same thread.
+        let this = RefCell::new(self);
+        let read = || {
+            let Some((first, numbers)) = going.next() else { return Ok(None) };
+            let stored = this.borrow().stored_block(first)?;
+            let bytes = stored.as_ref().map_or(0, Stored::bytes);
+            Ok(Some((bytes, (stored, numbers))))
+        };
+        let make = |(stored, numbers): (Option<Stored>, BTreeSet<i64>)| {
+            Lessened::of(stored, &numbers, &checksums)
+        };
+        in_order(read, make, |made| {
+            let Lessened { block, share, slots, built } = made?;
+            let mut this = this.borrow_mut();
+            for &slot in &slots {
+                let (number, entry) = (block.first() + slot as i64, block.entry(slot));
+                let gone = || WriteError::UnknownRecord { record: RecordId::new(number) };
+                let entry = entry.ok_or_else(gone)?;
+                versions.insert(entry.version);
+                this.unlist(number, &entry)?;
+            }
+            let old = (block.len() as u64, share);
+            let Some(built) = built else {
+                this.execute("DELETE FROM block WHERE first = ?1", [block.first()])?;
+                this.exchange_block(old, (0, 0));
+                return Ok(());
+            };
+            this.write_block(&built)?;
+            this.exchange_block(old, (built.block.len() as u64, built.share));
+            Ok::<_, WriteError>(())
+        })?;
+        Ok(versions)
+    }
+}
+
+/// A block from which rows are taken.
+struct Lessened {
+    block: RowBlock,
+    /// Its share of the sum over all blocks.
+    share: u128,
+    /// Where those rows are that go.
+    slots: BTreeSet<usize>,
+    /// The block without them; none where no row is left.
+    built: Option<Built>,
+}
+
+impl Lessened {
+    fn of(
+        stored: Option<Stored>,
+        numbers: &BTreeSet<i64>,
+        checksums: &Checksums,
+    ) -> Result<Self, WriteError> {
+        let unknown = |number: &i64| WriteError::UnknownRecord { record: RecordId::new(*number) };
+        let stored = stored.ok_or_else(|| unknown(numbers.first().unwrap_or(&0)))?;
+        let (block, share) = stored.sound(checksums)?;
+        let slot =
+            |number: &i64| block.slot_of(RecordId::new(*number)).ok_or_else(|| unknown(number));
+        let slots: BTreeSet<usize> = numbers.iter().map(slot).collect::<Result<_, _>>()?;
+        let built = if slots.len() == block.len() {
+            None
+        } else {
+            let built = Builder::of(&block, |slot| slots.contains(&slot)).finish(checksums)?;
+            let none = || StoreFault::Damaged("a block with rows has none".into());
+            Some(built.ok_or_else(none)?)
+        };
+        Ok(Self { block, share, slots, built })
     }
 }

@@ -1,19 +1,11 @@
 //! Passes over all records, block by block, on all cores.
 
 use crate::block::{Flaw, RowBlock};
+use crate::in_order::in_order;
 use crate::record::{COLUMNS, Columns, Stored, fault};
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::straight::{Chain, Chains};
 use crate::{ReadError, StoreFault, Vault};
-use rayon::Yield;
-use std::collections::{BTreeMap, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{self, Receiver, RecvError};
-
-/// Blocks that are read ahead of the first that is still worked on, and the bytes after which there are
-/// enough.
-const WINDOW: usize = 64;
-pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 
 /// Features of fewer bytes are not worth reading by themselves.
 const STRAIGHT: usize = 16 << 10;
@@ -76,7 +68,8 @@ impl Vault {
             let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
             let (mut columns, length) = Columns::read_head(row).map_err(ReadError::from)?;
             let bytes = columns.head.len() + length;
-            let chain = chains.find(columns.first).filter(|_| length >= STRAIGHT);
+            let straight = length >= STRAIGHT && !self.rewritten.contains(&columns.first);
+            let chain = chains.find(columns.first).filter(|_| straight);
             let item = match chain {
                 Some(chain) => Item::Part(Part { columns, length, chain }),
                 None => {
@@ -197,45 +190,6 @@ impl Vault {
     }
 }
 
-/// Has `work` done on all cores on what `read` gives, with its bytes, while the next are read and what
-/// came out of earlier ones is taken, in order.
-pub(crate) fn in_order<I: Send, T: Send, E: From<ReadError>>(
-    mut read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
-    work: impl Fn(I) -> T + Sync,
-    mut take: impl FnMut(T) -> Result<(), E>,
-) -> Result<(), E> {
-    let (send, done) = mpsc::channel();
-    rayon::in_place_scope(|scope| {
-        // Bytes of the blocks that are worked on; what came out too early.
-        let mut under_way: VecDeque<usize> = VecDeque::new();
-        let (mut bytes, mut begun, mut early) = (0, 0_u64, BTreeMap::new());
-        loop {
-            while under_way.len() < WINDOW && (bytes < WINDOW_BYTES || under_way.is_empty()) {
-                let Some((length, item)) = read().map_err(E::from)? else { break };
-                under_way.push_back(length);
-                bytes += length;
-                let (at, send, work) = (begun, send.clone(), &work);
-                begun += 1;
-                scope.spawn(move |_| {
-                    let made = AssertUnwindSafe(|| work(item));
-                    // Nobody listens any more once the scan has failed.
-                    drop(send.send((at, catch_unwind(made))));
-                });
-            }
-            let Some(length) = under_way.pop_front() else { return Ok(()) };
-            let next = begun - under_way.len() as u64 - 1;
-            while !early.contains_key(&next) {
-                let (at, made) = wait(&done).map_err(|error| {
-                    E::from(ReadError::from(StoreFault::Other(error.to_string())))
-                })?;
-                early.insert(at, made.unwrap_or_else(|panic| resume_unwind(panic)));
-            }
-            bytes -= length;
-            early.remove(&next).map_or(Ok(()), &mut take)?;
-        }
-    })
-}
-
 /// Why a scan ended early: the reason of its visitor is kept apart, since it need not be sent between
 /// threads.
 enum Interrupted {
@@ -246,19 +200,5 @@ enum Interrupted {
 impl From<ReadError> for Interrupted {
     fn from(error: ReadError) -> Self {
         Self::Read(error)
-    }
-}
-
-/// What is sent next. A thread of the pool helps with the work meanwhile, as nobody else may.
-fn wait<T>(sent: &Receiver<T>) -> Result<T, RecvError> {
-    loop {
-        if let Ok(next) = sent.try_recv() {
-            return Ok(next);
-        }
-        match rayon::yield_now() {
-            None => return sent.recv(),
-            Some(Yield::Idle) => std::thread::yield_now(),
-            Some(Yield::Executed) => {}
-        }
     }
 }

@@ -179,7 +179,7 @@ impl Transaction<'_> {
         self.open = false;
         #[cfg(test)]
         tests::after_commit();
-        self.vault_mut().pending = None;
+        self.forget_pending();
         let journal = self.journal.take();
         let Access::Writing { file, .. } = &self.access else { return Ok(()) };
         // The change is durable: what fails now fails after it. The mark is read before others may
@@ -289,6 +289,19 @@ impl Transaction<'_> {
         }
     }
 
+    fn forget_pending(&mut self) {
+        let vault = self.vault_mut();
+        vault.pending = None;
+        vault.rewritten.clear();
+    }
+
+    /// Notes that a block is no longer as it is in the file. That of a new vault has no other.
+    pub(crate) fn note_rewritten(&mut self, first: i64) {
+        if self.before.is_some() {
+            self.vault_mut().rewritten.insert(first);
+        }
+    }
+
     /// Marks the change as failed and passes the error on.
     pub(crate) fn give_up<T>(&mut self, error: impl Into<WriteError>) -> Result<T, WriteError> {
         self.failed = true;
@@ -351,7 +364,7 @@ impl Deref for Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        self.vault_mut().pending = None;
+        self.forget_pending();
         if !self.open {
             return;
         }

@@ -11,6 +11,7 @@ use crate::sweep::{Examination, Pages};
 use crate::wipe::names;
 use crate::{ReadError, StoreFault, WriteError, schema};
 use rusqlite::{Connection, OpenFlags};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,6 +58,8 @@ pub struct Vault {
     pub(crate) checksums: Option<Checksums>,
     /// The tally of the change in progress.
     pub(crate) pending: Option<Tally>,
+    /// The first numbers of the blocks that it has written, which are not in the file yet.
+    pub(crate) rewritten: BTreeSet<i64>,
 }
 
 /// What holds the file besides SQLite.
@@ -146,6 +149,7 @@ impl Vault {
             rolled_back: false,
             checksums: None,
             pending: None,
+            rewritten: BTreeSet::new(),
         }
     }
 

@@ -114,6 +114,25 @@ fn chains_may_be_scattered() {
     }
 }
 
+#[test]
+fn which_blocks_a_change_has_written_is_known_until_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut vault = vault(folder.path(), &keyring(folder.path()), 400, 2000, 40);
+    assert_eq!(vault.rewritten.len(), 0);
+    for (records, blocks, commits) in [([1, 170], [1, 161], true), ([50, 171], [41, 161], false)] {
+        let mut transaction = vault.begin().unwrap();
+        transaction.delete_records(&records.map(RecordId::new)).unwrap();
+        assert!(transaction.rewritten.iter().eq(&blocks));
+        if commits {
+            transaction.commit().unwrap();
+        } else {
+            drop(transaction);
+        }
+        assert_eq!(vault.rewritten.len(), 0);
+        assert_eq!(scanned(&vault).len(), 398);
+    }
+}
+
 /// Whatever a byte of the file is: what is read is right, or refused.
 #[test]
 fn changed_files_are_refused_or_read_right() {
