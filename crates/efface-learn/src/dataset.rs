@@ -231,19 +231,7 @@ impl Dataset {
         let lists =
             [(&mut self.y, self.targets), (&mut self.norms, 1), (&mut self.sample_weights, 1)];
         for (values, each) in lists {
-            let mut removed = positions.iter().copied().peekable();
-            let (mut place, mut gone) = (0, false);
-            values.retain(|_| {
-                if place % each == 0 {
-                    gone = removed.next_if_eq(&(place / each)).is_some();
-                }
-                place += 1;
-                !gone
-            });
-            // What lay behind is overwritten while it is still part of the allocation.
-            let kept = values.len();
-            values.resize(kept + each * positions.len(), 0.0);
-            values.truncate(kept);
+            take_out(values, positions, each);
         }
         Ok(())
     }
@@ -318,6 +306,21 @@ fn make_room(values: &mut Vec<f64>, more: usize) {
         values.zeroize();
         *values = larger;
     }
+}
+
+/// Leaves out the values at these positions, which ascend, `each` for each of them. What lay behind is
+/// overwritten while it is still part of the allocation.
+fn take_out(values: &mut Vec<f64>, positions: &[usize], each: usize) {
+    let Some(&first) = positions.first() else { return };
+    let ends = positions.iter().skip(1).map(|next| next * each).chain([values.len()]);
+    let mut to = first * each;
+    for (gone, end) in positions.iter().zip(ends) {
+        let from = (gone + 1) * each;
+        values.copy_within(from..end, to);
+        to += end - from;
+    }
+    values[to..].zeroize();
+    values.truncate(to);
 }
 
 /// The norms of all rows.

@@ -1,6 +1,7 @@
 //! Dense rows in blocks that are allocated once and never move.
 
-use zeroize::Zeroize;
+use rayon::prelude::*;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::change::{PushError, RemoveError, check_finite, check_removal};
 use crate::kernel::GROUP;
@@ -144,7 +145,8 @@ impl Dense {
 
     /// Removes the rows numbered in `remove` (strictly increasing); the others keep their order.
     /// What lay behind the last row that is left is overwritten with zeros before its memory is
-    /// given back. Costs one move of everything behind the first removed row.
+    /// given back. Costs one move of everything behind the first removed row, by all threads of the pool
+    /// where few rows are removed; these then take memory for at most an eighth of the matrix.
     ///
     /// # Errors
     /// When `remove` does not increase strictly or names a row that does not exist. The matrix is
@@ -152,6 +154,26 @@ impl Dense {
     pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), RemoveError> {
         check_removal(remove, self.rows)?;
         let Some(&first) = remove.first() else { return Ok(()) };
+        let left = self.rows - remove.len();
+        // Rows that go over from one block to the one before it.
+        let over = |block| remove.partition_point(|&row| row < block * self.block_rows);
+        let over: usize = (first / self.block_rows + 1..self.blocks.len()).map(over).sum();
+        if remove.len() <= self.block_rows / 2 && 8 * over <= self.rows {
+            self.close_up(remove);
+        } else {
+            self.move_up(remove, first);
+        }
+        self.rows = left;
+        self.blocks.truncate(left.div_ceil(self.block_rows));
+        if let Some(block) = self.blocks.last_mut() {
+            let used = left - (left - 1) / self.block_rows * self.block_rows;
+            block.buffer.truncate(block.start + used * self.stride);
+        }
+        Ok(())
+    }
+
+    /// Moves rows over those that are removed, one by one, and overwrites what is then behind the last.
+    fn move_up(&mut self, remove: &[usize], first: usize) {
         let mut gone = remove.iter().copied().peekable();
         let mut to = first;
         for from in first..self.rows {
@@ -163,13 +185,59 @@ impl Dense {
         for row in to..self.rows {
             self.row_mut(row).zeroize();
         }
-        self.rows = to;
-        self.blocks.truncate(to.div_ceil(self.block_rows));
-        if let Some(block) = self.blocks.last_mut() {
-            let used = to - (to - 1) / self.block_rows * self.block_rows;
-            block.buffer.truncate(block.start + used * self.stride);
-        }
-        Ok(())
+    }
+
+    /// The same, block by block at once: each gives the rows that the one before it has room for, which are
+    /// copied first, closes up, and takes those of the next. At most half as many may be removed as a block
+    /// has, so that none of it goes further.
+    fn close_up(&mut self, remove: &[usize]) {
+        let (rows, block_rows) = (self.rows, self.block_rows);
+        let first = remove[0] / block_rows;
+        let before = |block: usize| remove.partition_point(|&row| row < block * block_rows);
+        let (stride, cols) = (self.stride, self.cols);
+        let gone = |block: usize| {
+            let gone = &remove[before(block)..before(block + 1)];
+            gone.iter().map(move |row| row - block * block_rows)
+        };
+        let count = |block: usize| block_rows.min(rows - block * block_rows);
+        let given: Vec<Zeroizing<Vec<f32>>> = (first + 1..self.blocks.len())
+            .map(|block| {
+                let here = &self.blocks[block];
+                let kept = runs(gone(block), count(block)).flatten().take(before(block));
+                let mut given = Zeroizing::new(Vec::with_capacity(before(block) * cols));
+                for row in kept {
+                    let start = here.start + row * stride;
+                    given.extend_from_slice(&here.buffer[start..start + cols]);
+                }
+                given
+            })
+            .collect();
+        let blocks = self.blocks[first..].par_iter_mut().enumerate();
+        blocks.for_each(|(at, block)| {
+            let number = first + at;
+            let place = |start: usize, row: usize| start + row * stride;
+            // The first block gives none.
+            let (mut given_away, mut to) = (if at == 0 { 0 } else { before(number) }, 0);
+            for run in runs(gone(number), count(number)) {
+                let from = run.start + given_away.min(run.len());
+                given_away -= from - run.start;
+                if from == run.end {
+                    continue;
+                }
+                let end = place(block.start, run.end - 1) + cols;
+                block.buffer.copy_within(place(block.start, from)..end, place(block.start, to));
+                to += run.end - from;
+            }
+            for row in given.get(at).into_iter().flat_map(|rows| rows.chunks_exact(cols)) {
+                let start = place(block.start, to);
+                block.buffer[start..start + cols].copy_from_slice(row);
+                to += 1;
+            }
+            if to < count(number) {
+                let end = place(block.start, count(number) - 1) + cols;
+                block.buffer[place(block.start, to)..end].zeroize();
+            }
+        });
     }
 
     fn row_mut(&mut self, i: usize) -> &mut [f32] {
@@ -194,6 +262,15 @@ impl Dense {
             target.buffer[t..t + cols].copy_from_slice(&source.buffer[s..s + cols]);
         }
     }
+}
+
+/// The runs of rows between those that are gone, which ascend, up to `count`.
+fn runs(
+    gone: impl Iterator<Item = usize>,
+    count: usize,
+) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut from = 0;
+    gone.chain([count]).map(move |row| std::mem::replace(&mut from, row + 1)..row)
 }
 
 impl Block {
@@ -273,6 +350,43 @@ mod tests {
             for spare in &mut buffer.spare_capacity_mut()[..behind] {
                 // SAFETY: `written` values have been written, `behind` of them lie here.
                 assert_eq!(unsafe { spare.assume_init() }, 0.0);
+            }
+        }
+    }
+
+    /// With a row a block, with few, and with many; also where most of a block goes, and all that it has.
+    #[test]
+    #[allow(unsafe_code)]
+    fn rows_that_are_left_close_up_over_blocks() {
+        for cols in [1 << 20, 1 << 17, 1 << 15, 600] {
+            let block_rows = Dense::new(cols).block_rows;
+            let rows = 3 * block_rows + block_rows.div_ceil(3);
+            let value = |row: usize| row as f32 + 1.0;
+            let make = |rows: &mut dyn Iterator<Item = usize>| {
+                let mut x = Dense::new(cols);
+                rows.for_each(|row| x.push_row(&vec![value(row); cols]).unwrap());
+                x
+            };
+            let all = make(&mut (0..rows));
+            for step in [1, 2, 3, block_rows / 2 + 1, block_rows + 1, rows / 2] {
+                for (from, until) in [(0, rows), (rows - 1, rows), (1, 3), (block_rows, rows)] {
+                    let gone: Vec<usize> = (from..until.min(rows)).step_by(step.max(1)).collect();
+                    let kept = |row: &usize| gone.binary_search(row).is_err();
+                    let mut x = all.clone();
+                    x.remove_rows(&gone).unwrap();
+                    assert!(x == make(&mut (0..rows).filter(kept)), "{cols} columns: {gone:?}");
+                    x.push_row(&vec![0.5; cols]).unwrap();
+                    x.remove_rows(&[x.rows() - 1]).unwrap();
+                    let Some(last) = x.blocks.last_mut() else { continue };
+                    let held = last.buffer.len();
+                    let written =
+                        x.stride * block_rows.min(rows - (x.rows - 1) / block_rows * block_rows);
+                    let behind = (last.start + written).saturating_sub(held + x.stride);
+                    for spare in &mut last.buffer.spare_capacity_mut()[..behind] {
+                        // SAFETY: that many values behind the last were written when all rows were there.
+                        assert_eq!(unsafe { spare.assume_init() }, 0.0);
+                    }
+                }
             }
         }
     }
