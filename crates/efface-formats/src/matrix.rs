@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{CellFault, ColumnFault, Place, ReadError};
+use crate::error::{CellFault, ColumnFault, Place, ReadError, Spot};
 use crate::fitted::{Frame, FrameRequest, RawWriter};
 use crate::format::arrays::ArrayRows;
 use crate::format::idx;
@@ -46,6 +46,26 @@ fn labelled<'a>(
         return Ok(name.zip(numbers.iter().map(|&number| Cell::Number(number))).collect());
     }
     name.zip(labels).map(|(name, array)| Ok((name, array.value()?))).collect()
+}
+
+/// Judges the labels of the next row.
+fn admit(
+    delivery: &mut Delivery<'_>,
+    spot: Spot,
+    (labels, names): (&mut [ArrayRows<'_>], &[String]),
+    numbers: &mut Vec<f64>,
+) -> Result<Admission, ReadError> {
+    if let ([array], [name]) = (&mut *labels, names) {
+        array.advance()?;
+        return delivery.admit(spot, [(name.as_str(), array.value()?)]);
+    }
+    delivery.admit(spot, labelled(labels, names, numbers)?)
+}
+
+/// What names the next row.
+fn keys<'a>(columns: &'a mut [Option<ArrayRows<'_>>; 3]) -> Result<Keys<'a>, ReadError> {
+    let [id, subject, weight] = columns;
+    Ok(Keys { id: step(id)?, subject: step(subject)?, weight: step(weight)? })
 }
 
 /// The schema of an array that comes without one.
@@ -110,10 +130,11 @@ pub(crate) fn deliver(
     let copies = encoder.copies();
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
-        let [id, subject, weight] = arrays.columns.each_mut().map(step);
-        let (id, subject, weight) = (id?, subject?, weight?);
-        let given = labelled(&mut arrays.labels, &names, &mut numbers)?;
-        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
+        let keys = keys(&mut arrays.columns)?;
+        let labels = (&mut arrays.labels[..], &names[..]);
+        let Admission::Kept(label) = admit(&mut delivery, spot, labels, &mut numbers)? else {
+            continue;
+        };
         let copied =
             copies && arrays.features.singles(&mut singles) && row.take(singles.iter().copied());
         if !copied {
@@ -127,7 +148,7 @@ pub(crate) fn deliver(
                 },
             )?;
         }
-        delivery.deliver(spot, &mut row, label, &Keys { id, subject, weight })?;
+        delivery.deliver(spot, &mut row, label, &keys)?;
     }
     arrays.end()?;
     Ok(delivery.finish(format, schema)?.with_targets(names))
@@ -154,10 +175,11 @@ fn deliver_raw(
     let copies = !sparse && divide == 1.0;
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
-        let [id, subject, weight] = arrays.columns.each_mut().map(step);
-        let (id, subject, weight) = (id?, subject?, weight?);
-        let given = labelled(&mut arrays.labels, &names, &mut numbers)?;
-        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
+        let keys = keys(&mut arrays.columns)?;
+        let labels = (&mut arrays.labels[..], &names[..]);
+        let Admission::Kept(label) = admit(&mut delivery, spot, labels, &mut numbers)? else {
+            continue;
+        };
         delivery.begin_raw(spot, label, &mut row)?;
         if !(copies && arrays.features.singles(&mut singles) && row.singles(&singles)) {
             // What follows says which number is at fault.
@@ -170,7 +192,7 @@ fn deliver_raw(
             row.numbers(numbers.iter().copied(), sparse)
                 .map_err(|(column, found)| fault(column as usize, found))?;
         }
-        delivery.deliver_raw(spot, &row, label, &Keys { id, subject, weight })?;
+        delivery.deliver_raw(spot, &row, label, &keys)?;
     }
     arrays.end()?;
     Ok(delivery.finish_raw(format, schema, frame).with_targets(names))
