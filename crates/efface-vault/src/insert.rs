@@ -52,6 +52,7 @@ impl Job {
         for _ in self.first + slots..self.from {
             builder.push(None);
         }
+        builder.expect((self.until - self.from) as usize);
         let mut listing = Listing::default();
         let mut refused: Option<WriteError> = None;
         for number in self.from..self.until {

@@ -5,10 +5,13 @@ use super::{Entry, GROUP, RowBlock, SPREAD};
 use crate::StoreFault;
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
+use zeroize::Zeroize;
 
 /// Takes the rows of a block, slot by slot.
 pub(crate) struct Builder {
     first: i64,
+    /// Rows that are probably to come.
+    expected: usize,
     slots: usize,
     present: Vec<u8>,
     targets: Vec<f64>,
@@ -40,6 +43,7 @@ impl Texts {
     fn push(&mut self, text: Option<&str>) {
         if let Some(text) = text {
             self.any = true;
+            reserve(&mut self.bytes, text.len());
             self.bytes.extend_from_slice(text.as_bytes());
         }
         // A block of more than 2^32 bytes cannot be stored.
@@ -49,6 +53,20 @@ impl Texts {
     fn write(&self, head: &mut Vec<u8>) {
         head.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));
         head.extend_from_slice(&self.bytes);
+    }
+}
+
+/// Makes room for more bytes. What they outgrow is overwritten: threads of a pool, which make blocks, may
+/// leave it as it is for as long as they live.
+fn reserve(bytes: &mut Vec<u8>, more: usize) {
+    /// For few bytes, so that they are moved seldom.
+    const LEAST: usize = 4096;
+    let needed = bytes.len() + more;
+    if needed > bytes.capacity() {
+        let mut larger = Vec::with_capacity(needed.max(2 * bytes.capacity()).max(LEAST));
+        larger.extend_from_slice(bytes);
+        bytes.zeroize();
+        *bytes = larger;
     }
 }
 
@@ -62,6 +80,7 @@ impl Builder {
     pub(crate) fn new(first: i64) -> Self {
         Self {
             first,
+            expected: 0,
             slots: 0,
             present: Vec::new(),
             targets: Vec::new(),
@@ -77,10 +96,16 @@ impl Builder {
         }
     }
 
+    /// Says how many rows will come, if they are as long as the first.
+    pub(crate) fn expect(&mut self, rows: usize) {
+        self.expected = rows;
+    }
+
     /// The rows of a block but those in the slots that `leaves` says yes to. Every row that stays must
     /// have been found to be as it was stored.
     pub(crate) fn of(block: &RowBlock, leaves: impl Fn(usize) -> bool) -> Self {
         let mut builder = Self::new(block.first);
+        reserve(&mut builder.features, block.features.len());
         for slot in 0..block.slots() {
             let stays = block.layout.is_present(&block.head, slot) && !leaves(slot);
             builder.push(if stays { block.entry(slot) } else { None });
@@ -120,6 +145,11 @@ impl Builder {
         self.texts.push(text);
         self.subjects.push(entry.and_then(|entry| entry.subject));
         if let Some(entry) = entry {
+            if self.features.capacity() == 0 {
+                let all = entry.features.len().saturating_mul(self.expected.max(1));
+                reserve(&mut self.features, all.min(SPREAD));
+            }
+            reserve(&mut self.features, entry.features.len());
             self.present[slot / 8] |= 1 << (slot % 8);
             self.with_subject[slot / 8] |= u8::from(entry.subject.is_some()) << (slot % 8);
             self.features.extend_from_slice(entry.features);

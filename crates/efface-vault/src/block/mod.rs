@@ -39,6 +39,7 @@ use crate::name::Id;
 use crate::stored::{RecordId, StoredRecord};
 use layout::Layout;
 use std::ops::Range;
+use zeroize::Zeroizing;
 
 /// Rows under one checksum: what a damaged byte makes unusable.
 pub(crate) const GROUP: usize = 8;
@@ -310,7 +311,7 @@ impl RowBlock {
     fn group_checksum(&self, group: usize, checksums: &Checksums) -> Option<[u8; STORED]> {
         let slots = group * GROUP..((group + 1) * GROUP).min(self.layout.slots);
         let features = self.layout.features_of(&self.head, &self.features, slots.clone())?;
-        let mut rest = Vec::with_capacity(64 * GROUP);
+        let mut rest = Zeroizing::new(Vec::with_capacity(64 * GROUP));
         rest.extend((self.first + slots.start as i64).to_le_bytes());
         for slot in slots {
             // A length that no row can have marks an empty slot.
