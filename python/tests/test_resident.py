@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import People
+from conftest import People, copies
 from sklearn.multiclass import OneVsRestClassifier
 
 import efface
@@ -110,22 +110,6 @@ def test_what_cannot_be_held_is_refused(people: People, tmp_path: Path) -> None:
     del held
     gc.collect()
     assert vault.delete(subjects=["who-2"]).remaining == 114
-
-
-def copies(process: int, row: bytes) -> int:
-    """How often a row stands in what a process may write to of its memory."""
-    count = 0
-    with (
-        Path(f"/proc/{process}/maps").open() as maps,
-        Path(f"/proc/{process}/mem").open("rb", 0) as memory,
-    ):
-        for line in maps:
-            place, mode, *_ = line.split()
-            first, last = (int(end, 16) for end in place.split("-"))
-            if mode.startswith("rw"):
-                memory.seek(first)
-                count += memory.read(last - first).count(row)
-    return count
 
 
 SERVER = """

@@ -11,17 +11,37 @@ use crate::error::raised;
 /// Makes a key file where there is none and returns its public key, 64 hexadecimal digits.
 #[pyfunction]
 pub(crate) fn create_key(path: PathBuf) -> PyResult<String> {
-    let mut seed = Zeroizing::new([0u8; 32]);
-    let mut secret = Zeroizing::new([0u8; 32]);
-    for bytes in [&mut seed, &mut secret] {
-        random(&mut bytes[..]).map_err(|error| {
-            let message = format!("the operating system gave no randomness: {error}");
-            raised(&Error::storage(Code::Randomness, message))
-        })?;
+    NewKeys::make()?.write(&path).map(|keyring| digits(&keyring))
+}
+
+/// Keys that were made just now and are in no file.
+pub(crate) struct NewKeys {
+    seed: Zeroizing<[u8; 32]>,
+    secret: Zeroizing<[u8; 32]>,
+}
+
+impl NewKeys {
+    pub(crate) fn make() -> PyResult<Self> {
+        let mut keys = Self { seed: Zeroizing::default(), secret: Zeroizing::default() };
+        for bytes in [&mut keys.seed, &mut keys.secret] {
+            random(&mut bytes[..]).map_err(|error| {
+                let message = format!("the operating system gave no randomness: {error}");
+                raised(&Error::storage(Code::Randomness, message))
+            })?;
+        }
+        Ok(keys)
     }
-    Keyring::create(&path, &seed, &secret)
-        .map(|keyring| digits(&keyring))
-        .map_err(|error| raised(&Error::storage(Code::Key, error.to_string())))
+
+    /// To sign with.
+    pub(crate) fn keyring(&self) -> Keyring {
+        Keyring::in_memory(&self.seed, &self.secret)
+    }
+
+    /// Writes their file, where there is none.
+    pub(crate) fn write(&self, path: &Path) -> PyResult<Keyring> {
+        Keyring::create(path, &self.seed, &self.secret)
+            .map_err(|error| raised(&Error::storage(Code::Key, error.to_string())))
+    }
 }
 
 /// The public key of a key file, 64 hexadecimal digits.

@@ -20,6 +20,7 @@ mod requests;
 mod resident;
 mod settings;
 mod table;
+mod unsaved;
 mod watch;
 
 use pyo3::prelude::*;
@@ -58,6 +59,8 @@ mod _engine {
     use super::settings::settings;
     #[pymodule_export]
     use super::table::Table;
+    #[pymodule_export]
+    use super::unsaved::{Unsaved, train_unsaved};
 
     /// The release of the engine.
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use efface::{Code, Error, Linear, Verdict};
+use efface::{Code, Error, Linear, Verdict, Weights};
 use efface_page::{Decimal, words};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -21,12 +21,16 @@ pub(crate) fn status(py: Python<'_>, vault: PathBuf) -> PyResult<String> {
 }
 
 /// Arrays of weights: `coef` (outputs x features), `intercept` (outputs), and JSON of the rest.
-type WeightArrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, String);
+pub(crate) type WeightArrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, String);
 
 /// The published weights and what is needed to use them.
 #[pyfunction]
 pub(crate) fn weights(py: Python<'_>, vault: PathBuf) -> PyResult<WeightArrays<'_>> {
-    let weights = py.detach(|| efface::weights(&vault)).map_err(|error| raised(&error))?;
+    arrays(py, py.detach(|| efface::weights(&vault)).map_err(|error| raised(&error))?)
+}
+
+/// Weights as Python has them.
+pub(crate) fn arrays(py: Python<'_>, weights: Weights) -> PyResult<WeightArrays<'_>> {
     let rest = json(&weights)?;
     let shape = match weights.network {
         Some(_) => [1, weights.coef.len()],

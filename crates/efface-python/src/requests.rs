@@ -227,6 +227,7 @@ pub(crate) fn export<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-fn told(served: &Served) -> PyResult<(String, String)> {
+/// What was served and its certificate.
+pub(crate) fn told(served: &Served) -> PyResult<(String, String)> {
     Ok((json(served)?, served.certificate.clone()))
 }

@@ -10,14 +10,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use efface::{Code, Context, Error, Kind, Memory, Progress, Result, RowStore};
+use efface::{Code, Context, Error, Keyring, Kind, Memory, Progress, Result, RowStore};
 use jiff::Timestamp;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::error::raised;
 use crate::remote::Remote;
-use crate::resident::{self, free};
+use crate::resident::{self, Shared, free};
 use crate::{key, pool};
 
 /// How often signals are looked for and progress is told.
@@ -65,8 +65,18 @@ pub(crate) fn serve<T: Send>(
     rows: Where<'_>,
     work: impl FnOnce(&mut Context<'_>) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let keyring = key::read(key)?;
-    let resident = resident::of(vault);
+    serve_with(py, &key::read(key)?, resident::of(vault), progress, rows, work)
+}
+
+/// As [`serve`], with keys that were read and the rows of the vault that stay in memory, if they do.
+pub(crate) fn serve_with<T: Send>(
+    py: Python<'_>,
+    keyring: &Keyring,
+    resident: Option<Shared>,
+    progress: &Callback,
+    rows: Where<'_>,
+    work: impl FnOnce(&mut Context<'_>) -> Result<T> + Send,
+) -> PyResult<T> {
     let parts = match rows {
         Where::Parts(parts) => Some(parts),
         Where::Within(_) if resident.is_some() => {
@@ -82,7 +92,7 @@ pub(crate) fn serve<T: Send>(
         work(&mut Context {
             clock: &now,
             entropy: &mut |bytes| key::random(bytes),
-            keyring: &keyring,
+            keyring,
             watch,
             wait: Duration::ZERO,
             rows: match rows {

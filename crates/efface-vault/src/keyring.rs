@@ -134,6 +134,12 @@ impl Keyring {
         Ok(Self::of(&seed, secret))
     }
 
+    /// Keys that are in no file, for a model that is in no vault yet. [`Keyring::create`] writes the
+    /// file of the same keys.
+    pub fn in_memory(seed: &[u8; 32], secret: &[u8; 32]) -> Self {
+        Self::of(seed, Zeroizing::new(*secret))
+    }
+
     /// The key that verifies signatures.
     pub fn public_key(&self) -> [u8; 32] {
         self.signing.verifying_key().to_bytes()

@@ -110,7 +110,7 @@ pub use settings::{
 pub use show::show;
 pub use source::{Source, schema};
 pub use status::{certificate, entries, status};
-pub use train::{train, train_as_planned};
+pub use train::{Unsaved, train, train_as_planned, train_unsaved};
 pub use verify::verify;
 pub use verify_ledger::{verify_ledger, verify_ledger_within, verify_whole_ledger};
 pub use weights::{Weights, plan, weights};

@@ -1,19 +1,21 @@
 //! The first training: read, plan, learn, certify, store.
 
 mod large;
+mod unsaved;
 
 use std::path::Path;
 
-use efface_formats::Fitted;
+use efface_formats::{Fitted, ReadOptions};
 use efface_learn::loss::LossName;
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
-use efface_vault::{Creation, Genesis, Vault};
+use efface_vault::{Creation, Genesis, Keyring, Vault};
+
+pub use unsaved::{Unsaved, train_unsaved};
 
 use crate::arithmetic;
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
-use crate::leaving::Leaving;
 use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
     Clipped, Notice, Sizes, beyond_deletions, index_left_out, label_thousands, left_out,
@@ -26,8 +28,8 @@ use crate::random::{generator, identifier};
 use crate::raw::{as_the_labels_ask, fit};
 use crate::resolve::several;
 use crate::rows::{
-    Access, InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, block_rows, check_names,
-    failed, insert_places,
+    InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, block_rows, check_names, failed,
+    insert_places,
 };
 use crate::serve::{Certified, Effect, FIRST, Named, certify, store};
 use crate::settings::Settings;
@@ -84,32 +86,12 @@ fn trained(
     output: &Path,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    arithmetic::check()?;
-    let received_at = context.now();
-    // A plan of the planner says what it compared.
-    let raw = chosen.is_none() && source.is_raw();
-    let fitted = settings.fits_preprocessing(raw);
-    let targets = source.targets();
-    let settings = match &settings.loss {
-        // Several labels are numbers.
-        None if !targets.is_empty() => {
-            Settings { loss: Some(LossName::Squared.name().to_owned()), ..settings }
-        }
-        _ => settings,
-    };
-    let trunk = trunk::named(&settings, context)?;
-    let choices = Choices::on(settings, fitted, trunk)?;
-    several(&choices, &targets)?;
+    let first = First::of(source, settings, chosen, context)?;
     free_name(output)?;
-    let first = First { choices, chosen, output, received_at };
     match (&source.parts, context.rows) {
-        (Some(shape), RowStore::Parts(held)) => first.of_parts(shape, held, context),
-        (Some(_), _) | (None, RowStore::Parts(_)) => {
-            let message = "records in parts need their sizes and what holds them";
-            Err(Error::input(Code::Data, message)
-                .hint("give both `Source::parts` and `Context::rows`"))
-        }
-        (None, _) => first.of_table(source, context),
+        (Some(shape), RowStore::Parts(held)) => first.of_parts(shape, held, output, context),
+        (Some(_), _) | (None, RowStore::Parts(_)) => Err(parts_apart()),
+        (None, _) => first.of_table(source, output, context),
     }
 }
 
@@ -118,28 +100,81 @@ struct First<'a> {
     choices: Choices,
     /// The choice of the planner that it follows.
     chosen: Option<&'a Chosen>,
-    output: &'a Path,
     received_at: String,
+    /// Whether no vault is to follow.
+    unsaved: bool,
 }
 
-impl First<'_> {
-    fn of_table(mut self, source: &Source<'_>, context: &mut Context<'_>) -> Result<Served> {
+/// What a training gives before there is a vault for it.
+struct Learnt {
+    genesis: Genesis,
+    effect: Effect,
+    certified: Certified,
+}
+
+impl<'a> First<'a> {
+    fn of(
+        source: &Source<'_>,
+        settings: Settings,
+        chosen: Option<&'a Chosen>,
+        context: &mut Context<'_>,
+    ) -> Result<Self> {
+        arithmetic::check()?;
+        let received_at = context.now();
+        // A plan of the planner says what it compared.
+        let raw = chosen.is_none() && source.is_raw();
+        let fitted = settings.fits_preprocessing(raw);
+        let targets = source.targets();
+        let settings = match &settings.loss {
+            // Several labels are numbers.
+            None if !targets.is_empty() => {
+                Settings { loss: Some(LossName::Squared.name().to_owned()), ..settings }
+            }
+            _ => settings,
+        };
+        let trunk = trunk::named(&settings, context)?;
+        let choices = Choices::on(settings, fitted, trunk)?;
+        several(&choices, &targets)?;
+        Ok(Self { choices, chosen, received_at, unsaved: false })
+    }
+
+    fn of_table(
+        mut self,
+        source: &Source<'_>,
+        output: &Path,
+        context: &mut Context<'_>,
+    ) -> Result<Served> {
+        let options = self.reading(source)?;
+        if let Some(memory) = context.rows.memory()
+            && let Some(served) = self.of_large_table(source, &options, memory, output, context)?
+        {
+            return Ok(served);
+        }
+        self.of_rows(source, &options, context)?.save(output, context.keyring)
+    }
+
+    /// How the table is read.
+    fn reading(&self, source: &Source<'_>) -> Result<ReadOptions> {
         if self.choices.fitted && source.schema.is_some() {
             let message = "`§schema` declares what `§preprocess fitted` computes from the records";
             return Err(Error::refused(Code::Settings, message)
                 .hint("leave out `§schema`, or use `§preprocess declared`"));
         }
-        let options = source.training_options(&self.choices)?;
-        if let Some(memory) = context.rows.memory()
-            && let Some(served) = self.of_large_table(source, &options, memory, context)?
-        {
-            return Ok(served);
-        }
+        source.training_options(&self.choices)
+    }
+
+    /// Learns from a table that is read into memory.
+    fn of_rows(
+        &mut self,
+        source: &Source<'_>,
+        options: &ReadOptions,
+        context: &mut Context<'_>,
+    ) -> Result<Unsaved> {
         let choices = &self.choices;
         let range = choices.settings.target_range;
         let by_class = choices.class_weight.as_ref();
         let mut tell = |progress| context.report(progress);
-        let table = read_table(source, &options, choices.intercept, range, by_class, &mut tell)?;
+        let table = read_table(source, options, choices.intercept, range, by_class, &mut tell)?;
         if let (Some(by_class), Some(classes)) = (by_class, &table.classes) {
             by_class.check(&classes.names)?;
         }
@@ -189,22 +224,17 @@ impl First<'_> {
             .unwrap_or_default();
         let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
         let rows = InMemory::of(&plan, table.data, names).with_raw(table.raw);
-        let store = context.rows;
-        let mut insert = |creation: &mut Creation| {
-            if !named {
-                creation.take_positions(table.read)?;
-            }
-            insert_first(store, creation, &plan, &rows)
-        };
         let people = beyond_deletions(&plan, largest);
         let clipped = Clipped::of(&table.private, facts.records);
-        let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
-        served.notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
+        let mut learnt = self.learn(&plan, &facts, &rows, &clipped, context)?;
+        let notices = &mut learnt.certified.0.notices;
+        notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
         let thousands = label_thousands(table.private.label_thousands, &self.choices);
         let rest = [people, left_out(table.left_out), thousands];
         let all = [chosen, index].into_iter().flatten().chain(told);
-        served.notices.extend(all.chain(rest.into_iter().flatten()));
-        Ok(served)
+        notices.extend(all.chain(rest.into_iter().flatten()));
+        let records = rows.into_records((!named).then_some(table.read))?;
+        Ok(Unsaved::of(plan, learnt, records))
     }
 
     /// The plan goes to [`Partitioned::make`], which fails for parts that cannot be made.
@@ -212,6 +242,7 @@ impl First<'_> {
         &self,
         shape: &Shape,
         held: &dyn Partitioned,
+        output: &Path,
         context: &mut Context<'_>,
     ) -> Result<Served> {
         if self.choices.fitted {
@@ -237,10 +268,12 @@ impl First<'_> {
             return Err(failed(message));
         }
         let largest = check_names(held, &plan, facts.people)?;
-        let mut insert = |creation: &mut Creation| insert_places(creation, held, FIRST);
         let clipped = Clipped { scaled, longer: scaled, rows: shape.records, fitting: None };
         let rows = InParts::unlisted(held);
-        let mut served = self.learn(&plan, &facts, &rows, &clipped, &mut insert, context)?;
+        let learnt = self.learn(&plan, &facts, &rows, &clipped, context)?;
+        let mut creation = Vault::create(output, &learnt.genesis, context.keyring)?;
+        insert_places(&mut creation, held, FIRST)?;
+        let mut served = learnt.finish(creation, context.keyring)?;
         served.notices.extend(beyond_deletions(&plan, largest));
         Ok(served)
     }
@@ -258,16 +291,15 @@ impl First<'_> {
         given.map(|bytes| start::read(bytes, plan)).transpose()
     }
 
-    /// Learns, certifies and stores; `insert` writes the records, of which some were `clipped`.
+    /// Learns and certifies; of the records, some were `clipped`.
     fn learn(
         &self,
         plan: &Plan,
         facts: &Facts,
         rows: &dyn Rows,
         clipped: &Clipped,
-        insert: &mut dyn FnMut(&mut Creation) -> Result<()>,
         context: &mut Context<'_>,
-    ) -> Result<Served> {
+    ) -> Result<Learnt> {
         let settings = &self.choices.settings;
         let mut rng = generator(settings.seed, FIRST, context)?;
         let given = self.given(plan)?;
@@ -275,12 +307,8 @@ impl First<'_> {
         let released = run(plan, rows, &start, 1, &mut rng, context.watch)?;
         let released = Released { event: stated(plan, released.event, None, 0)?, ..released };
         let vault_id = hex::encode(context.random::<16>()?);
-        let (effect, certified) =
-            self.certified(plan, facts, rows, clipped, (&vault_id, released), context)?;
         let genesis = self.genesis(plan, vault_id, context)?;
-        let mut creation = Vault::create(self.output, &genesis, context.keyring)?;
-        insert(&mut creation)?;
-        finish(creation, plan, &effect, certified, context)
+        self.certified(plan, facts, rows, clipped, (genesis, released), context)
     }
 
     /// The effect of a training and its certificate.
@@ -290,9 +318,10 @@ impl First<'_> {
         facts: &Facts,
         rows: &dyn Rows,
         clipped: &Clipped,
-        (vault_id, released): (&str, Released),
+        (genesis, released): (Genesis, Released),
         context: &mut Context<'_>,
-    ) -> Result<(Effect, Certified)> {
+    ) -> Result<Learnt> {
+        let vault_id = &genesis.vault_id;
         let id = format!("train-{}", identifier(context)?);
         let digest = context.keyring.hmac(vault_id, "request", id.as_bytes());
         let named = Named { id, digest, received_at: self.received_at.clone() };
@@ -305,10 +334,12 @@ impl First<'_> {
             notices,
             remaining: records,
             holders: rows.holders()?,
+            unsaved: self.unsaved,
             ..Effect::of(RequestKind::Train, named, records, plan)?
         };
-        let certified = certify(plan, vault_id, None, &effect, released, context)?;
-        Ok((effect, certified))
+        let mut certified = certify(plan, vault_id, None, &effect, released, context)?;
+        certified.0.preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);
+        Ok(Learnt { genesis, effect, certified })
     }
 
     fn genesis(&self, plan: &Plan, vault_id: String, context: &Context<'_>) -> Result<Genesis> {
@@ -322,18 +353,19 @@ impl First<'_> {
     }
 }
 
-/// Puts the model into a new vault that has its rows, and gives that its name.
-fn finish(
-    mut creation: Creation,
-    plan: &Plan,
-    effect: &Effect,
-    certified: Certified,
-    context: &Context<'_>,
-) -> Result<Served> {
-    let served = store(&mut creation, effect, certified, context.keyring)?;
-    creation.commit()?;
-    let preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);
-    Ok(Served { preprocessing, ..served })
+impl Learnt {
+    /// Puts the model into a new vault that has its rows, and gives that its name.
+    fn finish(&self, mut creation: Creation, keyring: &Keyring) -> Result<Served> {
+        let served = store(&mut creation, &self.effect, &self.certified, keyring)?;
+        creation.commit()?;
+        Ok(served)
+    }
+}
+
+/// The refusal of sizes without what holds the records, or the other way round.
+fn parts_apart() -> Error {
+    let message = "records in parts need their sizes and what holds them";
+    Error::input(Code::Data, message).hint("give both `Source::parts` and `Context::rows`")
 }
 
 /// The refusal of a table without the weights that its schema names.
@@ -358,19 +390,4 @@ fn free_name(output: &Path) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Writes the rows of the first training, under the numbers they were learnt from.
-fn insert_first(
-    store: RowStore<'_>,
-    creation: &mut Creation,
-    plan: &Plan,
-    rows: &InMemory<'_>,
-) -> Result<()> {
-    let leaving = Leaving::default();
-    let mut stored = store.open(Access::Changing(creation), plan, &leaving)?;
-    if stored.insert(&rows.batch(), FIRST)? == rows.keys()? {
-        return Ok(());
-    }
-    Err(Error::storage(Code::Damaged, "a new vault does not number its records from 1"))
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, Task, Trunk};
 use crate::source::schema_of;
-use crate::store::{Current, open_for_reading};
+use crate::store::{Current, Published, open_for_reading};
 
 /// The published model of a vault.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -106,8 +106,24 @@ pub fn weights(path: &Path) -> Result<Weights> {
 
 /// As [`weights`], of a vault that is open.
 pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
-    let plan = &current.plan;
-    let published = current.published()?;
+    let vault_id = &current.genesis.vault_id;
+    described(
+        &current.plan,
+        vault_id,
+        current.version,
+        current.published()?,
+        vault.checked_count()?,
+    )
+}
+
+/// What is told of a model about so many `records`; `plan` has its statistics.
+pub(crate) fn described(
+    plan: &Plan,
+    vault_id: &str,
+    version: u64,
+    published: &Published,
+    records: u64,
+) -> Result<Weights> {
     let parts = split(plan, &published.weights);
     let (classes, target_range) = match &plan.task {
         Task::Classes(names) => (Some(names.clone()), None),
@@ -141,9 +157,9 @@ pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
     let preprocessing =
         preprocessing.map_err(|error| Error::storage(Code::Preprocessing, error.to_string()))?;
     Ok(Weights {
-        vault: current.genesis.vault_id.clone(),
-        version: current.version,
-        records: vault.checked_count()?,
+        vault: vault_id.to_owned(),
+        version,
+        records,
         digest: hex::encode(published.digest),
         salt: hex::encode(published.salt),
         not_for_release: plan.not_for_release,

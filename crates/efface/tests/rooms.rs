@@ -52,7 +52,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "efface-python",
         "losses pool remote settings table error accounting key gradients resident watch copies part \
-         planning reading requests",
+         planning reading requests unsaved",
     ),
 ];
 

@@ -21,6 +21,7 @@ __all__ = [
     "ReleasedSums",
     "ResidentRows",
     "Table",
+    "Unsaved",
     "account",
     "add",
     "backup",
@@ -51,6 +52,7 @@ __all__ = [
     "suggest",
     "train",
     "train_as_planned",
+    "train_unsaved",
     "update",
     "verify",
     "verify_ledger",
@@ -140,6 +142,18 @@ def train(
     parts: Any = None,
     memory: str | None = None,
 ) -> tuple[str, str]: ...
+
+@final
+class Unsaved:
+    @property
+    def answer(self) -> tuple[str, str]: ...
+    def weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64], str]: ...
+    def write_key(self, key: _Path) -> None: ...
+    def save(self, vault: _Path) -> None: ...
+
+def train_unsaved(
+    table: Table, settings: str, *, start: bytes | None = None, progress: _Progress | None = None
+) -> Unsaved: ...
 def train_as_planned(
     table: Table,
     plan: str,

@@ -28,7 +28,7 @@ from ._published import Published
 from ._reading import Reading
 from ._setting import settings
 from ._settings import start_of, to_json
-from ._vault import Home, Rows, carrier, key_of, limit_of
+from ._vault import Home, Rows, carrier, key_of, limit_of, trained
 from ._watch import Watch
 from .certificate import Certificate
 from .vault import Receipt, Vault
@@ -42,8 +42,9 @@ Request = Callable[..., tuple[str, str]]
 class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     """A linear model whose records can be forgotten, in a vault of its own.
 
-    A vault that was not saved is a private file, removed when no estimator of this process
-    refers to it any more, at the latest at the end of the process.
+    A model that was not saved has its records and a key of its own in the memory of the process.
+    Its first request, or whoever asks for its vault, makes a private file of them, removed when no
+    estimator of this process refers to it any more, at the latest at the end of the process.
     """
 
     # Whether its records have sample weights.
@@ -172,24 +173,21 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         precision = _rows.precision_of(read.x)
         settings["face"] = _face.written(self, precision, refits=refits)
         rows = self._table(read, targets, classes=declared)
-        limit = limit_of(self.memory)
-        home = Home.make_private(_rows.size_of(read.x), memory=limit is None)
+        with fitting(), shown(self.verbose, "fit") as told:
+            home, answer = trained(
+                rows,
+                to_json(settings),
+                start=start_of(self),
+                progress=told,
+                size=_rows.size_of(read.x),
+                memory=limit_of(self.memory),
+            )
         try:
-            with fitting(), shown(self.verbose, "fit") as told:
-                answer = _engine.train(
-                    rows,
-                    to_json(settings),
-                    home.path,
-                    home.key,
-                    start=start_of(self),
-                    progress=told,
-                    memory=limit,
-                )
             self._home, self._watch, self._last = home, Watch(), -1
             self._precision, self._weighted = precision, read.weights is not None
             self.certificates_: list[Certificate] = []
             self.receipt_ = Receipt._of(answer)
-            self._catch_up()
+            self._catch_up(self.receipt_.certificate)
         except BaseException:
             home.discard()
             raise
@@ -426,7 +424,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         return {**status, "path": self._home.path, "private": self._home.private, "stale": stale}
 
     def save(self, path: Any) -> Self:
-        """Move the vault to a place of your choice, where the command line finds it.
+        """Put the vault at a place of your choice, where the command line finds it.
+
+        A vault that there is already is moved. If this fails, the model is as it was before.
 
         Parameters
         ----------
@@ -479,7 +479,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         estimator._training = parameters.get("extractor_training")
         estimator._home, estimator._watch, estimator._last = home, Watch(), -1
         estimator.certificates_ = []
-        published = Published.of(home.path)
+        published = Published.of(home.weights())
         facts = published.facts
         estimator.n_features_in_ = facts["features"]
         names = facts["columns" if facts["preprocessing"] is not None else "names"]

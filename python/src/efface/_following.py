@@ -67,7 +67,8 @@ class Following(ABC):
         vault = Vault(self._home.path, key=self._home.key)
         latest = self.certificates_[-1]
         verdict = latest.verify(key=key or vault.public_key, vault=vault.path, head=head)
-        return verdict.joined(self._check_weights(self._orient(Published.of(vault.path))))
+        certified = self._orient(Published.of(self._home.weights()))
+        return verdict.joined(self._check_weights(certified))
 
     def _check_weights(self, certified: Published) -> Check:
         name, own = "weights of this object", self._published
@@ -88,7 +89,9 @@ class Following(ABC):
     def _warn_if_stale(self) -> bool:
         """Warn if the vault holds another model than this estimator, and say whether it does."""
         home = self.__dict__.get("_home")
-        if home is None or not home.lock.acquire(blocking=False):
+        if home is None or home.unsaved:
+            return False  # nobody else can have served a request
+        if not home.lock.acquire(blocking=False):
             return False  # a request of this process is being served, and ends with a look
         try:
             withdrawn = isinstance(self._published, Withdrawn)
@@ -119,7 +122,7 @@ class Following(ABC):
 
     def _catch_up(self, latest: Certificate | None = None) -> None:
         """Take over what the vault has published, by whomever; `latest` is our own."""
-        published = self._orient(Published.of(self._home.path))
+        published = self._orient(Published.of(self._home.weights()))
         known = getattr(self, "_published", None)
         if isinstance(known, Withdrawn):
             known = None

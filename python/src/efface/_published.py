@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,9 +42,9 @@ class Published:
     order: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, path: Path) -> Published:
-        """Read them from a vault."""
-        coef, intercept, text = _engine.weights(path)
+    def of(cls, weights: tuple[NDArray[np.float64], NDArray[np.float64], str]) -> Published:
+        """Take them as the engine tells them."""
+        coef, intercept, text = weights
         facts = json.loads(text)
         return cls(facts["version"], _frozen(coef), _frozen(intercept), facts)
 

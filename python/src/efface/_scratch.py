@@ -1,5 +1,8 @@
 """Folders for vaults that nobody has saved: private, in memory where there is room, never left.
 
+A model has none before something asks for its vault: `holds` says whether its rows may be in the
+memory of the process until then.
+
 Each process has a folder ``efface-...``, and in it one for each vault. A lock on the file
 ``.efface-....owner`` beside it says that the process, or a fork of it, is alive: the system
 releases it however the process ends, and the next process that makes a vault removes what a dead
@@ -34,6 +37,9 @@ VAULT = ".efface"
 
 # How the names of folders begin that were kept for a pickle.
 _KEPT = "efface-kept-"
+
+# Bytes of rows that are held where nobody knows how much memory is free.
+_HELD = 64 << 20
 
 # Room that a vault, its journal and later additions may take: for each byte of rows, and at least.
 _TIMES, _LEAST = 4, 16 << 20
@@ -123,6 +129,15 @@ class Folder:
         self._removal()
 
 
+def holds(size: int) -> bool:
+    """Whether this process may hold rows of so many bytes, roughly, which are in no vault."""
+    _own_place()
+    try:
+        return _available() >= 2 * (_TIMES * size + _LEAST)
+    except (OSError, KeyError, ValueError):
+        return size <= _HELD
+
+
 def is_kept(folder: Path) -> bool:
     """Whether a folder was made for the vault of a model that was pickled."""
     return folder.name.startswith(_KEPT)
@@ -131,9 +146,14 @@ def is_kept(folder: Path) -> bool:
 def leave_kept(key: Path) -> None:
     """Remove the key file of a kept vault that has moved, and the folder if it is empty."""
     with suppress(OSError):
-        _overwrite(key)
-        key.unlink()
+        leave_key(key)
         key.parent.rmdir()
+
+
+def leave_key(key: Path) -> None:
+    """Remove a key file that no vault needs."""
+    _overwrite(key)
+    key.unlink()
 
 
 def copy(source: Path, target: Path) -> None:
@@ -147,14 +167,8 @@ def copy(source: Path, target: Path) -> None:
 
 def _place(size: int, *, memory: bool = True) -> Path:
     """The folder to make folders in: in memory, unless the rows would take much of it."""
-    if own := os.environ.get("EFFACE_SCRATCH"):
-        if not Path(own).is_dir():
-            raise InputError(
-                f"`$EFFACE_SCRATCH` must be a folder (for unsaved vaults), got {own}",
-                code="no-folder",
-                hint="create it, or unset the variable",
-            )
-        return Path(own).absolute()
+    if (own := _own_place()) is not None:
+        return own
     with suppress(OSError, KeyError, ValueError):
         writable = memory and os.access(_MEMORY, os.W_OK | os.X_OK)
         if writable and _free() >= 2 * (_TIMES * size + _LEAST):
@@ -162,11 +176,30 @@ def _place(size: int, *, memory: bool = True) -> Path:
     return Path(tempfile.gettempdir())
 
 
+def _own_place() -> Path | None:
+    """The folder that the user named for unsaved vaults, if one was."""
+    own = os.environ.get("EFFACE_SCRATCH")
+    if not own:
+        return None
+    if not Path(own).is_dir():
+        raise InputError(
+            f"`$EFFACE_SCRATCH` must be a folder (for unsaved vaults), got {own}",
+            code="no-folder",
+            hint="create it, or unset the variable",
+        )
+    return Path(own).absolute()
+
+
 def _free() -> int:
-    """Bytes that may still be kept in memory: as files, and at all."""
+    """Bytes that may still be kept in memory as files."""
+    return min(shutil.disk_usage(_MEMORY).free, _available())
+
+
+def _available() -> int:
+    """Bytes of memory that nothing needs now."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     available = dict(line.split(":", 1) for line in lines)["MemAvailable"]
-    return min(shutil.disk_usage(_MEMORY).free, 1024 * int(available.split()[0]))
+    return 1024 * int(available.split()[0])
 
 
 def _own(place: Path) -> Path:

@@ -7,22 +7,28 @@ import os
 import sys
 import threading
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from . import _engine
 from ._errors import (
+    Error,
     InputError,
     RowsCopiedWarning,
+    StorageError,
     VaultExists,
     VaultKeptWarning,
     VaultMissing,
     warn,
 )
-from ._scratch import Folder, copy, is_kept, leave_kept
+from ._scratch import Folder, copy, holds, is_kept, leave_kept, leave_key
 
 # The private vaults of this process, by their paths.
 _living: weakref.WeakValueDictionary[str, Home] = weakref.WeakValueDictionary()
+
+# Those of them whose vault has not been made.
+_unsaved: weakref.WeakSet[Home] = weakref.WeakSet()
 
 # Who pickles for another process of the same program: the results of workers, and their tasks. A
 # hash is no copy at all.
@@ -84,19 +90,30 @@ class Home:
     it goes, at the latest at the end of the process; what a killed process left is removed by the
     next one. What a worker process sends back with its result goes over to who receives it.
 
-    Attributes
-    ----------
-    path, key : Path
-        The vault and its key file.
-    private : bool
-        Whether the vault is removed automatically.
+    A home may be without a folder at first, its vault in the memory of the process. Whoever asks
+    for `path` or `key` has the folder made, and so has a fork, so that parent and child refer to
+    one vault.
     """
 
     def __init__(self, path: str | os.PathLike[str], key: str | os.PathLike[str]) -> None:
-        self.path = Path(path).absolute()
-        self.key = Path(key).absolute()
+        self._path, self._key = Path(path).absolute(), Path(key).absolute()
         self._folder: Folder | None = None
+        # What is not in a vault yet, how many bytes its rows have, and in which process it is.
+        self._model: _engine.Unsaved | None = None
+        self._size, self._maker = 0, os.getpid()
         self._lock, self._process = threading.RLock(), os.getpid()
+
+    @property
+    def path(self) -> Path:
+        """The vault."""
+        self._make_vault()
+        return self._path
+
+    @property
+    def key(self) -> Path:
+        """Its key file."""
+        self._make_vault()
+        return self._key
 
     @property
     def lock(self) -> threading.RLock:
@@ -121,19 +138,65 @@ class Home:
         return home
 
     @classmethod
+    def make_unsaved(cls, model: _engine.Unsaved, size: int) -> Home:
+        """Make a home without a folder, for a model whose rows have so many bytes, roughly."""
+        home = cls(*_UNNAMED)
+        home._model, home._size = model, size
+        _unsaved.add(home)
+        return home
+
+    @classmethod
     def _in(cls, folder: Folder) -> Home:
-        home = cls(folder.path / "model.efface", folder.path / "key.toml")
+        home = cls(*_named_in(folder.path))
         home._folder = folder
-        _living[str(home.path)] = home
+        _living[str(home._path)] = home
         return home
 
     @property
+    def unsaved(self) -> bool:
+        """Whether the vault is in the memory of the process, as `fit` left it."""
+        return self._model is not None
+
+    @property
     def private(self) -> bool:
-        return self._folder is not None
+        """Whether the vault is removed automatically."""
+        return self.unsaved or self._folder is not None
+
+    def weights(self) -> tuple[Any, Any, str]:
+        """Return the published weights, as the engine tells them."""
+        model = self._model
+        return _engine.weights(self.path) if model is None else model.weights()
+
+    def _make_vault(self) -> None:
+        """Make the folder of what is unsaved, and the vault and its key in it."""
+        if self._model is None:
+            return
+        with self.lock:
+            if self._model is None:
+                return
+            if self._maker != os.getpid():
+                raise StorageError(
+                    "this model is in the memory of the process that this one was forked from, "
+                    "and its vault could not be made before",
+                    code="unwritable",
+                    hint="`save()` it before a fork",
+                )
+            folder = Folder.make(self._size)
+            try:
+                path, key = _named_in(folder.path)
+                self._model.write_key(key)
+                self._model.save(path)
+            except BaseException:
+                folder.remove()
+                raise
+            self._path, self._key, self._folder = path, key, folder
+            self._model = None
+            _living[str(path)] = self
+            _unsaved.discard(self)
 
     def check(self) -> None:
         """Raise `VaultMissing` if the vault is not there."""
-        if not self.path.exists():
+        if not self.unsaved and not self.path.exists():
             raise VaultMissing(
                 f"the vault {self.path} no longer exists",
                 code="not-found",
@@ -142,6 +205,7 @@ class Home:
 
     def discard(self) -> None:
         """Remove a private vault now."""
+        self._model = None
         if self._folder is not None:
             self._folder.remove()
             self._folder = None
@@ -153,8 +217,8 @@ class Home:
         with self.lock:
             self._folder.keep()
             kept, self._folder = self._folder.path, None
-            self.path, own = kept / self.path.name, kept / self.key.name
-            self.key = own if own.exists() else self.key
+            self._path, own = kept / self.path.name, kept / self.key.name
+            self._key = own if own.exists() else self.key
         warn(
             f"{why}: its rows stay in {self.path} until you remove that folder; "
             "`save()` moves the vault to a place of your choice",
@@ -171,7 +235,7 @@ class Home:
         target = Path(path).absolute()
         own = self.private or self._was_kept
         key = key_beside(target) if own else self.key
-        for place in {target, key} - {self.key}:
+        for place in {target, key} - {self._key}:
             if place.exists() or place.is_symlink():
                 raise VaultExists(
                     f"{place} already exists",
@@ -180,30 +244,46 @@ class Home:
                 )
         if not target.parent.is_dir():
             raise InputError(f"{target.parent} is not a folder", code="data")
+        if self._model is not None:
+            self._save(self._model, target, key)
+            return
         if own:
             copy(self.key, key)
         try:
             _engine.relocate(self.path, target)
         except BaseException:
             if own and self.path.exists():
-                key.unlink()
+                leave_key(key)
             raise
         folder, before = self._folder, self.key
-        self.path, self.key, self._folder = target, key, None
+        self._path, self._key, self._folder = target, key, None
         if folder is not None:
             folder.remove()
         elif own:
             leave_kept(before)
 
+    def _save(self, model: _engine.Unsaved, target: Path, key: Path) -> None:
+        """Make the vault where it is to stay."""
+        model.write_key(key)
+        try:
+            model.save(target)
+        except BaseException:
+            with suppress(OSError):
+                leave_key(key)
+            raise
+        self._path, self._key, self._model = target, key, None
+        _unsaved.discard(self)
+
     @property
     def _was_kept(self) -> bool:
         """Whether vault and key are in a folder that was kept for a pickle."""
-        return self.key.parent == self.path.parent and is_kept(self.path.parent)
+        return self._key.parent == self._path.parent and is_kept(self._path.parent)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Home:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self._make_vault()
         folder = self._folder
         if folder is not None and folder.is_own:
             way = carrier()
@@ -216,6 +296,46 @@ class Home:
         return _reached, (str(self.path), str(self.key))
 
 
+# What a home has for names as long as nothing has them.
+_UNNAMED = (Path(os.devnull), Path(os.devnull))
+
+
+def _named_in(folder: Path) -> tuple[Path, Path]:
+    """The vault and the key file of a private folder."""
+    return folder / "model.efface", folder / "key.toml"
+
+
+def trained(
+    rows: _engine.Table, settings: str, *, size: int, memory: str | None, **others: Any
+) -> tuple[Home, tuple[str, str]]:
+    """Train a model whose rows have so many bytes, roughly; its home and the engine's answer.
+
+    It is in the memory of the process where that has room and `memory` sets no limit, else in a
+    private vault.
+    """
+    if memory is None and holds(size):
+        model = _engine.train_unsaved(rows, settings, **others)
+        return Home.make_unsaved(model, size), model.answer
+    home = Home.make_private(size, memory=memory is None)
+    try:
+        answer = _engine.train(rows, settings, home.path, home.key, memory=memory, **others)
+    except BaseException:
+        home.discard()
+        raise
+    return home, answer
+
+
+def _before_fork() -> None:
+    """Make the vaults that are in this memory, which a fork would copy."""
+    for home in list(_unsaved):
+        with suppress(Error, OSError):  # the child refuses then to use it
+            home._make_vault()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
+
+
 def _reached(path: str, key: str) -> Home:
     """The home of a path: a private one's own object where it has come back to its process."""
     home = _living.get(path)
@@ -226,7 +346,7 @@ def _adopted(folder: str) -> Home:
     try:
         return Home._in(Folder.adopt(Path(folder)))
     except FileNotFoundError:  # the worker was killed, or its result was read before
-        return Home(Path(folder) / "model.efface", Path(folder) / "key.toml")
+        return Home(*_named_in(Path(folder)))
 
 
 def carrier() -> str | None:
@@ -281,7 +401,7 @@ def _unpacked(vault: bytes, key: bytes | str) -> Home:
         home.key.unlink()
         _write(home.key, key)
     else:
-        home.key = Path(key)
+        home._key = Path(key)
     return home
 
 

@@ -97,9 +97,13 @@ impl<'a> InMemory<'a> {
         Self { raw, ..self }
     }
 
-    /// As they are put into another store.
-    pub(crate) fn batch(&self) -> Batch<'_> {
-        Batch { data: &self.rows.data, names: &self.names, raw: self.raw.as_ref() }
+    /// As another store takes them; `read` rows that are named by their positions were read for them.
+    pub(crate) fn into_records(self, read: Option<u64>) -> Result<Records> {
+        let data = match &self.raw {
+            Some(_) => Keyed::none_like(&self.rows.data)?.data,
+            None => self.rows.data,
+        };
+        Ok(Records { data, names: self.names, raw: self.raw, read })
     }
 
     /// All of them.
@@ -111,6 +115,31 @@ impl<'a> InMemory<'a> {
         let row = |record: &RecordId| self.rows.keys.binary_search(&record.get());
         let rows: std::result::Result<_, _> = records.iter().map(row).collect();
         rows.map_err(|_| damaged("a record that was asked for is not there"))
+    }
+}
+
+/// The records of a first training, for its vault. What is dropped is overwritten.
+#[derive(Debug)]
+pub(crate) struct Records {
+    /// None of them where they are kept as they came.
+    data: Dataset,
+    names: Names,
+    raw: Option<Unprepared>,
+    /// Of records that are named by their positions: rows of the table that have had one.
+    pub(crate) read: Option<u64>,
+}
+
+impl Records {
+    pub(crate) fn batch(&self) -> Batch<'_> {
+        Batch { data: &self.data, names: &self.names, raw: self.raw.as_ref() }
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        let all: Vec<usize> = (0..self.data.rows()).collect();
+        // Names and records as they came do it themselves.
+        drop(self.data.remove_rows(&all));
     }
 }
 

@@ -25,7 +25,7 @@ pub use parts::Partitioned;
 pub use place::Place;
 pub use resident::Resident;
 
-pub(crate) use memory::{InMemory, Keyed};
+pub(crate) use memory::{InMemory, Keyed, Records};
 pub(crate) use parts::{InParts, check_names, failed, insert_places};
 pub(crate) use prepared::{Labels, Unprepared};
 pub(crate) use vault::{Access, InVault, block_rows};

@@ -199,7 +199,8 @@ fn rows_in_memory_keep_the_contract() {
     let mut first = InMemory::of(&plan, data(0, RECORDS), names(0, RECORDS));
     keeps_the_contract(&mut first, true);
     let mut filled = InMemory::none(&plan).unwrap();
-    filled.insert(&InMemory::of(&plan, data(0, RECORDS), names(0, RECORDS)).batch(), 1).unwrap();
+    let all = InMemory::of(&plan, data(0, RECORDS), names(0, RECORDS)).into_records(None).unwrap();
+    filled.insert(&all.batch(), 1).unwrap();
     keeps_the_contract(&mut filled, true);
     let alike = Batch { data: &data(20, 1), names: &Names::by_position(1), raw: None };
     assert_eq!(filled.insert(&alike, 3).unwrap_err().code(), Code::Ids);

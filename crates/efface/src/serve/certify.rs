@@ -26,6 +26,10 @@ use crate::store::Current;
 pub(crate) const MOVED: &str = "this vault is not where it last served requests: releases made \
     from a copy elsewhere are not counted";
 
+/// What the certificate says of a model that is in no vault yet.
+const UNSAVED: &str = "the memory of the process that trained: records and keys were there when this \
+    was issued, in no vault, until the model is saved or serves its first request";
+
 /// What a certified release is stored as: the answer with the certificate, the model, what is kept.
 pub(crate) type Certified = (Served, StoredModel, Option<Vec<u8>>);
 
@@ -72,6 +76,7 @@ pub(crate) fn certify(
              release; no check of the vault covers their memory or the source of their rows"
         )
     }));
+    does_not_cover.extend(effect.unsaved.then(|| UNSAVED.to_owned()));
     let grid = released.event.grid();
     let certificate = Certificate {
         schema: SCHEMA.to_owned(),
@@ -140,19 +145,17 @@ pub(crate) const FIRST: u64 = 1;
 pub(crate) fn store(
     transaction: &mut Transaction<'_>,
     effect: &Effect,
-    (mut served, model, kept): Certified,
+    (served, model, kept): &Certified,
     keyring: &Keyring,
 ) -> Result<Served> {
-    let StoredModel { version, weights, salt, digest } = &model;
+    let StoredModel { version, weights, salt, digest } = model;
     transaction.replace_model(*version, weights, salt, digest)?;
     transaction.set_caches(kept.as_deref())?;
     let (text, hash) = (&served.certificate, &served.head);
     let head = append(transaction, CERTIFICATE, text, hash, keyring)?;
     let request = effect.named.request(effect.kind, Some(*version), served.index);
     transaction.insert_request(&request)?;
-    served.head_index = head.index;
-    served.head = hex::encode(head.hash);
-    Ok(served)
+    Ok(Served { head_index: head.index, head: hex::encode(head.hash), ..served.clone() })
 }
 
 /// What the user should know of a release.

@@ -64,6 +64,8 @@ pub(crate) struct Effect {
     pub(crate) holders: Option<u64>,
     /// Whether the vault was ever found elsewhere than where it last served.
     pub(crate) moved: bool,
+    /// Whether there is no vault yet.
+    pub(crate) unsaved: bool,
 }
 
 /// Rows of a damaged vault that no request named.
@@ -97,6 +99,7 @@ impl Effect {
             erased: None,
             holders: None,
             moved: false,
+            unsaved: false,
         })
     }
 }
@@ -234,7 +237,7 @@ pub(crate) fn serve(
     if plan.fitting.is_some() {
         transaction.replace_config(&plan.written()?)?;
     }
-    let mut served = store(&mut transaction, &effect, certified, context.keyring)?;
+    let mut served = store(&mut transaction, &effect, &certified, context.keyring)?;
     mark(&mut transaction, &effect, served.index, context)?;
     let path = transaction.path().to_owned();
     let head = transaction.head()?;

@@ -2,13 +2,15 @@
 //! know of it what a plan needs, and to put its rows into the vault in the making, from where they are
 //! learnt, and where preprocessing is fitted to them before.
 
+use std::path::Path;
+
 use efface_formats::{Frame, RawRows, ReadOptions, RowBytes, Summary, Task};
 use efface_learn::loss::Task as LossTask;
 use efface_learn::mechanism::Released;
 use efface_vault::{Creation, Vault};
 use rand_chacha::ChaCha20Rng;
 
-use super::{First, finish, no_weights};
+use super::{First, no_weights};
 use crate::context::{Context, Watch, Watched};
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
@@ -88,6 +90,7 @@ impl First<'_> {
         source: &Source<'_>,
         options: &ReadOptions,
         memory: Memory,
+        output: &Path,
         context: &mut Context<'_>,
     ) -> Result<Option<Served>> {
         if source.path.is_none() && source.memory.is_none() {
@@ -118,7 +121,7 @@ impl First<'_> {
             notice
         });
         let found = self.found(&table, survey, summary, first)?;
-        let mut served = self.learn_large(&table, &found, context)?;
+        let mut served = self.learn_large(&table, &found, output, context)?;
         served.notices.extend(asked);
         Ok(Some(served))
     }
@@ -209,6 +212,7 @@ impl First<'_> {
         &self,
         table: &Large<'_>,
         found: &Found,
+        output: &Path,
         context: &mut Context<'_>,
     ) -> Result<Served> {
         let Found { survey, summary, first, facts, plan } = found;
@@ -219,8 +223,8 @@ impl First<'_> {
             self.given(plan)?;
         }
         let vault_id = hex::encode(context.random::<16>()?);
-        let genesis = self.genesis(plan, vault_id.clone(), context)?;
-        let mut creation = Vault::create(self.output, &genesis, context.keyring)?;
+        let genesis = self.genesis(plan, vault_id, context)?;
+        let mut creation = Vault::create(output, &genesis, context.keyring)?;
         self.fill(&mut creation, table, found, context)?;
         if survey.subjects && plan.group_limit().is_some() {
             plan.check_largest(creation.largest_subject()?)?;
@@ -233,10 +237,9 @@ impl First<'_> {
         let mut clipped = Clipped::of(&summary.private, facts.records);
         clipped.scaled += scaled;
         let rows = InVault::of(Access::Reading(&creation), plan, &nobody);
-        let (effect, certified) =
-            self.certified(plan, facts, &rows, &clipped, (&vault_id, released), context)?;
+        let learnt = self.certified(plan, facts, &rows, &clipped, (genesis, released), context)?;
         drop(rows);
-        let mut served = finish(creation, plan, &effect, certified, context)?;
+        let mut served = learnt.finish(creation, context.keyring)?;
         served.notices.extend(index_left_out(summary.index_left_out));
         if let (Some(first), Some(frame), Some(found)) = (first, &summary.frame, plan.statistics()?)
         {

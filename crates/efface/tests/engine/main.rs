@@ -39,5 +39,6 @@ mod simulation;
 mod sizes;
 mod streamed;
 mod trunks;
+mod unsaved;
 mod weighted;
 mod world;

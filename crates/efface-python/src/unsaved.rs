@@ -1,0 +1,69 @@
+//! Models that are in no vault: records and keys are in the memory of this process.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use efface::Settings;
+use pyo3::prelude::*;
+
+use crate::error::{parsed, raised};
+use crate::key::NewKeys;
+use crate::reading::{WeightArrays, arrays};
+use crate::requests::told;
+use crate::resident::whole;
+use crate::table::Table;
+use crate::watch::{Callback, Where, serve_with, watched};
+
+/// A model that was trained with keys of its own, and has no vault until it is saved.
+#[pyclass(frozen, module = "efface._engine")]
+pub(crate) struct Unsaved {
+    model: Mutex<efface::Unsaved>,
+    keys: NewKeys,
+}
+
+#[pymethods]
+impl Unsaved {
+    /// What was served and the certificate, as of a training with a vault.
+    #[getter]
+    fn answer(&self) -> PyResult<(String, String)> {
+        told(whole(&self.model).served())
+    }
+
+    /// The published weights and what is needed to use them.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<WeightArrays<'py>> {
+        let weights = py.detach(|| whole(&self.model).weights());
+        arrays(py, weights.map_err(|error| raised(&error))?)
+    }
+
+    /// Writes the key file, which may not be there: before the vault, which is useless without.
+    fn write_key(&self, key: PathBuf) -> PyResult<()> {
+        self.keys.write(&key).map(drop)
+    }
+
+    /// Makes the vault, which may not be there and is not after a failure.
+    fn save(&self, py: Python<'_>, vault: PathBuf) -> PyResult<()> {
+        let keyring = self.keys.keyring();
+        watched(py, &None, |_| whole(&self.model).save(&vault, &keyring)).map(drop)
+    }
+}
+
+/// Trains a model with keys of its own and leaves it in memory; `settings` is JSON of the engine's
+/// settings.
+#[pyfunction]
+#[pyo3(signature = (table, settings, *, start=None, progress=None))]
+pub(crate) fn train_unsaved(
+    py: Python<'_>,
+    table: &Table,
+    settings: &str,
+    start: Option<Vec<u8>>,
+    progress: Callback,
+) -> PyResult<Unsaved> {
+    let settings = Settings { start, ..parsed("settings", settings)? };
+    let keys = NewKeys::make()?;
+    let model = table.lend(py, |source| {
+        serve_with(py, &keys.keyring(), None, &progress, Where::Vault, |around| {
+            efface::train_unsaved(source, settings, around)
+        })
+    })?;
+    Ok(Unsaved { model: Mutex::new(model), keys })
+}
