@@ -3,6 +3,7 @@
 use crate::block::{Builder, Built, Flaw, GROUP, Head, RowBlock};
 use crate::checksum::Checksums;
 use crate::in_order::in_order;
+use crate::schema::FEATURE_BYTES;
 use crate::stored::{RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 use std::cell::RefCell;
@@ -232,8 +233,7 @@ impl Vault {
     /// # Errors
     /// See [`ReadError`].
     pub fn feature_bytes(&self) -> Result<u64, ReadError> {
-        let sql = "SELECT COALESCE(SUM(LENGTH(features)), 0) FROM block";
-        let bytes: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
+        let bytes: i64 = self.connection.query_row(FEATURE_BYTES, [], |row| row.get(0))?;
         Ok(bytes.unsigned_abs())
     }
 

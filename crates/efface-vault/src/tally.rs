@@ -10,6 +10,7 @@
 
 use crate::checksum::{Checksums, put};
 use crate::column::{at_most_one, maybe_unsigned, unsigned};
+use crate::schema::ROWS;
 use crate::stored::{Found, Request, Tally};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 
@@ -41,11 +42,10 @@ impl Vault {
     /// [`RowFault::Count`] if they are not as many.
     pub fn checked_count(&self) -> Result<u64, ReadError> {
         // One statement, so that no commit falls between the two.
-        let sql =
-            "SELECT (SELECT COALESCE(SUM(rows), 0) FROM block), (SELECT MAX(records) FROM tally)";
+        let sql = format!("SELECT ({ROWS}), (SELECT MAX(records) FROM tally)");
         let (present, certified) = self
             .connection
-            .query_row(sql, [], |row| Ok((unsigned(row, 0)?, maybe_unsigned(row, 1)?)))?;
+            .query_row(&sql, [], |row| Ok((unsigned(row, 0)?, maybe_unsigned(row, 1)?)))?;
         let certified = self.pending.map(|tally| tally.records).or(certified);
         match certified {
             Some(certified) if certified == present => Ok(present),

@@ -114,7 +114,7 @@ fn summary(vault: &Vault) -> Result<Backup> {
         path: PathBuf::new(),
         vault: current.genesis.vault_id,
         version: current.version,
-        records: vault.counts()?.records,
+        records: vault.record_count()?,
         head: (current.head.index, hex::encode(current.head.hash)),
         notices: Vec::new(),
     })

@@ -37,7 +37,7 @@ pub(crate) fn withdraw(
     context.report(Progress::Storing)?;
     let plan = &current.plan;
     let withdrawn = if current.is_withdrawn() { When::Before } else { When::Now };
-    let remaining = transaction.counts()?.records;
+    let remaining = transaction.record_count()?;
     let stated = |count: u64| (!plan.hides_counts()).then_some(count);
     let mut not_covered = plan.not_covered.clone();
     if effect.lost.is_some() {

@@ -131,9 +131,8 @@ impl Current {
             return Err(uncertified("weights are"));
         }
         current.model = model;
-        current.is_spent = current.is_withdrawn()
-            && current.plan.fitting.is_some()
-            && vault.counts()?.records == 0;
+        current.is_spent =
+            current.is_withdrawn() && current.plan.fitting.is_some() && vault.record_count()? == 0;
         Ok(current)
     }
 

@@ -204,6 +204,48 @@ fn without_its_damaged_rows_a_vault_is_sound_again() {
     }
 }
 
+/// Runs this on a vault whose index of sizes hears nothing of it.
+fn behind_the_index(path: &Path, sql: &str) {
+    let open = || {
+        let connection = Connection::open(path).unwrap();
+        let settings = "PRAGMA writable_schema = ON; PRAGMA secure_delete = ON";
+        connection.execute_batch(settings).unwrap();
+        connection
+    };
+    let entry = "SELECT rootpage, sql FROM sqlite_schema WHERE name = 'block_size'";
+    let (root, text): (i64, String) =
+        open().query_row(entry, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    open().execute("DELETE FROM sqlite_schema WHERE name = 'block_size'", []).unwrap();
+    open().execute_batch(sql).unwrap();
+    let back = "INSERT INTO sqlite_schema VALUES ('index', 'block_size', 'block', ?1, ?2)";
+    open().execute(back, (root, text)).unwrap();
+}
+
+/// Rows are counted by an index, which another program may have left behind.
+#[test]
+fn an_index_that_counts_other_rows_is_found_and_made_anew() {
+    let last = "first = (SELECT MAX(first) FROM block)";
+    for (sql, left) in [
+        (format!("DELETE FROM block WHERE {last}"), 32),
+        (format!("UPDATE block SET features = zeroblob(5) WHERE {last}"), 32),
+        (format!("UPDATE block SET rows = rows + 1 WHERE {last}"), ROWS),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = vault(folder.path());
+        behind_the_index(&path, &sql);
+        let mut writer = Vault::open(&path).unwrap();
+        writer.unlock_damaged(&keyring()).unwrap();
+        assert_eq!(writer.checked_count().unwrap(), ROWS, "{sql}: nothing else was counted");
+        assert!(!writer.examine().unwrap().complaints.is_empty(), "{sql}");
+        let survey = writer.survey(|_, _| Ok::<_, ReadError>(())).unwrap();
+        writer.begin_without(&survey.damaged).unwrap().commit().unwrap();
+        assert_clean(&mut writer, &sql);
+        drop(writer);
+        examined(&path).unwrap();
+        assert_eq!(unlocked(&path).checked_count().unwrap(), left, "{sql}");
+    }
+}
+
 /// A name changed in a row, and not in the indexes, keeps neither row nor index from going.
 #[test]
 fn a_damaged_row_goes_also_where_an_index_names_it_otherwise() {

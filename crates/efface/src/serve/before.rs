@@ -66,7 +66,7 @@ pub(crate) fn replay(
         kind: kind.to_owned(),
         version,
         records,
-        remaining: vault.counts()?.records,
+        remaining: vault.record_count()?,
         replayed: true,
         index,
         head_index: current.head.index,
