@@ -3,8 +3,8 @@
     EFFACE_DATA=... python3 benches/estimators.py [sst] [mnist] [a9a] [million]
 
 prints a Markdown table for each data set: the same rows, the same lambda, sums divided by the first
-n, no intercept. efface is timed as users call it: `fit`, which keeps the vault in memory, `save`,
-which puts it on the disk, and `forget` with the vault there, the ledger and the certificate. With
+n, no intercept. efface is timed as users call it: `fit`, which leaves the model in memory, `save`,
+which makes its vault on the disk, and `forget` with the vault there, the ledger and the certificate. With
 `efface.resident` ("rows held") a first forgetting, which reads the rows, is not among those timed,
 nor is `prepare` ("and a Hessian"), which is called between requests. scikit-learn is given the
 remaining rows ready made, and each refit starts at the fit on all rows. "work" is passes + Hessians

@@ -6,8 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{self, Receiver, RecvError};
 
-/// Blocks that are read ahead of the first that is still worked on, and the bytes after which there are
-/// enough.
+/// Bytes of blocks that one thread works on before it looks for others: to have several threads take
+/// turns costs as much as tens of kilobytes.
+const TOGETHER: usize = 256 << 10;
+
+/// How often so many are read ahead of the first that is still worked on, and the bytes after which there
+/// are enough.
 const WINDOW: usize = 64;
 pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 
@@ -25,13 +29,22 @@ pub(crate) fn in_order<I: Send, T: Send, E: From<ReadError>>(
         let (mut bytes, mut begun, mut early) = (0, 0_u64, BTreeMap::new());
         loop {
             while under_way.len() < WINDOW && (bytes < WINDOW_BYTES || under_way.is_empty()) {
-                let Some((length, item)) = read().map_err(E::from)? else { break };
+                let (mut length, mut items) = (0, Vec::new());
+                while length < TOGETHER
+                    && let Some((more, item)) = read().map_err(E::from)?
+                {
+                    length += more;
+                    items.push(item);
+                }
+                if items.is_empty() {
+                    break;
+                }
                 under_way.push_back(length);
                 bytes += length;
                 let (at, send, work) = (begun, send.clone(), &work);
                 begun += 1;
                 scope.spawn(move |_| {
-                    let made = AssertUnwindSafe(|| work(item));
+                    let made = AssertUnwindSafe(|| items.into_iter().map(work).collect::<Vec<T>>());
                     // Nobody listens any more once the scan has failed.
                     drop(send.send((at, catch_unwind(made))));
                 });
@@ -45,7 +58,7 @@ pub(crate) fn in_order<I: Send, T: Send, E: From<ReadError>>(
                 early.insert(at, made.unwrap_or_else(|panic| resume_unwind(panic)));
             }
             bytes -= length;
-            early.remove(&next).map_or(Ok(()), &mut take)?;
+            early.remove(&next).into_iter().flatten().try_for_each(&mut take)?;
         }
     })
 }

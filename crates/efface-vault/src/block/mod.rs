@@ -45,7 +45,7 @@ use zeroize::Zeroizing;
 pub(crate) const GROUP: usize = 8;
 
 /// Bytes of features that a block should have: enough for few reads, few enough to write again.
-const BYTES: u64 = 256 << 10;
+const BYTES: u64 = 128 << 10;
 
 /// Most bytes of features that a block has with its rows at equal distances. Beyond, few long rows among
 /// many empty slots would take too much room.

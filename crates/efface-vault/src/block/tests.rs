@@ -210,7 +210,7 @@ fn a_flaw_names_the_group_it_is_in() {
 
 #[test]
 fn blocks_are_of_a_size_that_reads_fast() {
-    assert_eq!(rows_per_block(400), 655);
+    assert_eq!(rows_per_block(400), 327);
     assert_eq!(rows_per_block(0), 4096);
     assert_eq!(rows_per_block(1 << 40), 8);
 }

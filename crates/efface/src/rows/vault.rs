@@ -53,7 +53,7 @@ impl<'v> Access<'_, 'v> {
 /// of the records.
 pub(crate) fn block_rows(plan: &Plan) -> u32 {
     /// Bytes of a row whose length is not known beforehand.
-    const SOME: u64 = 4096;
+    const SOME: u64 = 2048;
     let weight = if plan.max_weight.is_some() { 8 } else { 0 };
     let bytes = match &plan.fitting {
         _ if plan.in_parts => Place::BYTES as u64,
@@ -61,8 +61,8 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
             Frame::Matrix { sparse: true, .. } => SOME,
             frame => {
                 // Rows of named columns differ in length, and what lies behind one that leaves is written
-                // anew: blocks of them are a quarter as large.
-                let share = if matches!(frame, Frame::Columns(_)) { 4 } else { 1 };
+                // anew: blocks of them are half as large.
+                let share = if matches!(frame, Frame::Columns(_)) { 2 } else { 1 };
                 share * (16 + 9 * frame.columns())
             }
         },
