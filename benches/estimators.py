@@ -4,12 +4,12 @@
 
 prints a Markdown table for each data set: the same rows, the same lambda, sums divided by the first
 n, no intercept. efface is timed as users call it: `fit`, which leaves the model in memory, `save`,
-which makes its vault on the disk, and `forget` with the vault there, the ledger and the certificate. With
-`efface.resident` ("rows held") a first forgetting, which reads the rows, is not among those timed,
-nor is `prepare` ("and a Hessian"), which is called between requests. scikit-learn is given the
-remaining rows ready made, and each refit starts at the fit on all rows. "work" is passes + Hessians
-(scikit-learn: iterations) of the fit and of the last forgetting; "off by" bounds how far a refit
-ended from the exact optimum (gradient norm over lambda, in float64), "moved" is how far it moved:
+which makes its vault on the disk, and `forget` with the vault there, the ledger and the
+certificate. With `efface.resident` ("rows held") a first forgetting, which reads the rows, is not
+among those timed, nor is `prepare` ("and a Hessian"), which is called between requests.
+scikit-learn is given the remaining rows ready made, and each refit starts at the fit on all rows.
+"work" is passes + Hessians (scikit-learn: iterations) of the fit and of the last forgetting; "off
+by" bounds how far a refit ended from the exact optimum (gradient norm over lambda, in float64), "moved" is how far it moved:
 one that is off by more has not forgotten.
 Needs the installed package (`make wheel`), numpy, scipy and scikit-learn.
 """

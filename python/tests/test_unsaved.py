@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import joblib
 import numpy as np
@@ -275,3 +276,31 @@ def test_rows_are_in_memory_until_the_vault_is_made(preprocess: str, place: Path
             process.stdin.close()
         finally:
             process.kill()
+
+
+@pytest.mark.parametrize("way", ["save", "forget"])
+def test_an_interrupt_behind_the_saving_loses_nothing(
+    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    model = UnlearningClassifier().fit(people.X, people.y, ids=people.ids)
+    home, real = model._home, cast("_engine.Unsaved", model._home._model)
+
+    class Interrupted:
+        """As the engine does it, with the interrupt that the engine puts off until it is done."""
+
+        saved = property(lambda _: real.saved)
+
+        def write_key(self, key: Path) -> None:
+            real.write_key(key)
+
+        def save(self, vault: Path) -> None:
+            real.save(vault)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(home, "_model", Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        model.save(tmp_path / "m.efface") if way == "save" else model.forget(ids="id-3")
+    assert not home.unsaved
+    assert model.status()["private"] is (way == "forget")
+    assert model.status()["records"] == len(people.ids)
+    assert model.forget(ids="id-3").records == 1

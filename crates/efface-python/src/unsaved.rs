@@ -35,6 +35,12 @@ impl Unsaved {
         arrays(py, weights.map_err(|error| raised(&error))?)
     }
 
+    /// Whether it is in a vault, and its records here no more: also where an interrupt came after that.
+    #[getter]
+    fn saved(&self) -> bool {
+        whole(&self.model).is_saved()
+    }
+
     /// Writes the key file, which may not be there: before the vault, which is useless without.
     fn write_key(&self, key: PathBuf) -> PyResult<()> {
         self.keys.write(&key).map(drop)

@@ -182,17 +182,24 @@ class Home:
                     hint="`save()` it before a fork",
                 )
             folder = Folder.make(self._size)
+            path, key = _named_in(folder.path)
             try:
-                path, key = _named_in(folder.path)
                 self._model.write_key(key)
                 self._model.save(path)
-            except BaseException:
-                folder.remove()
-                raise
-            self._path, self._key, self._folder = path, key, folder
-            self._model = None
+            finally:
+                # An interrupt may come when the vault is there already.
+                if self._model.saved:
+                    self._folder = folder
+                    self._settle(path, key)
+                else:
+                    folder.remove()
+
+    def _settle(self, path: Path, key: Path) -> None:
+        """What was unsaved is in this vault."""
+        self._path, self._key, self._model = path, key, None
+        _unsaved.discard(self)
+        if self.private:
             _living[str(path)] = self
-            _unsaved.discard(self)
 
     def check(self) -> None:
         """Raise `VaultMissing` if the vault is not there."""
@@ -267,12 +274,13 @@ class Home:
         model.write_key(key)
         try:
             model.save(target)
-        except BaseException:
-            with suppress(OSError):
-                leave_key(key)
-            raise
-        self._path, self._key, self._model = target, key, None
-        _unsaved.discard(self)
+        finally:
+            # An interrupt may come when the vault is there already.
+            if model.saved:
+                self._settle(target, key)
+            else:
+                with suppress(OSError):
+                    leave_key(key)
 
     @property
     def _was_kept(self) -> bool:

@@ -38,7 +38,7 @@ impl From<Error> for Failed {
 
 impl Streamed for InVault<'_, '_> {
     fn records(&self) -> usize {
-        // Counted when windows were found: to count is to read a page of each block.
+        // Counted when windows were found, which these are the records of.
         self.windows().ok().flatten().map_or(0, |windows| windows.records)
     }
 

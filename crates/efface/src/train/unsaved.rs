@@ -71,6 +71,12 @@ impl Unsaved {
         &self.learnt.certified.0
     }
 
+    /// Whether it is in a vault, and its records here no more.
+    #[must_use]
+    pub fn is_saved(&self) -> bool {
+        self.records.is_none()
+    }
+
     /// The weights, as [`weights`](crate::weights()) of the vault will tell them.
     ///
     /// # Errors

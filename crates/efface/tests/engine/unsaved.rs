@@ -110,7 +110,9 @@ fn what_cannot_be_saved_there_can_be_saved_elsewhere() {
     assert_eq!(refused.code(), Code::Key);
     create_dir(world.path("there")).unwrap();
     let vault = world.path("there/model.efface");
+    assert!(!model.is_saved());
     model.save(&vault, &world.keyring).unwrap();
+    assert!(model.is_saved());
     let again = model.save(&world.path("again.efface"), &world.keyring).unwrap_err();
     assert_eq!(again.code(), Code::Exists);
     assert!(!world.path("again.efface").exists());
