@@ -9,8 +9,8 @@ certificate. With `efface.resident` ("rows held") a first forgetting, which read
 among those timed, nor is `prepare` ("and a Hessian"), which is called between requests.
 scikit-learn is given the remaining rows ready made, and each refit starts at the fit on all rows.
 "work" is passes + Hessians (scikit-learn: iterations) of the fit and of the last forgetting; "off
-by" bounds how far a refit ended from the exact optimum (gradient norm over lambda, in float64), "moved" is how far it moved:
-one that is off by more has not forgotten.
+by" bounds how far a refit ended from the exact optimum (gradient norm over lambda, in float64),
+"moved" is how far it moved: one that is off by more has not forgotten.
 Needs the installed package (`make wheel`), numpy, scipy and scikit-learn.
 """
 
