@@ -227,7 +227,7 @@ impl<'a> First<'a> {
         let people = beyond_deletions(&plan, largest);
         let clipped = Clipped::of(&table.private, facts.records);
         let mut learnt = self.learn(&plan, &facts, &rows, &clipped, context)?;
-        let notices = &mut learnt.certified.0.notices;
+        let notices = &mut learnt.certified.served.notices;
         notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
         let thousands = label_thousands(table.private.label_thousands, &self.choices);
         let rest = [people, left_out(table.left_out), thousands];
@@ -338,7 +338,7 @@ impl<'a> First<'a> {
             ..Effect::of(RequestKind::Train, named, records, plan)?
         };
         let mut certified = certify(plan, vault_id, None, &effect, released, context)?;
-        certified.0.preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);
+        certified.served.preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);
         Ok(Learnt { genesis, effect, certified })
     }
 

@@ -174,13 +174,7 @@ class Home:
         with self.lock:
             if self._model is None:
                 return
-            if self._maker != os.getpid():
-                raise StorageError(
-                    "this model is in the memory of the process that this one was forked from, "
-                    "and its vault could not be made before",
-                    code="unwritable",
-                    hint="`save()` it before a fork",
-                )
+            self._check_maker()
             folder = Folder.make(self._size)
             path, key = _named_in(folder.path)
             try:
@@ -193,6 +187,16 @@ class Home:
                     self._settle(path, key)
                 else:
                     folder.remove()
+
+    def _check_maker(self) -> None:
+        """Refuse to make a vault of what a fork copied: there would be two of one model."""
+        if self._maker != os.getpid():
+            raise StorageError(
+                "this model is in the memory of the process that this one was forked from, "
+                "and its vault could not be made before",
+                code="unwritable",
+                hint="`save()` it before a fork",
+            )
 
     def _settle(self, path: Path, key: Path) -> None:
         """What was unsaved is in this vault."""
@@ -271,6 +275,7 @@ class Home:
 
     def _save(self, model: _engine.Unsaved, target: Path, key: Path) -> None:
         """Make the vault where it is to stay."""
+        self._check_maker()
         model.write_key(key)
         try:
             model.save(target)

@@ -98,12 +98,11 @@ impl<'a> InMemory<'a> {
     }
 
     /// As another store takes them; `read` rows that are named by their positions were read for them.
-    pub(crate) fn into_records(self, read: Option<u64>) -> Result<Records> {
-        let data = match &self.raw {
-            Some(_) => Keyed::none_like(&self.rows.data)?.data,
-            None => self.rows.data,
-        };
-        Ok(Records { data, names: self.names, raw: self.raw, read })
+    pub(crate) fn into_records(mut self, read: Option<u64>) -> Result<Records> {
+        if self.raw.is_some() {
+            self.rows.wipe_all()?;
+        }
+        Ok(Records { data: self.rows.data, names: self.names, raw: self.raw, read })
     }
 
     /// All of them.

@@ -30,8 +30,14 @@ pub(crate) const MOVED: &str = "this vault is not where it last served requests:
 const UNSAVED: &str = "the memory of the process that trained: records and keys were there when this \
     was issued, in no vault, until the model is saved or serves its first request";
 
-/// What a certified release is stored as: the answer with the certificate, the model, what is kept.
-pub(crate) type Certified = (Served, StoredModel, Option<Vec<u8>>);
+/// What a certified release is stored as.
+pub(crate) struct Certified {
+    /// The answer, with the certificate.
+    pub(crate) served: Served,
+    pub(crate) model: StoredModel,
+    /// What is kept beside the model.
+    pub(crate) kept: Option<Vec<u8>>,
+}
 
 /// Certifies a release, whose event is as certificates state it, of a vault that has a `current` model
 /// unless this is its first. Returns the answer, with the certificate; the model to be published; and
@@ -135,7 +141,7 @@ pub(crate) fn certify(
         notices: notices(plan, effect),
     };
     let kept = released.kept.map(|kept| kept.to_bytes());
-    Ok((served, StoredModel { version, weights, salt, digest }, kept))
+    Ok(Certified { served, model: StoredModel { version, weights, salt, digest }, kept })
 }
 
 /// Version of a new model.
@@ -145,7 +151,7 @@ pub(crate) const FIRST: u64 = 1;
 pub(crate) fn store(
     transaction: &mut Transaction<'_>,
     effect: &Effect,
-    (served, model, kept): &Certified,
+    Certified { served, model, kept }: &Certified,
     keyring: &Keyring,
 ) -> Result<Served> {
     let StoredModel { version, weights, salt, digest } = model;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use efface_vault::{Keyring, Vault};
+use zeroize::Zeroize;
 
 use super::{First, Learnt, free_name, parts_apart};
 use crate::context::Context;
@@ -45,12 +46,19 @@ pub fn train_unsaved(
 }
 
 /// A certified model whose records are in this memory and in no vault. They are overwritten when it is
-/// dropped, and when [`save`](Self::save) has put them into a vault.
+/// dropped, as is what `secret` state keeps, and when [`save`](Self::save) has put them into a vault.
 pub struct Unsaved {
     plan: Plan,
     learnt: Learnt,
     /// None once they are in a vault.
     records: Option<Records>,
+}
+
+impl Drop for Unsaved {
+    fn drop(&mut self) {
+        // What is kept beside the model; records do it themselves.
+        self.learnt.certified.kept.zeroize();
+    }
 }
 
 impl fmt::Debug for Unsaved {
@@ -68,7 +76,7 @@ impl Unsaved {
     /// What the training came to, as [`save`](Self::save) will return it.
     #[must_use]
     pub fn served(&self) -> &Served {
-        &self.learnt.certified.0
+        &self.learnt.certified.served
     }
 
     /// Whether it is in a vault, and its records here no more.
@@ -82,7 +90,8 @@ impl Unsaved {
     /// # Errors
     /// None that a saved model would not have.
     pub fn weights(&self) -> Result<Weights> {
-        let Learnt { genesis, effect, certified: (_, model, _) } = &self.learnt;
+        let Learnt { genesis, effect, certified } = &self.learnt;
+        let model = &certified.model;
         // As a vault has them, so that nothing differs when there is one.
         let (plan, weights) = released(&model.weights, Plan::read(&genesis.config_json)?)?;
         let published = Published { salt: model.salt, digest: model.digest, weights };
