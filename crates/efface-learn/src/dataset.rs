@@ -1,10 +1,14 @@
 //! The records an objective is built on: rows, targets, weights, and the norm of each row.
 
-use efface_matrix::{Matrix, PushError, RemoveError, Row, sum_of_squares};
+mod filling;
+
+use efface_matrix::{FillError, Matrix, PushError, RemoveError, Row, sum_of_squares};
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
 use crate::outward;
+
+pub use filling::Filling;
 
 /// Rows x (features stored in 32 bits, the intercept an ordinary last column), one weight and one
 /// target each, or several targets. A record's loss counts as often as its weight says; 1 unless another
@@ -29,6 +33,9 @@ pub enum DatasetError {
     /// The row does not fit the matrix, or holds a value that is not finite.
     #[error(transparent)]
     Push(#[from] PushError),
+    /// Records that are not put in their places.
+    #[error(transparent)]
+    Fill(#[from] FillError),
     /// The positions to remove are out of order or out of range.
     #[error(transparent)]
     Remove(#[from] RemoveError),
@@ -337,7 +344,10 @@ fn norms(x: &Matrix) -> Vec<f64> {
 /// The norm of a row, not below the exact one and the least such float but for errors of about
 /// d 2^-105 in the sum of squares.
 fn row_norm(row: Row<'_>) -> f64 {
-    let (total, rest) = sum_of_squares(row.values());
+    norm_of(sum_of_squares(row.values()))
+}
+
+fn norm_of((total, rest): (f64, f64)) -> f64 {
     let root = total.sqrt();
     // root^2 < total + rest, decided with the exact remainder total - root^2.
     if (-root).mul_add(root, total) + rest > 0.0 { root.next_up() } else { outward::sqrt(total) }

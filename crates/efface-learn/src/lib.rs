@@ -87,7 +87,7 @@ pub mod solver;
 mod twice;
 
 pub use constants::{Constants, ConstantsError, Declared, Summation, effective_row_bound};
-pub use dataset::{Dataset, DatasetError};
+pub use dataset::{Dataset, DatasetError, Filling};
 pub use loss::{Loss, LossError, Task};
 pub use model::{Decisions, Model, ModelError, Scores};
 pub use objective::{

@@ -60,6 +60,36 @@ pub enum PushError {
     },
 }
 
+/// Why a matrix was not filled.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FillError {
+    /// A row that no matrix takes, or no memory.
+    #[error(transparent)]
+    Push(#[from] PushError),
+    /// Rows at or beyond the number of rows.
+    #[error("rows must end at {rows} at most, got {end}")]
+    Range {
+        /// Rows of the matrix.
+        rows: usize,
+        /// Where those given end.
+        end: usize,
+    },
+    /// A row that nobody wrote.
+    #[error("row {row} was not written")]
+    Missing {
+        /// The first such row.
+        row: usize,
+    },
+}
+
+impl FillError {
+    /// The allocator refused so many bytes.
+    pub(crate) fn memory(bytes: usize) -> Self {
+        PushError::Memory { bytes }.into()
+    }
+}
+
 /// Why no row was removed. The matrix is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

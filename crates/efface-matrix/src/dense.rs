@@ -1,5 +1,7 @@
 //! Dense rows in blocks that are allocated once and never move.
 
+mod fill;
+
 use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -7,6 +9,8 @@ use crate::change::{PushError, RemoveError, check_finite, check_removal};
 use crate::kernel::GROUP;
 use crate::simd::LANES;
 use crate::tree::CHUNK;
+
+pub use fill::Fill;
 
 /// Bytes of a value.
 const SIZE: usize = size_of::<f32>();
@@ -106,8 +110,7 @@ impl Dense {
         if row.len() != self.cols {
             return Err(PushError::Length { columns: self.cols, got: row.len() });
         }
-        // Not `all`, which stops at the first and is slow for that.
-        if !row.iter().fold(true, |so_far, value| so_far & value.is_finite()) {
+        if !all_finite(row) {
             check_finite(row.iter().map(|value| f64::from(*value)), |column| column)?;
         }
         self.append_row(row)
@@ -228,7 +231,7 @@ impl Dense {
                 block.buffer.copy_within(place(block.start, from)..end, place(block.start, to));
                 to += run.end - from;
             }
-            for row in given.get(at).into_iter().flat_map(|rows| rows.chunks_exact(cols)) {
+            for row in given.get(at).into_iter().flat_map(|rows| rows.chunks_exact(cols.max(1))) {
                 let start = place(block.start, to);
                 block.buffer[start..start + cols].copy_from_slice(row);
                 to += 1;
@@ -264,6 +267,12 @@ impl Dense {
     }
 }
 
+/// Whether every value is finite.
+fn all_finite(values: &[f32]) -> bool {
+    // Not `all`, which stops at the first and is slow for that.
+    values.iter().fold(true, |so_far, value| so_far & value.is_finite())
+}
+
 /// The runs of rows between those that are gone, which ascend, up to `count`.
 fn runs(
     gone: impl Iterator<Item = usize>,
@@ -276,7 +285,7 @@ fn runs(
 impl Block {
     /// An empty block; its memory is reserved but not yet touched.
     fn allocate(stride: usize, rows: usize) -> Result<Self, PushError> {
-        let length = stride.saturating_mul(rows).saturating_add(LINE / SIZE);
+        let length = Self::length(stride, rows);
         let mut buffer: Vec<f32> = Vec::new();
         buffer
             .try_reserve_exact(length)
@@ -284,13 +293,43 @@ impl Block {
         Ok(Self::in_place(buffer))
     }
 
+    /// A block of zeros; the memory is not yet touched where the system gives zeros.
+    fn zeroed(stride: usize, rows: usize) -> Result<Self, PushError> {
+        let length = Self::length(stride, rows);
+        let buffer: Vec<f32> = bytemuck::allocation::try_zeroed_vec(length)
+            .map_err(|()| PushError::Memory { bytes: length.saturating_mul(SIZE) })?;
+        Ok(Self { start: aligned(&buffer), buffer })
+    }
+
+    /// The same, long enough for so many rows of the `block_rows` that it has room for; what is behind them
+    /// becomes zeros.
+    fn of_rows(mut self, rows: usize, stride: usize, block_rows: usize) -> Self {
+        let end = self.start + rows * stride;
+        if rows < block_rows {
+            let end = end.min(self.buffer.len());
+            self.buffer[end..].zeroize();
+            self.buffer.truncate(end);
+        }
+        self.buffer.resize(end.max(self.buffer.len()), 0.0);
+        self
+    }
+
+    fn length(stride: usize, rows: usize) -> usize {
+        stride.saturating_mul(rows).saturating_add(LINE / SIZE)
+    }
+
     fn in_place(mut buffer: Vec<f32>) -> Self {
-        let start = match buffer.as_ptr().align_offset(LINE) {
-            start if start <= LINE / SIZE => start,
-            _ => 0,
-        };
+        let start = aligned(&buffer);
         buffer.resize(start, 0.0);
         Self { buffer, start }
+    }
+}
+
+/// The first element that lies on a cache line.
+fn aligned(buffer: &[f32]) -> usize {
+    match buffer.as_ptr().align_offset(LINE) {
+        start if start <= LINE / SIZE => start,
+        _ => 0,
     }
 }
 

@@ -87,9 +87,9 @@ mod pass;
 mod simd;
 mod tree;
 
-pub use change::{PushError, RemoveError};
+pub use change::{FillError, PushError, RemoveError};
 pub use csr::Csr;
-pub use dense::Dense;
+pub use dense::{Dense, Fill};
 pub use gram::{
     GramError, Products, Summing, weighted_block_gram, weighted_block_gram_onto, weighted_gram,
     weighted_gram_onto,

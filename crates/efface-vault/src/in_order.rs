@@ -18,19 +18,30 @@ pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 /// Has `work` done on all cores on what `read` gives, with its bytes, while the next are read and what
 /// came out of earlier ones is taken, in order.
 pub(crate) fn in_order<I: Send, T: Send, E: From<ReadError>>(
+    read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
+    work: impl Fn(I) -> T + Sync,
+    take: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    in_order_within(WINDOW_BYTES, read, work, take)
+}
+
+/// The same with about so many bytes ahead of what was taken last, and one item at least.
+pub(crate) fn in_order_within<I: Send, T: Send, E: From<ReadError>>(
+    ahead: usize,
     mut read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
     work: impl Fn(I) -> T + Sync,
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let (send, done) = mpsc::channel();
+    let together = TOGETHER.min(ahead / 4);
     rayon::in_place_scope(|scope| {
         // Bytes of the blocks that are worked on; what came out too early.
         let mut under_way: VecDeque<usize> = VecDeque::new();
         let (mut bytes, mut begun, mut early) = (0, 0_u64, BTreeMap::new());
         loop {
-            while under_way.len() < WINDOW && (bytes < WINDOW_BYTES || under_way.is_empty()) {
+            while under_way.len() < WINDOW && (bytes + together <= ahead || under_way.is_empty()) {
                 let (mut length, mut items) = (0, Vec::new());
-                while length < TOGETHER
+                while (length < together || items.is_empty())
                     && let Some((more, item)) = read().map_err(E::from)?
                 {
                     length += more;

@@ -21,15 +21,19 @@ pub fn row_position(id: &str) -> Option<u64> {
 }
 
 /// A public id as it is stored: a position takes no room of its own in a block whose rows are named
-/// by consecutive ones.
+/// by consecutive ones. Equal ids are stored alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Id<'a> {
+pub enum Id<'a> {
+    /// One that [`row_id`] wrote.
     Position(u64),
+    /// Any other.
     Text(&'a str),
 }
 
 impl<'a> Id<'a> {
-    pub(crate) fn of(text: &'a str) -> Self {
+    /// How an id is stored.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
         match row_position(text) {
             // The store has 63 bits, and the end of a run is behind its last position.
             Some(position) if position < i64::MAX as u64 => Self::Position(position),

@@ -4,6 +4,7 @@ use crate::block::{Builder, Built, Flaw, GROUP, Head, RowBlock};
 use crate::checksum::Checksums;
 use crate::in_order::in_order;
 use crate::schema::FEATURE_BYTES;
+use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 use std::cell::RefCell;
@@ -22,6 +23,8 @@ pub(crate) struct Stored {
     pub(crate) block: Option<RowBlock>,
     /// Its share of the sum, where it was checked already.
     pub(crate) share: Option<u128>,
+    /// Rows of the blocks before it, where these were counted.
+    pub(crate) before: u64,
 }
 
 /// The columns of a block.
@@ -30,7 +33,9 @@ pub(crate) struct Columns {
     rows: u64,
     checksum: Vec<u8>,
     pub(crate) head: Vec<u8>,
-    pub(crate) features: Vec<u8>,
+    pub(crate) features: Features,
+    /// Rows of the blocks before it, where these were counted.
+    pub(crate) before: u64,
 }
 
 impl Columns {
@@ -40,7 +45,8 @@ impl Columns {
             rows: row.get::<_, i64>(1)?.unsigned_abs(),
             checksum: row.get(2)?,
             head: row.get(3)?,
-            features: row.get(4)?,
+            features: row.get::<_, Vec<u8>>(4)?.into(),
+            before: 0,
         })
     }
 
@@ -51,9 +57,17 @@ impl Columns {
             rows: row.get::<_, i64>(1)?.unsigned_abs(),
             checksum: row.get(2)?,
             head: row.get(3)?,
-            features: Vec::new(),
+            features: Vec::new().into(),
+            before: 0,
         };
         Ok((columns, row.get::<_, i64>(4)?.unsigned_abs() as usize))
+    }
+
+    /// The same, after so many rows, which are more for the next.
+    pub(crate) fn after(self, rows: &mut u64) -> Self {
+        let before = *rows;
+        *rows = before.saturating_add(self.rows);
+        Self { before, ..self }
     }
 
     /// Bytes of the block.
@@ -63,14 +77,14 @@ impl Columns {
 
     /// The block, if it is where blocks of `size` numbers begin and has no more.
     pub(crate) fn parse(self, size: i64) -> Stored {
-        let Self { first, rows, checksum, head, features } = self;
+        let Self { first, rows, checksum, head, features, before } = self;
         let block = checksum
             .try_into()
             .ok()
             .filter(|_| begins_at(first, size))
             .and_then(|stored| RowBlock::parse(first, head, features, stored))
             .filter(|block| block.slots() as i64 <= size);
-        Stored { first, rows, block, share: None }
+        Stored { first, rows, block, share: None, before }
     }
 }
 

@@ -1,11 +1,13 @@
 //! Passes over all records, block by block, on all cores.
 
 use crate::block::{Flaw, RowBlock};
-use crate::in_order::in_order;
+use crate::in_order::{WINDOW_BYTES, in_order_within};
 use crate::record::{COLUMNS, Columns, Stored, fault};
+use crate::spare::{Features, Spare};
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::straight::{Chain, Chains};
 use crate::{ReadError, StoreFault, Vault};
+use std::sync::Arc;
 
 /// Features of fewer bytes are not worth reading by themselves.
 const STRAIGHT: usize = 16 << 10;
@@ -27,8 +29,12 @@ enum Item {
 /// What came of it.
 enum Came<T> {
     Of(T),
-    /// What the file has of the block that begins with this number is not what SQLite has.
-    Again(i64),
+    /// What the file has of the block that begins with this number, after so many rows, is not what SQLite
+    /// has.
+    Again {
+        first: i64,
+        before: u64,
+    },
 }
 
 impl Vault {
@@ -39,22 +45,34 @@ impl Vault {
         work: impl Fn(Stored) -> T + Sync,
         take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.each_block_within(WINDOW_BYTES, work, take)
+    }
+
+    /// The same with about so many bytes of blocks ahead.
+    fn each_block_within<T: Send, E: From<ReadError>>(
+        &self,
+        ahead: usize,
+        work: impl Fn(Stored) -> T + Sync,
+        take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
         let size = self.block_rows().map_err(E::from)?;
         let sql = format!("SELECT {COLUMNS} FROM block ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
+        let mut before = 0;
         let read = || {
             let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
-            let columns = Columns::read(row).map_err(ReadError::from)?;
+            let columns = Columns::read(row).map_err(ReadError::from)?.after(&mut before);
             Ok(Some((columns.bytes(), columns)))
         };
-        in_order(read, |columns: Columns| work(columns.parse(size)), take)
+        in_order_within(ahead, read, |columns: Columns| work(columns.parse(size)), take)
     }
 
     /// The same where each block is checked by `work`: features are read straight from the file, and again
     /// with SQLite where they are not those of the block's head.
     fn each_block_straight<T: Send, E: From<ReadError>>(
         &self,
+        ahead: usize,
         mut chains: Chains<'_>,
         work: impl Fn(Stored) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
@@ -63,17 +81,19 @@ impl Vault {
         let sql = "SELECT first, rows, checksum, head, length(features) FROM block ORDER BY first";
         let mut statement = self.connection.prepare_cached(sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
-        let (file, pages) = chains.file();
+        let (file, spare) = (chains.file(), Arc::new(Spare::default()));
+        let mut before = 0;
         let read = || {
             let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
-            let (mut columns, length) = Columns::read_head(row).map_err(ReadError::from)?;
+            let (columns, length) = Columns::read_head(row).map_err(ReadError::from)?;
+            let mut columns = columns.after(&mut before);
             let bytes = columns.head.len() + length;
             let straight = length >= STRAIGHT && !self.rewritten.contains(&columns.first);
             let chain = chains.find(columns.first).filter(|_| straight);
             let item = match chain {
                 Some(chain) => Item::Part(Part { columns, length, chain }),
                 None => {
-                    columns.features = self.features_of(columns.first)?;
+                    columns.features = self.features_of(columns.first)?.into();
                     Item::Whole(columns)
                 }
             };
@@ -85,46 +105,63 @@ impl Vault {
                 Item::Whole(columns) => return Came::Of(work(columns.parse(size))),
                 Item::Part(part) => part,
             };
-            let first = part.columns.first;
-            let head = part.columns.head.len();
-            let Some(features) = part.chain.features(file, pages, head, part.length) else {
-                return Came::Again(first);
+            let (first, before) = (part.columns.first, part.columns.before);
+            let lengths = (part.columns.head.len(), part.length);
+            let Some(features) = part.chain.features(file, lengths, &spare) else {
+                return Came::Again { first, before };
             };
-            part.columns.features = features;
+            part.columns.features = Features::in_spare(features, &spare);
             let mut stored = part.columns.parse(size);
             match checksums {
                 Some(checksums) if stored.holds(checksums) => Came::Of(work(stored)),
-                _ => Came::Again(first),
+                _ => Came::Again { first, before },
             }
         };
-        in_order(read, each, |came| match came {
+        in_order_within(ahead, read, each, |came| match came {
             Came::Of(made) => take(made),
-            Came::Again(first) => {
+            Came::Again { first, before } => {
                 let gone = || ReadError::from(rusqlite::Error::QueryReturnedNoRows);
-                take(work(self.stored_block(first)?.ok_or_else(gone)?))
+                let stored = self.stored_block(first)?.ok_or_else(gone)?;
+                take(work(Stored { before, ..stored }))
             }
         })
     }
 
-    /// Reads every block in the order of numbers. `read` makes something of each, on any core and in
-    /// any order; `take` is given these in order. An error of either stops the scan and is returned.
+    /// Reads every block in the order of numbers. `read` makes something of each, which comes after so many
+    /// rows, on any core and in any order; `take` is given these in order. An error of either stops the scan
+    /// and is returned.
     ///
     /// The number of rows is checked, and once the vault is [unlocked](Vault::unlock) each block
     /// before it is shown and the sum of all at the end: use nothing of what was taken before this
-    /// returns.
+    /// returns. So is the number of rows before a block, which until then is what the file says.
     ///
     /// # Errors
     /// Theirs, or a [`ReadError`] turned into it; a [`RowFault`](crate::RowFault) for rows that are not
     /// those that the last request left.
     pub fn scan_blocks<T: Send, E: From<ReadError> + Send>(
         &self,
-        read: impl Fn(RowBlock) -> Result<T, E> + Sync,
+        read: impl Fn(RowBlock, u64) -> Result<T, E> + Sync,
+        take: impl FnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.scan_blocks_within(WINDOW_BYTES, read, take)
+    }
+
+    /// The same, where no more than about so many bytes of blocks, or one block, are read beyond those that
+    /// were taken; never more than without.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn scan_blocks_within<T: Send, E: From<ReadError> + Send>(
+        &self,
+        ahead: usize,
+        read: impl Fn(RowBlock, u64) -> Result<T, E> + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
+        let ahead = ahead.min(WINDOW_BYTES);
         let checksums = self.checksums.as_ref();
         let mut found = Found { records: 0, sum: checksums.map(|_| 0) };
         let work = |stored: Stored| -> Result<(u64, u128, T), E> {
-            let (first, slots) = (stored.first, stored.rows);
+            let (first, slots, before) = (stored.first, stored.rows, stored.before);
             let refused = |slots, flaw: &Flaw| {
                 let fault = StoreFault::from(fault(first, slots, flaw));
                 E::from(ReadError::from(fault))
@@ -138,7 +175,7 @@ impl Vault {
             let share = checksums.map_or(Ok(0), check);
             let share = share.map_err(|flaw| refused(block.slots() as u64, &flaw))?;
             let rows = block.len() as u64;
-            Ok((rows, share, read(block)?))
+            Ok((rows, share, read(block, before)?))
         };
         let take = |done: Result<(u64, u128, T), E>| {
             let (rows, share, made) = done?;
@@ -147,8 +184,8 @@ impl Vault {
             take(made)
         };
         match checksums.and_then(|_| self.chains()) {
-            Some(chains) => self.each_block_straight(chains, work, take)?,
-            None => self.each_block(work, take)?,
+            Some(chains) => self.each_block_straight(ahead, chains, work, take)?,
+            None => self.each_block_within(ahead, work, take)?,
         }
         let faults = self.tally()?.compare(&found).map_err(StoreFault::from);
         Ok(faults.map_err(ReadError::from)?)
@@ -164,12 +201,15 @@ impl Vault {
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut stopped = None;
-        let scanned = self.scan_blocks(Ok, |block| {
-            block.for_each(&mut visit).map_err(|error| {
-                stopped = Some(error);
-                Interrupted::Stopped
-            })
-        });
+        let scanned = self.scan_blocks(
+            |block, _| Ok(block),
+            |block: RowBlock| {
+                block.for_each(&mut visit).map_err(|error| {
+                    stopped = Some(error);
+                    Interrupted::Stopped
+                })
+            },
+        );
         match (stopped, scanned) {
             (Some(error), _) => Err(error),
             (None, Err(Interrupted::Read(error))) => Err(error.into()),

@@ -58,6 +58,30 @@ pub(crate) fn split_targets<'a>(
     Ok(row)
 }
 
+/// A dense row and its targets, the first of which is this: what [`encode`] wrote, apart from the weight.
+pub(crate) fn decode_dense(
+    bytes: &[u8],
+    target: f64,
+    values: &mut [f32],
+    targets: &mut [f64],
+) -> std::result::Result<(), Stopped> {
+    let wrong = || Stopped(damaged("a row has a wrong number of bytes"));
+    let (row, further) = bytes.split_at_checked(size_of_val(values)).ok_or_else(wrong)?;
+    let (first, others) = targets.split_first_mut().ok_or_else(wrong)?;
+    if further.len() != size_of_val(others) {
+        return Err(wrong());
+    }
+    bytemuck::cast_slice_mut::<f32, u8>(values).copy_from_slice(row);
+    for value in values.iter_mut() {
+        *value = f32::from_bits(u32::from_le(value.to_bits()));
+    }
+    *first = target;
+    for (target, word) in others.iter_mut().zip(further.as_chunks::<8>().0) {
+        *target = f64::from_le_bytes(*word);
+    }
+    Ok(())
+}
+
 pub(crate) fn decode(
     bytes: &[u8],
     sparse: bool,

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use efface_vault::{Identity, RowFault, StoreFault, StoredRecord};
+use efface_vault::{Id, Identity, Name, RowFault, StoreFault, StoredRecord};
 
 use crate::error::Result;
 
@@ -14,6 +14,8 @@ const FEW: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Leaving {
     ids: HashSet<String>,
+    /// Of ids that are positions, which a block need not spell out.
+    positions: HashSet<u64>,
     subjects: HashSet<String>,
     /// Rows of this version and later are the request's own.
     version: u64,
@@ -22,12 +24,18 @@ pub(crate) struct Leaving {
 impl Leaving {
     /// The rows of these ids; the request itself adds those of `version`.
     pub(crate) fn ids(names: impl IntoIterator<Item = String>, version: u64) -> Self {
-        Self { ids: names.into_iter().collect(), subjects: HashSet::new(), version }
+        let ids: HashSet<String> = names.into_iter().collect();
+        let position = |id: &String| match Id::of(id) {
+            Id::Position(position) => Some(position),
+            Id::Text(_) => None,
+        };
+        let positions = ids.iter().filter_map(position).collect();
+        Self { ids, positions, subjects: HashSet::new(), version }
     }
 
     /// All rows of these subjects.
     pub(crate) fn subjects(names: impl IntoIterator<Item = String>, version: u64) -> Self {
-        Self { ids: HashSet::new(), subjects: names.into_iter().collect(), version }
+        Self { subjects: names.into_iter().collect(), version, ..Self::default() }
     }
 
     /// Whether a row should be gone.
@@ -35,6 +43,19 @@ impl Leaving {
         added_version < self.version
             && (is_among(&self.ids, id)
                 || subject.is_some_and(|name| is_among(&self.subjects, name)))
+    }
+
+    /// Whether a row of a block should be gone.
+    pub(crate) fn has_named(&self, row: &Name<'_>) -> bool {
+        let id = match row.id {
+            Id::Position(position) if self.positions.len() > FEW => {
+                self.positions.contains(&position)
+            }
+            Id::Position(position) => self.positions.iter().any(|one| *one == position),
+            Id::Text(id) => is_among(&self.ids, id),
+        };
+        row.version < self.version
+            && (id || row.subject.is_some_and(|name| is_among(&self.subjects, name)))
     }
 
     /// Whether a row should be gone.

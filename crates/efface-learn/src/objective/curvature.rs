@@ -119,7 +119,7 @@ impl Objective<'_> {
     }
 
     /// Turns sums of second derivatives into those of F.
-    fn regularised(&self, hessian: &mut Mat<f64>) {
+    pub(super) fn regularised(&self, hessian: &mut Mat<f64>) {
         let lambda = self.constants.strong_convexity();
         for j in 0..hessian.ncols() {
             for h in hessian.col_as_slice_mut(j)[j..].iter_mut() {

@@ -21,8 +21,9 @@ pub use curvature::{Curvature, LARGEST_HESSIAN};
 pub use parts::{Parts, lower_triangle};
 pub use streamed::{Streamed, Take, longest_chunk};
 
-use efface_matrix::{GramError, PassError, Totals, additions};
+use efface_matrix::{GramError, PassError, Products, Totals, additions};
 use efface_privacy::event::Normalizer;
+use faer::Mat;
 
 use crate::constants::{Constants, Summation};
 use crate::dataset::{Dataset, DatasetError};
@@ -375,6 +376,25 @@ impl<'a> Objective<'a> {
             Records::Streamed(records) => Stream::of(records, self.constants).summation(),
         };
         Ok(self.evaluation(weights, self.totals(weights)?, summation))
+    }
+
+    /// As [`evaluate`](Self::evaluate), and the Hessian there by products of a kind, both by one pass: where
+    /// records are read anew for every pass and the two are summed alike.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn evaluate_bent(
+        &self,
+        weights: &[f64],
+        products: Products,
+    ) -> Result<Option<(Evaluation, Mat<f64>)>, SumError> {
+        let Records::Streamed(records) = self.records else { return Ok(None) };
+        let stream = Stream::of(records, self.constants);
+        let Some((totals, mut hessian)) = stream.totals_and_hessian(weights, products)? else {
+            return Ok(None);
+        };
+        self.regularised(&mut hessian);
+        Ok(Some((self.evaluation(weights, totals, stream.summation()), hessian)))
     }
 
     /// As [`evaluate`](Self::evaluate) with sums in twice the precision, so with the far smaller

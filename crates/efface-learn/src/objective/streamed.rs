@@ -97,17 +97,51 @@ impl<'a> Stream<'a> {
         weights: &[f64],
         products: Products,
     ) -> Result<Mat<f64>, SumError> {
+        let (_, hessian) = self.hessian_and(weights, products, |_| Ok(()), |(), ()| ())?;
+        Ok(hessian)
+    }
+
+    /// What [`totals`](Self::totals) and [`hessian`](Self::hessian) tell, to the bit, by one pass; none where
+    /// their windows differ.
+    pub(super) fn totals_and_hessian(
+        &self,
+        weights: &[f64],
+        products: Products,
+    ) -> Result<Option<(Totals, Mat<f64>)>, SumError> {
+        let (order, _) = self.hessian_order();
+        if Summing::of(self.records.is_sparse(), order).chunk() != self.chunk() {
+            return Ok(None);
+        }
+        let loss = self.constants.loss();
+        let of = |data: &Dataset| Ok(data.totals(loss, weights)?);
+        let (totals, hessian) = self.hessian_and(weights, products, of, Totals::merge)?;
+        Ok(totals.map(|totals| (totals, hessian)))
+    }
+
+    /// The order of the sum that a Hessian is made of, and how often it is repeated there.
+    fn hessian_order(&self) -> (usize, usize) {
         let loss = self.constants.loss();
         // Margins that bend alike have one block in common.
         let blocks = with(loss, |link| link.curvature(Vec::new(), &[])).blocks();
         let outputs = loss.outputs().max(1);
-        let order = self.constants.parameters() / outputs * blocks;
-        let sum = self.gram(order, &|sum, data| {
+        (self.constants.parameters() / outputs * blocks, outputs / blocks)
+    }
+
+    fn hessian_and<T: Send>(
+        &self,
+        weights: &[f64],
+        products: Products,
+        of: impl FnMut(&Dataset) -> Result<T, SumError> + Send,
+        merge: impl Fn(T, T) -> T + Sync,
+    ) -> Result<(Option<T>, Mat<f64>), SumError> {
+        let (loss, (order, repeated)) = (self.constants.loss(), self.hessian_order());
+        let add = |sum: Option<Sums>, data: &Dataset| {
             let sum = sum.and_then(|mut sum| sum.pop());
             Ok(vec![data.gram_onto(sum, &data.curvature(loss, weights)?, products)?])
-        })?;
+        };
+        let (with, sum) = self.gram_and(order, &add, of, merge)?.unzip();
         let sum = sum.and_then(|mut sum| sum.pop()).unwrap_or_else(|| Mat::zeros(order, order));
-        Ok(crate::objective::sums::spread(sum, outputs / blocks))
+        Ok((with, crate::objective::sums::spread(sum, repeated)))
     }
 
     pub(super) fn class_blocks(
@@ -162,24 +196,35 @@ impl<'a> Stream<'a> {
     }
 
     /// Sums of outer products, of matrices of this order.
-    fn gram(&self, order: usize, add: &AddOnto<'_>) -> Result<Option<Vec<Mat<f64>>>, SumError> {
+    fn gram(&self, order: usize, add: &AddOnto<'_>) -> Result<Option<Sums>, SumError> {
+        let sum = self.gram_and(order, add, |_| Ok(()), |(), ()| ())?;
+        Ok(sum.map(|((), sum)| sum))
+    }
+
+    /// The same, and what `of` makes of each window, merged as the tree of these windows is.
+    fn gram_and<T: Send>(
+        &self,
+        order: usize,
+        add: &AddOnto<'_>,
+        mut of: impl FnMut(&Dataset) -> Result<T, SumError> + Send,
+        merge: impl Fn(T, T) -> T + Sync,
+    ) -> Result<Option<(T, Sums)>, SumError> {
         match Summing::of(self.records.is_sparse(), order) {
             Summing::Tree(chunk) => self.fold(
                 chunk,
-                |data| add(None, data),
-                |mut left, right| {
+                |data| Ok((of(data)?, add(None, data)?)),
+                |(one, mut left), (other, right)| {
                     left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
-                    left
+                    (merge(one, other), left)
                 },
             ),
             Summing::InOrder(chunk) => {
                 let mut sum = None;
-                let of = |data: &Dataset| {
+                let each = |data: &Dataset| {
                     sum = Some(add(sum.take(), data)?);
-                    Ok(())
+                    of(data)
                 };
-                self.fold(chunk, of, |(), ()| ())?;
-                Ok(sum)
+                Ok(self.fold(chunk, each, merge)?.zip(sum))
             }
         }
     }
@@ -219,9 +264,11 @@ impl<'a> Stream<'a> {
     }
 }
 
+/// One matrix, or one for each class.
+type Sums = Vec<Mat<f64>>;
+
 /// Adds a window to sums, or makes sums of it alone.
-type AddOnto<'a> =
-    dyn Fn(Option<Vec<Mat<f64>>>, &Dataset) -> Result<Vec<Mat<f64>>, SumError> + Send + Sync + 'a;
+type AddOnto<'a> = dyn Fn(Option<Sums>, &Dataset) -> Result<Sums, SumError> + Send + Sync + 'a;
 
 fn changed() -> SumError {
     SumError::Unread("the number of records changed between two passes".to_owned())

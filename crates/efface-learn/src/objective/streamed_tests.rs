@@ -91,6 +91,11 @@ fn agree(whole: &Objective<'_>, streamed: &Objective<'_>, what: &str) {
             .clone()
             .map(|(o, at)| bits(&lower_triangle(&o.hessian_in(&at, products).unwrap())));
         assert_eq!(hessians[0], hessians[1], "{what}");
+        assert!(whole.evaluate_bent(&weights, products).unwrap().is_none());
+        if let Some((at, hessian)) = streamed.evaluate_bent(&weights, products).unwrap() {
+            assert_eq!(at, whole.evaluate(&weights).unwrap(), "{what}");
+            assert_eq!(bits(&lower_triangle(&hessian)), hessians[0], "{what}");
+        }
         let blocks = both.clone().map(|(o, at)| {
             let blocks = o.class_blocks(&at, products).unwrap();
             blocks.map(|blocks| blocks.iter().map(|b| bits(&lower_triangle(b))).collect::<Vec<_>>())
@@ -147,12 +152,18 @@ fn every_solver_reaches_the_same_bits() {
     let streamed = Objective::streamed(&constants, &windows).unwrap();
     let start = Start { weights: &vec![0.0; constants.parameters()], factor: None };
     for solver in Solver::ALL {
+        let before = windows.passes.get();
         let mut solved = [&whole, &streamed].map(|objective| {
             solve(objective, solver, Stopping { distance: 1e-6 }, start, &mut unwatched).unwrap()
         });
         // What is counted beside gradient passes: a window's curvature comes with its product.
         solved[1].hessian_products = solved[0].hessian_products;
         assert_eq!(solved[0], solved[1], "{solver:?}");
+        if solver == Solver::Newton {
+            // The first Hessian comes with the first gradient.
+            let (walks, both) = (windows.passes.get() - before, &solved[1]);
+            assert_eq!(walks as u64, both.passes + both.hessians - 1);
+        }
     }
     assert!(windows.passes.get() > 20);
 }

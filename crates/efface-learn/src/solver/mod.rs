@@ -323,18 +323,24 @@ fn solve_by(
     };
     let target = (constants.strong_convexity() * stopping.distance).next_down();
     let mut run = Run::new(objective, target, watch);
-    let first = run.visit(start.weights.to_vec())?;
     let mut factor = start.factor.filter(|f| f.dimension() == expected).cloned();
+    let prepared =
+        prepared.filter(|f| f.dimension() == expected && solver != Solver::GradientDescent);
+    let weights = start.weights.to_vec();
+    let (first, hessian) = match solver {
+        Solver::Newton if factor.is_none() && prepared.is_none() => {
+            run.visit_bent(weights, newton::first_products(expected))?
+        }
+        _ => (run.visit(weights)?, None),
+    };
     if !run.accepts(&first) {
-        let prepared =
-            prepared.filter(|f| f.dimension() == expected && solver != Solver::GradientDescent);
         run.by_prepared = prepared.is_some();
         let near = match prepared {
             Some(prepared) => by_factor::descend(&mut run, first.clone(), prepared, solver)?,
             None => first.clone(),
         };
         let fast = match solver {
-            Solver::Newton => newton::descend(&mut run, near, &mut factor)?,
+            Solver::Newton => newton::descend(&mut run, near, &mut factor, hessian)?,
             Solver::NewtonCg => newton_cg::descend(&mut run, near)?,
             Solver::Lbfgs => lbfgs::descend(&mut run, near)?,
             _ => gradient_descent::descend(&mut run, near)?,

@@ -2,6 +2,7 @@
 //! it, as those of limited-memory BFGS do.
 
 use efface_matrix::Products;
+use faer::Mat;
 
 use super::SolveError;
 use super::factor::Factor;
@@ -16,15 +17,21 @@ pub(super) const PASSES: u64 = 200;
 /// Below so many parameters products in single precision save nothing. Public.
 const NARROW: usize = 32;
 
+/// What the first Hessian is made of.
+pub(super) fn first_products(parameters: usize) -> Products {
+    if parameters < NARROW { Products::Double } else { Products::Single }
+}
+
 /// Steps until the stopping rule holds or the cap is reached; returns the last point. `factor`
-/// may hold an older factor to begin with, and holds the last one used afterwards.
+/// may hold an older factor to begin with, and holds the last one used afterwards; `hessian` may be the
+/// one at the point, of [`first_products`].
 pub(super) fn descend(
     run: &mut Run<'_, '_>,
     mut point: Point,
     factor: &mut Option<Factor>,
+    mut hessian: Option<Mat<f64>>,
 ) -> Result<Point, SolveError> {
-    let narrow = run.objective.constants().parameters() < NARROW;
-    let mut products = if narrow { Products::Double } else { Products::Single };
+    let mut products = first_products(run.objective.constants().parameters());
     // Of the factor at hand: whether no step was made with it, and by what products it was made.
     let (mut fresh, mut made) = (false, products);
     let mut pairs = Pairs::default();
@@ -34,7 +41,10 @@ pub(super) fn descend(
             None => {
                 (fresh, made) = (true, products);
                 pairs = Pairs::default();
-                build(run, &point, products)?
+                match hessian.take() {
+                    Some(known) => Factor::new(known),
+                    None => build(run, &point, products)?,
+                }
             }
         };
         let before = run.passes;

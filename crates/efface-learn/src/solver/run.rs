@@ -2,6 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use efface_matrix::Products;
+use faer::Mat;
+
 use super::SolveError;
 use crate::constants::Constants;
 use crate::objective::{Evaluation, Objective};
@@ -74,7 +77,24 @@ impl<'a, 'w> Run<'a, 'w> {
     /// another one in twice the precision if the first cannot tell how far the optimum is: its
     /// gradient is short enough and its slack too large, or it drowns in rounding.
     pub(super) fn visit(&mut self, weights: Vec<f64>) -> Result<Point, SolveError> {
-        let mut at = self.objective.evaluate(&weights)?;
+        let at = self.objective.evaluate(&weights)?;
+        self.visited(weights, at)
+    }
+
+    /// The same with the Hessian there, where the pass that is made anyway tells it.
+    pub(super) fn visit_bent(
+        &mut self,
+        weights: Vec<f64>,
+        products: Products,
+    ) -> Result<(Point, Option<Mat<f64>>), SolveError> {
+        let Some((at, hessian)) = self.objective.evaluate_bent(&weights, products)? else {
+            return Ok((self.visit(weights)?, None));
+        };
+        self.hessians += 1;
+        Ok((self.visited(weights, at)?, Some(hessian)))
+    }
+
+    fn visited(&mut self, weights: Vec<f64>, mut at: Evaluation) -> Result<Point, SolveError> {
         self.passes += 1;
         let enough = outward::add(at.gradient_norm, at.slack) <= self.target;
         let unsure =

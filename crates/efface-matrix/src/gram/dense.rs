@@ -16,7 +16,7 @@ use crate::tree::{CHUNK, reduce_chunks};
 /// result and divide its tiles.
 pub(super) const NARROW: usize = 256;
 /// Rows per own result.
-pub(super) const LEAF_ROWS: usize = 1024;
+pub(super) const LEAF_ROWS: usize = CHUNK;
 /// Rows per panel.
 pub(super) const PANEL_ROWS: usize = CHUNK;
 /// Tiles are halved until they are at most this wide.

@@ -36,6 +36,7 @@ pub(crate) use build::{Builder, Built};
 
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
+use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
 use layout::Layout;
 use std::ops::Range;
@@ -64,7 +65,7 @@ pub fn rows_per_block(bytes: u64) -> u32 {
 pub struct RowBlock {
     first: i64,
     head: Vec<u8>,
-    features: Vec<u8>,
+    features: Features,
     stored: [u8; STORED],
     layout: Layout,
 }
@@ -90,12 +91,15 @@ pub(crate) struct Entry<'a> {
     pub(crate) features: &'a [u8],
 }
 
-/// Who a row is: its id as it is stored, its subject, and the version that first saw it.
+/// Who a row is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Name<'a> {
-    pub(crate) id: Id<'a>,
-    pub(crate) subject: Option<&'a str>,
-    pub(crate) version: u64,
+pub struct Name<'a> {
+    /// Its id as it is stored.
+    pub id: Id<'a>,
+    /// Its subject.
+    pub subject: Option<&'a str>,
+    /// The version that first saw it.
+    pub version: u64,
 }
 
 /// The head of a block, which has the names of its rows, without their features.
@@ -192,9 +196,10 @@ impl RowBlock {
     pub(crate) fn parse(
         first: i64,
         head: Vec<u8>,
-        features: Vec<u8>,
+        features: impl Into<Features>,
         stored: [u8; STORED],
     ) -> Option<Self> {
+        let features = features.into();
         let layout = Layout::parse(&head, features.len())?;
         Some(Self { first, head, features, stored, layout })
     }
@@ -246,17 +251,32 @@ impl RowBlock {
         self.layout.entry(&self.head, &self.features, slot)
     }
 
-    /// The features of all rows, and where those of each row that is present lie in them, in the order of
-    /// their numbers.
+    /// Who the rows are that are present, in the order of their numbers.
+    pub fn names(&self) -> impl Iterator<Item = Name<'_>> {
+        self.present().filter_map(|slot| self.layout.name(&self.head, slot))
+    }
+
+    /// The features of all rows.
     #[must_use]
-    pub fn into_contents(self) -> (Vec<u8>, Vec<RowSpan>) {
-        let content = |slot: usize| {
+    pub fn features(&self) -> &[u8] {
+        &self.features
+    }
+
+    /// Where the features of each row that is present lie in [those of all](Self::features), in the order
+    /// of their numbers.
+    pub fn spans(&self) -> impl Iterator<Item = RowSpan> {
+        self.present().filter_map(|slot| {
             let features = self.layout.span(&self.head, slot..slot + 1)?;
             let target = self.layout.target(&self.head, slot)?;
             Some(RowSpan { number: RecordId::new(self.first + slot as i64), features, target })
-        };
-        let rows = self.present().filter_map(content).collect();
-        (self.features, rows)
+        })
+    }
+
+    /// The [features of all rows](Self::features), and [where those of each lie](Self::spans).
+    #[must_use]
+    pub fn into_contents(self) -> (Vec<u8>, Vec<RowSpan>) {
+        let rows = self.spans().collect();
+        (self.features.into_bytes(), rows)
     }
 
     /// Shows each row that is present, in the order of their numbers.

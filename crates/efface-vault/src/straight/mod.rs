@@ -20,11 +20,12 @@ mod tests;
 use crate::Vault;
 use crate::raw_file::RawFile;
 use crate::schema::PAGE_SIZE;
+use crate::spare::Spare;
 use crate::sweep::page::{Kind, be16, be32, local_payload, varint};
 use crate::vault::Access;
 use std::fs::File;
 use std::ops::Range;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Bytes of a page, and of those of its payload's chain that it has itself.
 const PAGE: usize = PAGE_SIZE as usize;
@@ -193,13 +194,13 @@ fn stored_length(serial: u64) -> Option<usize> {
 }
 
 impl Chain {
-    /// The features, `length` bytes that come after a head of so many; none where the file has others.
+    /// The features, `length` bytes that come after a head of so many, in spare memory; none where the file
+    /// has others.
     pub(crate) fn features(
         &self,
-        file: &File,
-        pages: u32,
-        head: usize,
-        length: usize,
+        (file, pages): (&File, u32),
+        (head, length): (usize, usize),
+        spare: &Spare,
     ) -> Option<Vec<u8>> {
         /// Bytes of the lengths and columns before the head, at most.
         const BEFORE: usize = 64;
@@ -212,7 +213,13 @@ impl Chain {
         {
             return None;
         }
-        let mut bytes = vec![0; PAGE + pages_left * PAGE];
+        let needed = PAGE + pages_left * PAGE;
+        let mut bytes = Zeroizing::new(spare.take());
+        if bytes.capacity() < needed {
+            bytes.zeroize();
+            *bytes = vec![0; needed];
+        }
+        bytes.resize(needed, 0);
         // What of them is on the leaf.
         let mut filled = local.saturating_sub(start);
         read(file, self.local.0 + (local - filled) as u64, &mut bytes[..filled])?;
@@ -246,7 +253,7 @@ impl Chain {
         let rest = bytes.get_mut(length..)?;
         rest.zeroize();
         bytes.truncate(length);
-        Some(bytes)
+        Some(std::mem::take(&mut *bytes))
     }
 }
 

@@ -58,9 +58,9 @@ fn read_straight(vault: &Vault) -> (usize, usize) {
         let expected = vault.features_of(first).unwrap();
         let sql = "SELECT length(head) FROM block WHERE first = ?1";
         let head: i64 = vault.connection.query_row(sql, [first], |row| row.get(0)).unwrap();
-        let (file, pages) = chains.file();
         let Some(chain) = chains.find(first) else { continue };
-        let read = chain.features(file, pages, head as usize, expected.len());
+        let lengths = (head as usize, expected.len());
+        let read = chain.features(chains.file(), lengths, &Spare::default());
         found += usize::from(read.unwrap() == expected);
     }
     (found, firsts.len())

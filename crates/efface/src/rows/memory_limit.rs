@@ -134,9 +134,10 @@ impl Memory {
             return Ok(None);
         }
         let most = self.for_rows_of(plan);
-        // One window is computed with while the next is read; some of its rows are there twice.
+        // One window is computed with while the next is there and two more are begun; where rows differ in
+        // length, they are there as they are stored, too.
         let each = rows.each().max(1);
-        let parts = if rows.alike { 3 } else { 6 };
+        let parts = if rows.alike { 4 } else { 6 };
         let window = most / parts / each;
         let chunk = longest_chunk(plan.rows.sparse, plan.parameters());
         let cached = (Self::WINDOW / each).max(chunk);
@@ -254,6 +255,17 @@ impl Gauge {
             "some rows are so much longer than others that `§memory` would be exceeded",
         )
         .hint("give more `§memory`"))
+    }
+
+    /// The same of bytes that were foreseen.
+    pub(super) fn count(&self, bytes: usize) -> Held<'_> {
+        self.held.fetch_add(bytes, Ordering::Relaxed);
+        Held { gauge: self, bytes }
+    }
+
+    #[cfg(test)]
+    pub(super) fn most(&self) -> usize {
+        self.most
     }
 
     #[cfg(test)]

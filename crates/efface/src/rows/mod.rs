@@ -8,6 +8,7 @@ mod memory_limit;
 mod names;
 mod parts;
 mod place;
+mod placed;
 mod prepared;
 mod resident;
 mod stored;

@@ -7,9 +7,11 @@ use std::thread::{Builder, scope};
 
 use efface_learn::objective::Take;
 use efface_learn::{Dataset, Streamed, SumError};
+use efface_matrix::Matrix;
 use rayon::prelude::*;
 
 use super::memory_limit::{Gauge, Held};
+use super::placed::{Windowed, is_placed};
 use super::prepared::{Encoder, PART};
 use super::stored::Stored;
 use super::{InVault, Keyed, Labels};
@@ -53,10 +55,10 @@ impl Streamed for InVault<'_, '_> {
     /// Reads each block once, in the order of the file, against its checksum; windows are summed on
     /// another thread while the next one is read, unless this thread is one of those that sum.
     fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> std::result::Result<(), SumError> {
-        let shown = if rayon::current_thread_index().is_some() {
-            self.shown_here(windows, take)
+        let shown = if is_placed(self.plan) {
+            self.pass_placed(windows, take)
         } else {
-            self.shown_beside(windows, take)
+            self.pass_made(windows, take)
         };
         shown.map_err(|failed| match failed {
             Failed::Summing(error) => error,
@@ -69,54 +71,60 @@ impl Streamed for InVault<'_, '_> {
     }
 }
 
-impl InVault<'_, '_> {
-    fn shown_here(
-        &self,
-        windows: &[usize],
-        take: &mut Take<'_>,
-    ) -> std::result::Result<(), Failed> {
-        let maker = Maker::of(self.plan)?;
-        let gauge = self.gauge()?;
+/// Has windows read by `each`, which is given what takes one and says whether it wants more, and shown by
+/// `show`, on another thread unless this one is one of those that sum.
+fn shown<W: Send>(
+    each: impl FnOnce(&mut dyn FnMut(W) -> bool) -> Result<()>,
+    mut show: impl FnMut(W) -> std::result::Result<(), Failed> + Send,
+) -> std::result::Result<(), Failed> {
+    if rayon::current_thread_index().is_some() {
         let mut summing = None;
-        let read = self.each_window(windows, |window| match maker.show(window, gauge, take) {
+        let read = each(&mut |window| match show(window) {
             Ok(()) => true,
             Err(error) => {
                 summing = Some(error);
                 false
             }
         });
-        summing.map_or(Ok(()), Err)?;
-        read?;
-        self.scaled.set(maker.scaled.into_inner());
-        Ok(())
+        return summing.map_or(Ok(()), Err).and(read.map_err(Failed::Reading));
     }
+    scope(|scope| {
+        // A window waits until the one before it is summed.
+        let (send, receive) = sync_channel::<W>(0);
+        let summing = move || receive.into_iter().try_for_each(&mut show);
+        let summing = Builder::new().spawn_scoped(scope, summing);
+        let summing = summing.map_err(|error| {
+            Error::storage(crate::Code::Threads, format!("no thread can be started: {error}"))
+        })?;
+        let read = each(&mut |window| send.send(window).is_ok());
+        drop(send);
+        // Reading ends early where summing has failed.
+        summing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok(read?)
+    })
+}
 
-    fn shown_beside(
+impl InVault<'_, '_> {
+    fn pass_placed(
         &self,
-        windows: &[usize],
+        lengths: &[usize],
         take: &mut Take<'_>,
     ) -> std::result::Result<(), Failed> {
-        let maker = Maker::of(self.plan)?;
-        let gauge = self.gauge()?;
-        scope(|scope| {
-            // A window waits until the one before it is summed.
-            let (send, receive) = sync_channel::<Vec<Piece<'_>>>(0);
-            let maker = &maker;
-            let summing = move || -> std::result::Result<(), Failed> {
-                receive.into_iter().try_for_each(|window| maker.show(window, gauge, take))
-            };
-            let summing = Builder::new().spawn_scoped(scope, summing);
-            let summing = summing.map_err(|error| {
-                Error::storage(crate::Code::Threads, format!("no thread can be started: {error}"))
-            })?;
-            let read = self.each_window(windows, |window| send.send(window).is_ok());
-            drop(send);
-            // Reading ends early where summing has failed.
-            summing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-            read?;
-            Ok::<_, Failed>(())
-        })?;
-        self.scaled.set(maker.scaled.into_inner());
+        let windows = &Windowed::of(self.plan, lengths, self.gauge()?);
+        shown(
+            |full| self.each_placed(windows, full),
+            |window| {
+                take(&window.data).map_err(Failed::Summing)?;
+                windows.reuse(window);
+                Ok(())
+            },
+        )
+    }
+
+    fn pass_made(&self, lengths: &[usize], take: &mut Take<'_>) -> std::result::Result<(), Failed> {
+        let (maker, gauge) = (&Maker::of(self.plan)?, self.gauge()?);
+        shown(|full| self.each_window(lengths, full), |window| maker.show(window, gauge, take))?;
+        self.scaled.set(maker.scaled.load(Ordering::Relaxed));
         Ok(())
     }
 
@@ -129,7 +137,7 @@ impl InVault<'_, '_> {
     fn each_window<'g>(
         &'g self,
         windows: &[usize],
-        mut full: impl FnMut(Vec<Piece<'g>>) -> bool,
+        full: &mut dyn FnMut(Vec<Piece<'g>>) -> bool,
     ) -> Result<()> {
         let gauge = self.gauge()?;
         let mut lengths = windows.iter().copied();
@@ -214,5 +222,10 @@ impl<'a> Maker<'a> {
 }
 
 fn bytes_of(data: &Dataset) -> usize {
-    data.x().bytes() + 8 * (data.y().len() + data.norms().len() + data.sample_weights().len())
+    // Of room for further sparse rows nothing is touched.
+    let x = match data.x() {
+        Matrix::Dense(x) => x.bytes(),
+        Matrix::Sparse(x) => 8 * x.entries() + 16 * x.rows(),
+    };
+    x + 8 * (data.y().len() + data.norms().len() + data.sample_weights().len())
 }

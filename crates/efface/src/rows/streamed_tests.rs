@@ -17,8 +17,12 @@ const ROWS: usize = 6000;
 const COLUMNS: usize = 40;
 
 fn plan() -> Plan {
+    plan_of(ROWS)
+}
+
+fn plan_of(records: usize) -> Plan {
     let shape = Shape {
-        records: ROWS as u64,
+        records: records as u64,
         parts: 1,
         features: COLUMNS as u32 - 1,
         names: None,
@@ -45,6 +49,31 @@ fn data() -> Dataset {
         y.push((row % 2) as f64);
     }
     Dataset::new(x, y).unwrap()
+}
+
+/// The same plan for sparse rows, and some of them: more, since longer chunks of these are summed together.
+fn sparse() -> (Plan, Dataset) {
+    let mut plan = plan_of(12 * ROWS);
+    plan.rows.sparse = true;
+    let mut data = Dataset::new(Matrix::sparse(COLUMNS), Vec::new()).unwrap();
+    for row in 0..12 * ROWS {
+        let indices = [row as u32 % (COLUMNS as u32 - 1), COLUMNS as u32 - 1];
+        let row = efface_matrix::Row::Sparse { indices: &indices, values: &[0.3, 1.0] };
+        data.push(row, (indices[0] % 2).into()).unwrap();
+    }
+    (plan, data)
+}
+
+/// Dense and sparse rows in vaults of their own, and how much memory makes windows of them.
+fn both(with: impl Fn(&Vault, &Plan, Memory, usize)) {
+    for (plan, data, little) in [
+        (plan(), data(), ROWS * 4 * COLUMNS * 3 / 4),
+        (sparse().0, sparse().1, 12 * ROWS * (48 + 24) * 4 / 5),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = vault(folder.path(), &plan, &data);
+        with(&vault, &plan, Memory::for_rows(little), data.rows());
+    }
 }
 
 /// A vault of these rows.
@@ -86,31 +115,30 @@ fn watched(rows: &InVault<'_, '_>, lengths: &[usize]) -> (usize, usize) {
 
 #[test]
 fn no_more_bytes_are_held_than_allowed() {
-    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
-    let vault = vault(folder.path(), &plan, &data);
-    let all = ROWS * 4 * COLUMNS;
-    let memory = Memory::for_rows(all * 3 / 4);
-    let rows = InVault::at_rest(&vault, &plan).within(Some(memory));
-    assert!(rows.is_streamed().unwrap());
-    let most = rows.window();
-    assert!((1024..ROWS / 5).contains(&most), "{most}");
-    let lengths = [most, most, most, most, most, ROWS - 5 * most];
-    let (held, windows) = watched(&rows, &lengths);
-    assert_eq!(windows, 6);
-    assert!(held >= most * 4 * COLUMNS && held <= all * 3 / 4, "{held} of {all}");
-    // On a thread that sums nothing is read beside it.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let little = &plan;
-    let path = folder.path().join("model");
-    drop(rows);
-    drop(vault);
-    pool.install(|| {
-        let vault = Vault::open_read_only(&path).unwrap();
-        let rows = InVault::at_rest(&vault, little).within(Some(memory));
+    both(|vault, plan, memory, count| {
+        let rows = InVault::at_rest(vault, plan).within(Some(memory));
+        assert!(rows.is_streamed().unwrap());
+        let most = rows.window();
+        assert!(most > 800 && 4 * most < count, "{most}");
+        let lengths: Vec<usize> =
+            (0..count).step_by(most).map(|first| most.min(count - first)).collect();
         let (held, windows) = watched(&rows, &lengths);
-        assert_eq!(windows, 6);
-        // What is held while a window is summed is that window, as numbers.
-        assert!(held >= most * 4 * COLUMNS, "{held}");
+        assert_eq!(windows, lengths.len());
+        // Of a window as numbers: values and norms, of sparse rows columns, too.
+        let numbers = most * if plan.rows.sparse { 3 * 8 + 2 * 8 } else { 4 * COLUMNS + 3 * 8 };
+        let allowed = rows.windows().unwrap().unwrap().gauge.most();
+        assert!(held >= numbers && held <= allowed, "{held} of {allowed}");
+        // On a thread that sums nothing is read beside it.
+        let path = vault.path().to_owned();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.install(|| {
+            let vault = Vault::open_read_only(&path).unwrap();
+            let rows = InVault::at_rest(&vault, plan).within(Some(memory));
+            let (held, windows) = watched(&rows, &lengths);
+            assert_eq!(windows, lengths.len());
+            // What is held while a window is summed is that window, as numbers.
+            assert!(held >= numbers, "{held}");
+        });
     });
 }
 
@@ -169,39 +197,43 @@ fn a_pass_ends_at_the_block_after_which_it_is_told_to() {
 
 #[test]
 fn windows_of_other_rows_than_there_are_end_the_pass() {
-    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
-    let vault = vault(folder.path(), &plan, &data);
-    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
-    let rows = InVault::at_rest(&vault, &plan).within(Some(little));
-    for wrong in [&[1024, 1024][..], &[1024; 6]] {
-        let ended = rows.pass(wrong, &mut |_| Ok(()));
-        assert!(matches!(ended, Err(SumError::Unread(_))), "{ended:?}");
-        assert_eq!(rows.failure().unwrap().code(), Code::Damaged);
-    }
-    // What the sums refuse is handed on as it is.
-    let ended = rows.pass(&[1024; 5], &mut |_| Err(SumError::Mixed));
-    assert_eq!(ended, Err(SumError::Mixed));
-    assert!(rows.failure().is_none());
+    both(|vault, plan, little, count| {
+        let rows = InVault::at_rest(vault, plan).within(Some(little));
+        let most = rows.window();
+        assert!(4 * most < count, "{most}");
+        let whole = vec![most; count / most];
+        let rest = count % most;
+        for wrong in [&[most, most][..], &whole, &[&whole[..], &[rest + 1]].concat()] {
+            let ended = rows.pass(wrong, &mut |_| Ok(()));
+            assert!(matches!(ended, Err(SumError::Unread(_))), "{ended:?}");
+            assert_eq!(rows.failure().unwrap().code(), Code::Damaged);
+        }
+        rows.pass(&[&whole[..], &[rest]].concat(), &mut |_| Ok(())).unwrap();
+        // What the sums refuse is handed on as it is.
+        let ended = rows.pass(&whole, &mut |_| Err(SumError::Mixed));
+        assert_eq!(ended, Err(SumError::Mixed));
+        assert!(rows.failure().is_none());
+    });
 }
 
 /// Rows that an index did not lead to are found by their names, in the first pass over them.
 #[test]
 fn rows_that_should_have_left_end_the_pass_as_damage() {
-    let (folder, plan, data) = (tempfile::tempdir().unwrap(), plan(), data());
-    let vault = vault(folder.path(), &plan, &data);
-    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
-    let constants = plan.constants().unwrap();
-    let ends = |name: String| {
-        let leaving = Leaving::ids([name], 2);
-        let rows = InVault::of(Access::Reading(&vault), &plan, &leaving).within(Some(little));
-        let streamed = Objective::streamed(&constants, rows.streamed().unwrap().unwrap()).unwrap();
-        let ended = streamed.evaluate(&[0.0; COLUMNS]).map(drop);
-        (ended, rows.failure().map(|error| error.code()))
-    };
-    let (ended, code) = ends(crate::row_id(4321));
-    assert!(matches!(ended, Err(SumError::Unread(_))), "{ended:?}");
-    assert_eq!(code, Some(Code::Damaged));
-    assert_eq!(ends(crate::row_id(ROWS as u64)), (Ok(()), None));
+    both(|vault, plan, little, count| {
+        let constants = plan.constants().unwrap();
+        let ends = |name: String| {
+            let leaving = Leaving::ids([name], 2);
+            let rows = InVault::of(Access::Reading(vault), plan, &leaving).within(Some(little));
+            let streamed = rows.streamed().unwrap().unwrap();
+            let streamed = Objective::streamed(&constants, streamed).unwrap();
+            let ended = streamed.evaluate(&[0.0; COLUMNS]).map(drop);
+            (ended, rows.failure().map(|error| error.code()))
+        };
+        let (ended, code) = ends(crate::row_id(4321));
+        assert!(matches!(ended, Err(SumError::Unread(_))), "{ended:?}");
+        assert_eq!(code, Some(Code::Damaged));
+        assert_eq!(ends(crate::row_id(count as u64)), (Ok(()), None));
+    });
 }
 
 #[test]

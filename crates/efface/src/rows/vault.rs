@@ -1,7 +1,6 @@
 //! Rows in the vault of their model.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
@@ -16,7 +15,7 @@ use super::memory_limit::{Memory, Sizes, Windows};
 use super::prepared::{Encoder, PART};
 use super::resident::{Read, Resident};
 use super::stored::Stored;
-use super::{Asked, Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared};
+use super::{Asked, Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared, placed};
 use crate::encode::{encode, split_weight};
 use crate::error::{Error, Result, Stopped, damaged};
 use crate::leaving::Leaving;
@@ -174,7 +173,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         self.scaled.get()
     }
 
-    fn sizes(&self) -> Result<Sizes> {
+    pub(super) fn sizes(&self) -> Result<Sizes> {
         let count = self.count()?;
         let stored = usize::try_from(self.access.vault().feature_bytes()?).unwrap_or(usize::MAX);
         let stored = stored.div_ceil(count.max(1));
@@ -200,6 +199,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         let all = self.read.get_or_read(|| {
             self.check_held()?;
             match &self.plan.fitting {
+                None if placed::is_placed(self.plan) => self.placed(),
                 None => {
                     let plan = self.plan;
                     self.in_parts(self.leaving, Keyed::none(plan)?, |rows| rows.decode(plan))
@@ -332,7 +332,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         self.plan.fitting.as_ref().map(|fitting| &fitting.frame).ok_or_else(not_fitted)
     }
 
-    fn weighted(&self) -> bool {
+    pub(super) fn weighted(&self) -> bool {
         self.plan.max_weight.is_some()
     }
 
@@ -367,43 +367,60 @@ impl<'a, 'v> InVault<'a, 'v> {
         }
         let keeps = kept.is_some();
         let mut all = keeps.then(Stored::default);
-        let (weighted, mut missed) = (self.weighted(), 0);
-        let mut rows_read = 0;
-        let named = |block: &RowBlock| {
-            let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return 0 };
-            let mut named = 0;
-            let counted = block.for_each(|_, row| -> std::result::Result<(), Infallible> {
-                named += u64::from(leaving.has_row(&row));
-                Ok(())
-            });
-            counted.map_or_else(|never| match never {}, |()| named)
-        };
-        let scanned = self.access.vault().scan_blocks(
-            |block| {
-                let count = named(&block);
+        let weighted = self.weighted();
+        self.each_row_block(
+            leaving,
+            usize::MAX,
+            |block, _| {
                 let rows = Stored::of(block, weighted)?;
-                let (seen, copy) = (rows.keys.len() as u64, keeps.then(|| rows.shared()));
-                Ok((count, seen, copy, read(rows)?))
+                let copy = keeps.then(|| rows.shared());
+                Ok((copy, read(rows)?))
             },
-            |(count, seen, copy, part)| {
-                missed += count;
-                rows_read += seen;
-                if self.asked.is_some_and(|asked| asked(rows_read).is_break()) {
-                    return Err(Stopped(Error::interrupted()));
-                }
+            |(copy, part)| {
                 if let (Some(all), Some(copy)) = (&mut all, copy) {
                     all.append(copy);
                 }
                 take(part)
             },
-        );
-        scanned.map_err(|Stopped(error)| error)?;
-        leaving.map_or(Ok(()), |leaving| leaving.none_missed(missed))?;
+        )?;
         if let (Some(kept), Some(all)) = (kept, all) {
             self.agree()?;
             kept.keep(all);
         }
         Ok(())
+    }
+
+    /// The same of blocks as they are in the vault, each after so many rows. About `ahead` bytes of them, or
+    /// one, are read beyond those that were taken, and never more than the vault reads.
+    pub(super) fn each_row_block<T: Send>(
+        &self,
+        leaving: Option<&Leaving>,
+        ahead: usize,
+        read: impl Fn(RowBlock, u64) -> std::result::Result<T, Stopped> + Sync,
+        mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
+    ) -> Result<()> {
+        let (mut missed, mut rows_read) = (0, 0);
+        let named = |block: &RowBlock| {
+            let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return 0 };
+            block.names().filter(|row| leaving.has_named(row)).count() as u64
+        };
+        let scanned = self.access.vault().scan_blocks_within(
+            ahead,
+            |block, before| {
+                let (count, seen) = (named(&block), block.len() as u64);
+                Ok((count, seen, read(block, before)?))
+            },
+            |(count, seen, made)| {
+                missed += count;
+                rows_read += seen;
+                if self.asked.is_some_and(|asked| asked(rows_read).is_break()) {
+                    return Err(Stopped(Error::interrupted()));
+                }
+                take(made)
+            },
+        );
+        scanned.map_err(|Stopped(error)| error)?;
+        leaving.map_or(Ok(()), |leaving| leaving.none_missed(missed))
     }
 }
 

@@ -1,0 +1,230 @@
+//! Records that several threads put in their places.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use efface_matrix::{Fill, FillError, Matrix, PushError};
+use zeroize::Zeroize;
+
+use super::{Dataset, DatasetError, is_weight, norm_of};
+
+/// A data set of a known number of dense records, which threads write in any order: a [`Dataset`] once all
+/// are written.
+#[derive(Debug)]
+pub struct Filling {
+    x: Fill,
+    targets: usize,
+    beside: Mutex<Beside>,
+}
+
+/// What there is of records beside their rows.
+#[derive(Debug)]
+struct Beside {
+    y: Vec<f64>,
+    norms: Vec<f64>,
+    sample_weights: Vec<f64>,
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        for numbers in [&mut self.y, &mut self.norms, &mut self.sample_weights] {
+            numbers.zeroize();
+        }
+    }
+}
+
+impl Beside {
+    fn of(rows: usize, targets: usize) -> Result<Self, DatasetError> {
+        let mut of = Self { y: Vec::new(), norms: Vec::new(), sample_weights: Vec::new() };
+        let values = rows.saturating_mul(targets);
+        let room = [(&mut of.y, values), (&mut of.norms, rows), (&mut of.sample_weights, rows)];
+        for (numbers, length) in room {
+            let refused =
+                |()| FillError::from(PushError::Memory { bytes: length.saturating_mul(8) });
+            *numbers = bytemuck::allocation::try_zeroed_vec(length).map_err(refused)?;
+        }
+        Ok(of)
+    }
+}
+
+impl Filling {
+    /// Places for so many records of `cols` columns and `targets` targets.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn new(rows: usize, cols: usize, targets: usize) -> Result<Self, DatasetError> {
+        let beside = Mutex::new(Beside::of(rows, targets)?);
+        Ok(Self { x: Fill::new(rows, cols)?, targets, beside })
+    }
+
+    /// The same in the memory of other records, which are overwritten.
+    ///
+    /// # Errors
+    /// Sparse records; no memory.
+    pub fn over(used: Dataset, rows: usize) -> Result<Self, DatasetError> {
+        let Dataset { x, targets, .. } = used;
+        let Matrix::Dense(x) = x else {
+            return Err(
+                FillError::from(PushError::Kind { expected: "dense", got: "sparse" }).into()
+            );
+        };
+        let beside = Mutex::new(Beside::of(rows, targets)?);
+        Ok(Self { x: Fill::over(x, rows)?, targets, beside })
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.x.rows()
+    }
+
+    /// Bytes allocated for the records.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.x.bytes() + 8 * self.rows() * (2 + self.targets)
+    }
+
+    /// Shows the places of these records to `write`, one after another: how many came before among them,
+    /// the values of the row, and its targets. It returns the record's weight.
+    ///
+    /// # Errors
+    /// Those of `write`; records that are not among them all; a value that is not finite, or no weight.
+    pub fn write<E: From<DatasetError>>(
+        &self,
+        rows: Range<usize>,
+        mut write: impl FnMut(usize, &mut [f32], &mut [f64]) -> Result<f64, E>,
+    ) -> Result<(), E> {
+        /// Errors of both kinds.
+        enum Or<E> {
+            Fill(FillError),
+            Else(E),
+        }
+        impl<E> From<FillError> for Or<E> {
+            fn from(error: FillError) -> Self {
+                Self::Fill(error)
+            }
+        }
+        let (first, targets) = (rows.start, self.targets);
+        let mut own = Beside::of(rows.len(), targets)?;
+        let write = |at: usize, values: &mut [f32]| {
+            let y = &mut own.y[at * targets..(at + 1) * targets];
+            let weight = write(at, values, y).map_err(Or::Else)?;
+            let fault = match y.iter().find(|target| !target.is_finite()) {
+                Some(&got) => Some(DatasetError::Target { row: first + at, got }),
+                None if is_weight(weight) => None,
+                None => Some(DatasetError::Weight { row: first + at, got: weight }),
+            };
+            if let Some(fault) = fault {
+                return Err(Or::Else(fault.into()));
+            }
+            own.sample_weights[at] = weight;
+            Ok(())
+        };
+        let mut norms = own.norms.iter_mut();
+        let squares = |squares| {
+            if let Some(norm) = norms.next() {
+                *norm = norm_of(squares);
+            }
+        };
+        let written = self.x.write(rows.clone(), write, squares);
+        written.map_err(|error| match error {
+            Or::Fill(error) => DatasetError::from(error).into(),
+            Or::Else(error) => error,
+        })?;
+        let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.y[first * targets..rows.end * targets].copy_from_slice(&own.y);
+        beside.norms[rows.clone()].copy_from_slice(&own.norms);
+        beside.sample_weights[rows].copy_from_slice(&own.sample_weights);
+        Ok(())
+    }
+
+    /// The data set.
+    ///
+    /// # Errors
+    /// A record that was not written.
+    pub fn finish(self) -> Result<Dataset, DatasetError> {
+        let Self { x, targets, beside } = self;
+        let mut beside = beside.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Dataset {
+            x: Matrix::Dense(x.finish()?),
+            y: std::mem::take(&mut beside.y),
+            targets,
+            norms: std::mem::take(&mut beside.norms),
+            sample_weights: std::mem::take(&mut beside.sample_weights),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(filling: &Filling, rows: Range<usize>) -> Result<(), DatasetError> {
+        let first = rows.start;
+        filling.write(rows, |at, values, y| {
+            let row = (first + at) as f32;
+            values.copy_from_slice(&[row, -1.0, 0.5]);
+            y.copy_from_slice(&[f64::from(row), 7.0]);
+            Ok(f64::from(row) + 1.0)
+        })
+    }
+
+    fn pushed(rows: usize) -> Dataset {
+        use efface_matrix::Row;
+        let mut data = Dataset::several(Matrix::dense(3), Vec::new(), 2, Vec::new()).unwrap();
+        for row in 0..rows {
+            let value = row as f32;
+            let y = [value.into(), 7.0];
+            data.push_several(Row::Dense(&[value, -1.0, 0.5]), &y, y[0] + 1.0).unwrap();
+        }
+        data
+    }
+
+    fn alike(a: &Dataset, b: &Dataset) {
+        assert_eq!((a.x(), a.y(), a.targets()), (b.x(), b.y(), b.targets()));
+        assert_eq!((a.norms(), a.sample_weights()), (b.norms(), b.sample_weights()));
+    }
+
+    #[test]
+    fn records_in_their_places_are_those_in_order() {
+        let filling = Filling::new(1300, 3, 2).unwrap();
+        std::thread::scope(|scope| {
+            for rows in [900..1300, 500..900, 0..500] {
+                let filling = &filling;
+                scope.spawn(move || written(filling, rows).unwrap());
+            }
+        });
+        let data = filling.finish().unwrap();
+        alike(&data, &pushed(1300));
+        let filling = Filling::over(data, 600).unwrap();
+        written(&filling, 0..600).unwrap();
+        alike(&filling.finish().unwrap(), &pushed(600));
+    }
+
+    #[test]
+    fn records_that_do_not_fit_are_refused() {
+        let filling = Filling::new(4, 3, 2).unwrap();
+        written(&filling, 0..3).unwrap();
+        assert!(matches!(
+            written(&filling, 3..5),
+            Err(DatasetError::Fill(FillError::Range { .. }))
+        ));
+        let with = |value: f32, target: f64, weight: f64| {
+            filling.write(3..4, |_, values, y| {
+                values[1] = value;
+                y[1] = target;
+                Ok(weight)
+            })
+        };
+        let nan = with(f32::NAN, 0.0, 1.0).unwrap_err();
+        assert!(matches!(nan, DatasetError::Fill(FillError::Push(_))), "{nan}");
+        let target = with(0.0, f64::NAN, 1.0).unwrap_err();
+        assert!(matches!(target, DatasetError::Target { row: 3, .. }), "{target}");
+        let weight = with(0.0, 0.0, -1.0).unwrap_err();
+        assert!(matches!(weight, DatasetError::Weight { row: 3, got: -1.0 }), "{weight}");
+        let missing = filling.finish().unwrap_err();
+        assert!(matches!(missing, DatasetError::Fill(FillError::Missing { row: 3 })), "{missing}");
+        let sparse = Dataset::new(Matrix::sparse(3), Vec::new()).unwrap();
+        assert!(matches!(Filling::over(sparse, 1), Err(DatasetError::Fill(_))));
+    }
+}

@@ -1,0 +1,196 @@
+//! Dense rows that are stored as the numbers that are learnt from: whoever reads a block puts its rows where
+//! they belong among all rows, or in a window of them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use efface_learn::{Dataset, DatasetError, Filling};
+use efface_vault::RowBlock;
+
+use super::memory_limit::{Gauge, Held};
+use super::{InVault, Keyed, Rows};
+use crate::encode::{decode_dense, split_weight};
+use crate::error::{Error, Result, Stopped, damaged};
+use crate::plan::Plan;
+
+/// Whether rows of a plan are put in their places so.
+pub(super) fn is_placed(plan: &Plan) -> bool {
+    plan.fitting.is_none() && !plan.rows.sparse
+}
+
+impl From<DatasetError> for Stopped {
+    fn from(error: DatasetError) -> Self {
+        Self(damaged(error))
+    }
+}
+
+/// Puts rows of a block, from the one at `from` among them on, in these places.
+fn put(
+    block: &RowBlock,
+    from: usize,
+    weighted: bool,
+    (filling, places): (&Filling, Range<usize>),
+) -> std::result::Result<(), Stopped> {
+    let mut rows = block.spans().skip(from);
+    filling.write(places, |_, values, targets| {
+        let row = rows.next().ok_or_else(|| Stopped(changed()))?;
+        let bytes = block.features().get(row.features).unwrap_or_default();
+        let (bytes, weight) = split_weight(bytes, weighted)?;
+        decode_dense(bytes, row.target, values, targets)?;
+        Ok(weight)
+    })
+}
+
+impl InVault<'_, '_> {
+    /// All of them, in the order of their numbers.
+    pub(super) fn placed(&self) -> Result<Keyed> {
+        let (plan, weighted) = (self.plan, self.weighted());
+        let filling = Filling::new(self.count()?, plan.columns(), plan.task.targets());
+        let filling = filling.map_err(damaged)?;
+        let mut keys = Vec::with_capacity(filling.rows());
+        let read = |block: RowBlock, before: u64| {
+            let (before, rows) = (before as usize, block.len());
+            put(&block, 0, weighted, (&filling, before..before.saturating_add(rows)))?;
+            Ok(block.numbers().map(efface_vault::RecordId::get).collect::<Vec<_>>())
+        };
+        self.each_row_block(self.leaving, usize::MAX, read, |mut own| {
+            keys.append(&mut own);
+            Ok(())
+        })?;
+        Ok(Keyed { keys, data: filling.finish().map_err(damaged)? })
+    }
+}
+
+/// A window, all of whose rows are in their places.
+pub(super) struct Window<'g> {
+    number: usize,
+    pub(super) data: Dataset,
+    held: Held<'g>,
+}
+
+/// Windows of rows, each of which is open from its first row until its last.
+pub(super) struct Windowed<'g> {
+    weighted: bool,
+    columns: usize,
+    targets: usize,
+    /// The first row of each, and the end of the last.
+    starts: Vec<usize>,
+    open: Mutex<BTreeMap<usize, Open<'g>>>,
+    /// Windows that were summed, whose memory is used again.
+    spare: Mutex<Vec<(Dataset, Held<'g>)>>,
+    gauge: &'g Gauge,
+}
+
+/// A window that is open, for those that put rows in it.
+struct Open<'g> {
+    filling: Arc<Filling>,
+    held: Held<'g>,
+}
+
+impl<'g> Windowed<'g> {
+    pub(super) fn of(plan: &Plan, lengths: &[usize], gauge: &'g Gauge) -> Self {
+        let mut starts = vec![0];
+        for length in lengths {
+            starts.extend(starts.last().map(|start| start + length));
+        }
+        Self {
+            weighted: plan.max_weight.is_some(),
+            columns: plan.columns(),
+            targets: plan.task.targets(),
+            starts,
+            open: Mutex::default(),
+            spare: Mutex::default(),
+            gauge,
+        }
+    }
+
+    /// Puts the rows of a block, which come after so many, in their places; returns how many they are.
+    fn put(&self, block: &RowBlock, before: u64) -> std::result::Result<usize, Stopped> {
+        let first = before as usize;
+        let end = first.saturating_add(block.len());
+        let mut row = first;
+        while row < end {
+            let after = self.starts.partition_point(|start| *start <= row);
+            let Some(&until) = self.starts.get(after) else { return Err(Stopped(changed())) };
+            let (start, until) = (self.starts[after - 1], until.min(end));
+            let filling = self.filling(after - 1).map_err(Stopped)?;
+            put(block, row - first, self.weighted, (&filling, row - start..until - start))?;
+            row = until;
+        }
+        Ok(block.len())
+    }
+
+    fn filling(&self, number: usize) -> Result<Arc<Filling>> {
+        let mut open = lock(&self.open);
+        if let Some(open) = open.get(&number) {
+            return Ok(Arc::clone(&open.filling));
+        }
+        let rows = self.starts[number + 1] - self.starts[number];
+        let (filling, held) = match lock(&self.spare).pop() {
+            Some((used, held)) => (Filling::over(used, rows), Some(held)),
+            None => (Filling::new(rows, self.columns, self.targets), None),
+        };
+        let filling = Arc::new(filling.map_err(damaged)?);
+        let held = held.unwrap_or_else(|| self.gauge.count(filling.bytes()));
+        open.insert(number, Open { filling: Arc::clone(&filling), held });
+        Ok(filling)
+    }
+
+    /// The window of this number, whose rows are all in their places.
+    fn close(&self, number: usize) -> Result<Window<'g>> {
+        drop(self.filling(number)?);
+        let Open { filling, held } = lock(&self.open).remove(&number).ok_or_else(changed)?;
+        let filling = Arc::into_inner(filling).ok_or_else(changed)?;
+        Ok(Window { number, data: filling.finish().map_err(damaged)?, held })
+    }
+
+    /// Takes a window back once it is summed.
+    pub(super) fn reuse(&self, Window { data, held, number }: Window<'g>) {
+        // Nothing is put in the last one's place.
+        if number + 2 < self.starts.len() {
+            lock(&self.spare).push((data, held));
+        }
+    }
+}
+
+impl InVault<'_, '_> {
+    /// Cuts all rows into windows; `full` says whether it wants more.
+    pub(super) fn each_placed<'g>(
+        &self,
+        windows: &Windowed<'g>,
+        full: &mut dyn FnMut(Window<'g>) -> bool,
+    ) -> Result<()> {
+        let (mut rows, mut next) = (0, 0);
+        // Blocks that are read ahead reach into one more window at most, where that is longer than they are.
+        let longest = windows.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let stored = self.sizes()?.stored;
+        let ahead = longest.saturating_sub(super::block_rows(self.plan) as usize) * stored;
+        let leaving = self.leaving.filter(|_| !self.looked.get());
+        let read = |block: RowBlock, before: u64| windows.put(&block, before);
+        self.each_row_block(leaving, ahead, read, |count| {
+            rows += count;
+            while windows.starts.get(next + 1).is_some_and(|end| *end <= rows) {
+                let window = windows.close(next).map_err(Stopped)?;
+                next += 1;
+                if !full(window) {
+                    return Err(Stopped(Error::interrupted()));
+                }
+            }
+            Ok(())
+        })?;
+        if next + 1 < windows.starts.len() {
+            return Err(changed());
+        }
+        self.looked.set(true);
+        Ok(())
+    }
+}
+
+fn changed() -> Error {
+    damaged("the number of rows changed between two passes")
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
