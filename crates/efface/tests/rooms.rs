@@ -30,7 +30,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-vault",
-        "difference name range_lock stored wipe lock error in_order keyring checksum column connection \
+        "difference name range_lock stored wipe lock error in_order spare keyring checksum column connection \
          raw_file writeback schema block hot_journal sweep vault straight transaction unlock ledger model \
          place stamp position record scan request tally tombstone creation damage identity index copy insert",
     ),

@@ -67,6 +67,15 @@ pub struct Evaluation {
     pub slack: f64,
 }
 
+/// What a pass for the gradient tells of the Hessian, too.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Bent {
+    /// The curvature, of which a Hessian can be formed.
+    Curvature(Curvature),
+    /// The Hessian.
+    Hessian(Mat<f64>),
+}
+
 /// Why sums over the records were not made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SumError {
@@ -378,8 +387,8 @@ impl<'a> Objective<'a> {
         Ok(self.evaluation(weights, self.totals(weights)?, summation))
     }
 
-    /// As [`evaluate`](Self::evaluate), and the Hessian there by products of a kind, both by one pass: where
-    /// records are read anew for every pass and the two are summed alike.
+    /// As [`evaluate`](Self::evaluate), with what the same pass tells of the Hessian there, of which products
+    /// of a kind are wanted.
     ///
     /// # Errors
     /// As there.
@@ -387,14 +396,28 @@ impl<'a> Objective<'a> {
         &self,
         weights: &[f64],
         products: Products,
-    ) -> Result<Option<(Evaluation, Mat<f64>)>, SumError> {
-        let Records::Streamed(records) = self.records else { return Ok(None) };
-        let stream = Stream::of(records, self.constants);
-        let Some((totals, mut hessian)) = stream.totals_and_hessian(weights, products)? else {
-            return Ok(None);
-        };
-        self.regularised(&mut hessian);
-        Ok(Some((self.evaluation(weights, totals, stream.summation()), hessian)))
+    ) -> Result<(Evaluation, Bent), SumError> {
+        match self.records {
+            Records::Whole(data) => {
+                let loss = self.constants.loss();
+                let (totals, curvature) = data.totals_and_curvature(loss, weights)?;
+                let summation = Summation::Additions(data.x().additions());
+                let bent = Bent::Curvature(Curvature::Here(curvature));
+                return Ok((self.evaluation(weights, totals, summation), bent));
+            }
+            Records::Streamed(records) => {
+                let stream = Stream::of(records, self.constants);
+                let told = stream.totals_and_hessian(weights, products)?;
+                if let Some((totals, mut hessian)) = told {
+                    self.regularised(&mut hessian);
+                    let at = self.evaluation(weights, totals, stream.summation());
+                    return Ok((at, Bent::Hessian(hessian)));
+                }
+            }
+            Records::Parts(_) => {}
+        }
+        let bent = Bent::Curvature(Curvature::At(weights.to_vec()));
+        Ok((self.evaluate(weights)?, bent))
     }
 
     /// As [`evaluate`](Self::evaluate) with sums in twice the precision, so with the far smaller

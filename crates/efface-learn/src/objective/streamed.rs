@@ -11,7 +11,7 @@ use faer::Mat;
 use super::{ObjectiveError, SumError, check_records, check_total};
 use crate::constants::{Constants, Summation};
 use crate::dataset::{Dataset, DatasetError};
-use crate::loss::with;
+use crate::loss::{RecordCurvature, with};
 
 /// Records in a fixed order that are not in memory together.
 ///
@@ -97,8 +97,9 @@ impl<'a> Stream<'a> {
         weights: &[f64],
         products: Products,
     ) -> Result<Mat<f64>, SumError> {
-        let (_, hessian) = self.hessian_and(weights, products, |_| Ok(()), |(), ()| ())?;
-        Ok(hessian)
+        let loss = self.constants.loss();
+        let curved = |data: &Dataset| Ok(((), data.curvature(loss, weights)?));
+        Ok(self.hessian_and(products, &curved, |(), ()| ())?.1)
     }
 
     /// What [`totals`](Self::totals) and [`hessian`](Self::hessian) tell, to the bit, by one pass; none where
@@ -113,8 +114,8 @@ impl<'a> Stream<'a> {
             return Ok(None);
         }
         let loss = self.constants.loss();
-        let of = |data: &Dataset| Ok(data.totals(loss, weights)?);
-        let (totals, hessian) = self.hessian_and(weights, products, of, Totals::merge)?;
+        let both = |data: &Dataset| Ok(data.totals_and_curvature(loss, weights)?);
+        let (totals, hessian) = self.hessian_and(products, &both, Totals::merge)?;
         Ok(totals.map(|totals| (totals, hessian)))
     }
 
@@ -127,21 +128,22 @@ impl<'a> Stream<'a> {
         (self.constants.parameters() / outputs * blocks, outputs / blocks)
     }
 
+    /// The Hessian of records that bend so, and what else is told of them.
     fn hessian_and<T: Send>(
         &self,
-        weights: &[f64],
         products: Products,
-        of: impl FnMut(&Dataset) -> Result<T, SumError> + Send,
+        of: &(impl Fn(&Dataset) -> Result<(T, RecordCurvature), SumError> + Sync),
         merge: impl Fn(T, T) -> T + Sync,
     ) -> Result<(Option<T>, Mat<f64>), SumError> {
-        let (loss, (order, repeated)) = (self.constants.loss(), self.hessian_order());
+        let (order, repeated) = self.hessian_order();
         let add = |sum: Option<Sums>, data: &Dataset| {
             let sum = sum.and_then(|mut sum| sum.pop());
-            Ok(vec![data.gram_onto(sum, &data.curvature(loss, weights)?, products)?])
+            let (told, curvature) = of(data)?;
+            Ok((told, vec![data.gram_onto(sum, &curvature, products)?]))
         };
-        let (with, sum) = self.gram_and(order, &add, of, merge)?.unzip();
+        let (told, sum) = self.gram(order, &add, merge)?.unzip();
         let sum = sum.and_then(|mut sum| sum.pop()).unwrap_or_else(|| Mat::zeros(order, order));
-        Ok((with, crate::objective::sums::spread(sum, repeated)))
+        Ok((told, crate::objective::sums::spread(sum, repeated)))
     }
 
     pub(super) fn class_blocks(
@@ -155,10 +157,11 @@ impl<'a> Stream<'a> {
             return Ok(None);
         }
         let cols = self.constants.parameters() / outputs;
-        let sum = self.gram(cols, &|sum, data| {
+        let add = |sum: Option<Sums>, data: &Dataset| {
             let blocks = data.class_blocks_onto(sum, &data.curvature(loss, weights)?, products)?;
-            Ok(blocks.unwrap_or_default())
-        })?;
+            Ok(((), blocks.unwrap_or_default()))
+        };
+        let sum = self.gram(cols, &add, |(), ()| ())?.map(|((), sum)| sum);
         Ok(Some(sum.unwrap_or_else(|| vec![Mat::zeros(cols, cols); outputs])))
     }
 
@@ -195,36 +198,31 @@ impl<'a> Stream<'a> {
         sum.transpose().map_err(|error| SumError::Unread(error.to_string()))
     }
 
-    /// Sums of outer products, of matrices of this order.
-    fn gram(&self, order: usize, add: &AddOnto<'_>) -> Result<Option<Sums>, SumError> {
-        let sum = self.gram_and(order, add, |_| Ok(()), |(), ()| ())?;
-        Ok(sum.map(|((), sum)| sum))
-    }
-
-    /// The same, and what `of` makes of each window, merged as the tree of these windows is.
-    fn gram_and<T: Send>(
+    /// Sums of outer products, of matrices of this order, and what else `add` tells of each window, merged as
+    /// the tree of these windows is.
+    fn gram<T: Send>(
         &self,
         order: usize,
-        add: &AddOnto<'_>,
-        mut of: impl FnMut(&Dataset) -> Result<T, SumError> + Send,
+        add: &AddOnto<'_, T>,
         merge: impl Fn(T, T) -> T + Sync,
     ) -> Result<Option<(T, Sums)>, SumError> {
         match Summing::of(self.records.is_sparse(), order) {
             Summing::Tree(chunk) => self.fold(
                 chunk,
-                |data| Ok((of(data)?, add(None, data)?)),
+                |data| add(None, data),
                 |(one, mut left), (other, right)| {
                     left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
                     (merge(one, other), left)
                 },
             ),
             Summing::InOrder(chunk) => {
-                let mut sum = None;
+                let mut all = None;
                 let each = |data: &Dataset| {
-                    sum = Some(add(sum.take(), data)?);
-                    of(data)
+                    let (told, sum) = add(all.take(), data)?;
+                    all = Some(sum);
+                    Ok(told)
                 };
-                Ok(self.fold(chunk, each, merge)?.zip(sum))
+                Ok(self.fold(chunk, each, merge)?.zip(all))
             }
         }
     }
@@ -267,8 +265,9 @@ impl<'a> Stream<'a> {
 /// One matrix, or one for each class.
 type Sums = Vec<Mat<f64>>;
 
-/// Adds a window to sums, or makes sums of it alone.
-type AddOnto<'a> = dyn Fn(Option<Sums>, &Dataset) -> Result<Sums, SumError> + Send + Sync + 'a;
+/// Adds a window to sums, or makes sums of it alone, and tells something else of it.
+type AddOnto<'a, T> =
+    dyn Fn(Option<Sums>, &Dataset) -> Result<(T, Sums), SumError> + Send + Sync + 'a;
 
 fn changed() -> SumError {
     SumError::Unread("the number of records changed between two passes".to_owned())

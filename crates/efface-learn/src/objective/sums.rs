@@ -1,5 +1,7 @@
 //! What an objective needs of one data set: sums over its records.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use efface_matrix::{
     GROUP, GramError, Link, PassError, Products, Totals, TwiceTotals, curvature_pass, fused_pass,
     mapped_margins, twice_totals, weighted_block_gram_onto, weighted_gram_onto,
@@ -106,6 +108,73 @@ impl Visitor for Bends<'_> {
     }
 }
 
+/// As [`Pass`], which also tells how each record bends.
+struct BentPass<'a>(Pass<'a>);
+
+impl Visitor for BentPass<'_> {
+    type Output = Result<(Totals, RecordCurvature), PassError>;
+
+    fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
+        let Pass { data, outputs, weights } = self.0;
+        let (targets, sample_weights) = (data.y(), data.sample_weights());
+        let bent: Vec<AtomicU64> = (0..data.rows() * outputs).map(|_| AtomicU64::new(0)).collect();
+        let inner = Weighted { loss, outputs, targets, weights: sample_weights };
+        let totals = fused_pass(data.x(), weights, &Bending { inner: &inner, bent: &bent })?;
+        let bent = bent.into_iter().map(|bits| f64::from_bits(bits.into_inner())).collect();
+        Ok((totals, inner.loss.curvature(bent, sample_weights)))
+    }
+}
+
+/// A link that notes how each record bends; each is told of once, by some thread.
+struct Bending<'a, L> {
+    inner: &'a Weighted<'a, L>,
+    bent: &'a [AtomicU64],
+}
+
+impl<L: RecordLoss> Bending<'_, L> {
+    #[inline(always)]
+    fn note(&self, row: usize, margins: &[f64]) {
+        let (mut few, mut many) = ([0.0; 16], Vec::new());
+        let bent = match few.get_mut(..margins.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(margins.len(), 0.0);
+                &mut many[..]
+            }
+        };
+        bent.copy_from_slice(margins);
+        self.inner.loss.bend(bent, self.inner.targets[row], self.inner.weights[row]);
+        for (place, bent) in self.bent[row * margins.len()..].iter().zip(bent) {
+            place.store(bent.to_bits(), Ordering::Relaxed);
+        }
+    }
+}
+
+impl<L: RecordLoss> Link for Bending<'_, L> {
+    fn outputs(&self) -> usize {
+        self.inner.outputs()
+    }
+
+    #[inline(always)]
+    fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64 {
+        self.note(row, margins);
+        self.inner.record(row, margins, coefficients)
+    }
+
+    #[inline(always)]
+    fn group(
+        &self,
+        first: usize,
+        margins: &[f64; GROUP],
+        coefficients: &mut [f64; GROUP],
+    ) -> [f64; GROUP] {
+        for (row, margin) in (first..).zip(margins) {
+            self.note(row, &[*margin]);
+        }
+        self.inner.group(first, margins, coefficients)
+    }
+}
+
 impl Dataset {
     /// Loss and gradient, each record's times its weight, summed over the records by one pass in
     /// float64.
@@ -139,6 +208,18 @@ impl Dataset {
     /// When `weights` has not one entry per parameter.
     pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<RecordCurvature, PassError> {
         visit(loss, Bends(Pass { data: self, outputs: loss.outputs(), weights }))
+    }
+
+    /// [`totals`](Self::totals) and [`curvature`](Self::curvature), to the bit, by one pass.
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn totals_and_curvature(
+        &self,
+        loss: Loss,
+        weights: &[f64],
+    ) -> Result<(Totals, RecordCurvature), PassError> {
+        visit(loss, BentPass(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
     /// The second derivatives of the losses, summed over the records: P x P, lower triangle filled.

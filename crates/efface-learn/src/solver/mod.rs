@@ -327,9 +327,11 @@ fn solve_by(
     let prepared =
         prepared.filter(|f| f.dimension() == expected && solver != Solver::GradientDescent);
     let weights = start.weights.to_vec();
-    let (first, hessian) = match solver {
+    let (first, bent) = match solver {
         Solver::Newton if factor.is_none() && prepared.is_none() => {
-            run.visit_bent(weights, newton::first_products(expected))?
+            let products = newton::first_products(expected);
+            let (first, bent) = run.visit_bent(weights, products)?;
+            (first, Some(bent))
         }
         _ => (run.visit(weights)?, None),
     };
@@ -340,7 +342,7 @@ fn solve_by(
             None => first.clone(),
         };
         let fast = match solver {
-            Solver::Newton => newton::descend(&mut run, near, &mut factor, hessian)?,
+            Solver::Newton => newton::descend(&mut run, near, &mut factor, bent)?,
             Solver::NewtonCg => newton_cg::descend(&mut run, near)?,
             Solver::Lbfgs => lbfgs::descend(&mut run, near)?,
             _ => gradient_descent::descend(&mut run, near)?,

@@ -2,7 +2,6 @@
 //! it, as those of limited-memory BFGS do.
 
 use efface_matrix::Products;
-use faer::Mat;
 
 use super::SolveError;
 use super::factor::Factor;
@@ -10,6 +9,7 @@ use super::lbfgs::Pairs;
 use super::line_search::search;
 use super::run::{Point, Run};
 use super::work::hessian_in_passes;
+use crate::objective::Bent;
 
 /// Most gradient passes. Public, as it decides when the last resort takes over.
 pub(super) const PASSES: u64 = 200;
@@ -23,13 +23,13 @@ pub(super) fn first_products(parameters: usize) -> Products {
 }
 
 /// Steps until the stopping rule holds or the cap is reached; returns the last point. `factor`
-/// may hold an older factor to begin with, and holds the last one used afterwards; `hessian` may be the
-/// one at the point, of [`first_products`].
+/// may hold an older factor to begin with, and holds the last one used afterwards; `bent` may tell of the
+/// Hessian at the point, of [`first_products`].
 pub(super) fn descend(
     run: &mut Run<'_, '_>,
     mut point: Point,
     factor: &mut Option<Factor>,
-    mut hessian: Option<Mat<f64>>,
+    mut bent: Option<Bent>,
 ) -> Result<Point, SolveError> {
     let mut products = first_products(run.objective.constants().parameters());
     // Of the factor at hand: whether no step was made with it, and by what products it was made.
@@ -41,10 +41,7 @@ pub(super) fn descend(
             None => {
                 (fresh, made) = (true, products);
                 pairs = Pairs::default();
-                match hessian.take() {
-                    Some(known) => Factor::new(known),
-                    None => build(run, &point, products)?,
-                }
+                build(run, &point, products, bent.take())?
             }
         };
         let before = run.passes;
@@ -101,9 +98,20 @@ fn build(
     run: &mut Run<'_, '_>,
     point: &Point,
     products: Products,
+    bent: Option<Bent>,
 ) -> Result<Option<Factor>, SolveError> {
-    let curvature = run.objective.curvature(&point.weights)?;
-    run.multiplied(1, point.at.gradient_norm)?;
+    let curvature = match bent {
+        Some(Bent::Hessian(hessian)) => {
+            run.hessians += 1;
+            return Ok(Factor::new(hessian));
+        }
+        Some(Bent::Curvature(curvature)) => curvature,
+        None => {
+            let curvature = run.objective.curvature(&point.weights)?;
+            run.multiplied(1, point.at.gradient_norm)?;
+            curvature
+        }
+    };
     run.hessians += 1;
     Ok(Factor::new(run.objective.hessian_in(&curvature, products)?))
 }
@@ -140,8 +148,8 @@ mod tests {
         let mut watch = unwatched;
         let mut run = Run::new(&objective, 1e-12, &mut watch);
         let point = run.visit(zeros.clone()).unwrap();
-        assert!(build(&mut run, &point, Products::Single).unwrap().is_none());
-        assert!(build(&mut run, &point, Products::Double).unwrap().is_some());
+        assert!(build(&mut run, &point, Products::Single, None).unwrap().is_none());
+        assert!(build(&mut run, &point, Products::Double, None).unwrap().is_some());
         let start = Start { weights: &zeros, factor: None };
         let stopping = Stopping { distance: 1e-2 };
         let found = solve(&objective, Solver::Newton, stopping, start, &mut unwatched).unwrap();

@@ -3,11 +3,10 @@
 use std::ops::ControlFlow;
 
 use efface_matrix::Products;
-use faer::Mat;
 
 use super::SolveError;
 use crate::constants::Constants;
-use crate::objective::{Evaluation, Objective};
+use crate::objective::{Bent, Evaluation, Objective};
 use crate::outward;
 
 /// Where a run stands, told once per gradient pass.
@@ -81,17 +80,14 @@ impl<'a, 'w> Run<'a, 'w> {
         self.visited(weights, at)
     }
 
-    /// The same with the Hessian there, where the pass that is made anyway tells it.
+    /// The same, with what the pass tells of the Hessian there.
     pub(super) fn visit_bent(
         &mut self,
         weights: Vec<f64>,
         products: Products,
-    ) -> Result<(Point, Option<Mat<f64>>), SolveError> {
-        let Some((at, hessian)) = self.objective.evaluate_bent(&weights, products)? else {
-            return Ok((self.visit(weights)?, None));
-        };
-        self.hessians += 1;
-        Ok((self.visited(weights, at)?, Some(hessian)))
+    ) -> Result<(Point, Bent), SolveError> {
+        let (at, bent) = self.objective.evaluate_bent(&weights, products)?;
+        Ok((self.visited(weights, at)?, bent))
     }
 
     fn visited(&mut self, weights: Vec<f64>, mut at: Evaluation) -> Result<Point, SolveError> {
