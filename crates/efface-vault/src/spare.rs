@@ -2,26 +2,40 @@
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
-use zeroize::Zeroizing;
+use zeroize::Zeroize;
 
 /// Memory that was given back, as it was left; overwritten when all of it is dropped.
 #[derive(Default)]
-pub(crate) struct Spare(Mutex<Vec<Zeroizing<Vec<u8>>>>);
+pub(crate) struct Spare(Mutex<Vec<Vec<u8>>>);
 
 impl Spare {
     /// Some memory, with whatever was left in it.
     pub(crate) fn take(&self) -> Vec<u8> {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        left.pop().map(|mut bytes| std::mem::take(&mut *bytes)).unwrap_or_default()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
     pub(crate) fn give(&self, bytes: Vec<u8>) {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        left.push(Zeroizing::new(bytes));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
     }
 }
 
-/// Bytes of a block's features. Memory that was spare is spare again once they are dropped.
+impl Drop for Spare {
+    fn drop(&mut self) {
+        let left = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        left.iter_mut().for_each(|bytes| wipe(bytes));
+    }
+}
+
+/// Overwrites bytes, whole words far faster than one by one.
+fn wipe(bytes: &mut [u8]) {
+    let (start, words, end) = bytemuck::pod_align_to_mut::<u8, u64>(bytes);
+    start.zeroize();
+    words.zeroize();
+    end.zeroize();
+}
+
+/// Bytes of a block's features. Memory that was spare is spare again once they are dropped, other is
+/// overwritten.
 pub(crate) struct Features {
     bytes: Vec<u8>,
     from: Option<Arc<Spare>>,
@@ -55,8 +69,9 @@ impl Deref for Features {
 
 impl Drop for Features {
     fn drop(&mut self) {
-        if let Some(spare) = self.from.take() {
-            spare.give(std::mem::take(&mut self.bytes));
+        match self.from.take() {
+            Some(spare) => spare.give(std::mem::take(&mut self.bytes)),
+            None => wipe(&mut self.bytes),
         }
     }
 }
@@ -92,5 +107,9 @@ mod tests {
         assert!(spare.take().is_empty());
         drop(Features::from(taken));
         assert!(spare.take().is_empty());
+        let mut odd: Vec<u8> = (1..=77).collect();
+        wipe(&mut odd[3..]);
+        assert_eq!(odd[..3], [1, 2, 3]);
+        assert_eq!(odd[3..], [0; 74]);
     }
 }
