@@ -83,13 +83,6 @@ pub enum FillError {
     },
 }
 
-impl FillError {
-    /// The allocator refused so many bytes.
-    pub(crate) fn memory(bytes: usize) -> Self {
-        PushError::Memory { bytes }.into()
-    }
-}
-
 /// Why no row was removed. The matrix is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -110,7 +110,8 @@ impl Dense {
         if row.len() != self.cols {
             return Err(PushError::Length { columns: self.cols, got: row.len() });
         }
-        if !all_finite(row) {
+        // Not `all`, which stops at the first and is slow for that.
+        if !row.iter().fold(true, |so_far, value| so_far & value.is_finite()) {
             check_finite(row.iter().map(|value| f64::from(*value)), |column| column)?;
         }
         self.append_row(row)
@@ -265,12 +266,6 @@ impl Dense {
             target.buffer[t..t + cols].copy_from_slice(&source.buffer[s..s + cols]);
         }
     }
-}
-
-/// Whether every value is finite.
-fn all_finite(values: &[f32]) -> bool {
-    // Not `all`, which stops at the first and is slow for that.
-    values.iter().fold(true, |so_far, value| so_far & value.is_finite())
 }
 
 /// The runs of rows between those that are gone, which ascend, up to `count`.

@@ -129,7 +129,8 @@ impl Vault {
 
     /// Reads every block in the order of numbers. `read` makes something of each, which comes after so many
     /// rows, on any core and in any order; `take` is given these in order. An error of either stops the scan
-    /// and is returned.
+    /// and is returned. About `ahead` bytes of blocks, or one block, are read beyond those that were taken,
+    /// and at most 16 MiB.
     ///
     /// The number of rows is checked, and once the vault is [unlocked](Vault::unlock) each block
     /// before it is shown and the sum of all at the end: use nothing of what was taken before this
@@ -139,19 +140,6 @@ impl Vault {
     /// Theirs, or a [`ReadError`] turned into it; a [`RowFault`](crate::RowFault) for rows that are not
     /// those that the last request left.
     pub fn scan_blocks<T: Send, E: From<ReadError> + Send>(
-        &self,
-        read: impl Fn(RowBlock, u64) -> Result<T, E> + Sync,
-        take: impl FnMut(T) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.scan_blocks_within(WINDOW_BYTES, read, take)
-    }
-
-    /// The same, where no more than about so many bytes of blocks, or one block, are read beyond those that
-    /// were taken; never more than without.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn scan_blocks_within<T: Send, E: From<ReadError> + Send>(
         &self,
         ahead: usize,
         read: impl Fn(RowBlock, u64) -> Result<T, E> + Sync,
@@ -202,6 +190,7 @@ impl Vault {
     ) -> Result<(), E> {
         let mut stopped = None;
         let scanned = self.scan_blocks(
+            WINDOW_BYTES,
             |block, _| Ok(block),
             |block: RowBlock| {
                 block.for_each(&mut visit).map_err(|error| {

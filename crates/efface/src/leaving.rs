@@ -1,7 +1,9 @@
 //! The names a request takes out, held against the rows themselves: an index may be damaged, and
 //! then leads to fewer rows than there are.
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
+use std::hash::Hash;
 
 use efface_vault::{Id, Identity, Name, RowFault, StoreFault, StoredRecord};
 
@@ -13,9 +15,10 @@ const FEW: usize = 4;
 /// Ids and subjects of which nothing may be left after a request.
 #[derive(Debug, Default)]
 pub(crate) struct Leaving {
-    ids: HashSet<String>,
     /// Of ids that are positions, which a block need not spell out.
     positions: HashSet<u64>,
+    /// Other ids.
+    texts: HashSet<String>,
     subjects: HashSet<String>,
     /// Rows of this version and later are the request's own.
     version: u64,
@@ -24,13 +27,14 @@ pub(crate) struct Leaving {
 impl Leaving {
     /// The rows of these ids; the request itself adds those of `version`.
     pub(crate) fn ids(names: impl IntoIterator<Item = String>, version: u64) -> Self {
-        let ids: HashSet<String> = names.into_iter().collect();
-        let position = |id: &String| match Id::of(id) {
-            Id::Position(position) => Some(position),
-            Id::Text(_) => None,
-        };
-        let positions = ids.iter().filter_map(position).collect();
-        Self { ids, positions, subjects: HashSet::new(), version }
+        let mut leaving = Self { version, ..Self::default() };
+        for id in names {
+            match Id::of(&id) {
+                Id::Position(position) => leaving.positions.insert(position),
+                Id::Text(_) => leaving.texts.insert(id),
+            };
+        }
+        leaving
     }
 
     /// All rows of these subjects.
@@ -39,33 +43,24 @@ impl Leaving {
     }
 
     /// Whether a row should be gone.
-    pub(crate) fn has(&self, id: &str, subject: Option<&str>, added_version: u64) -> bool {
-        added_version < self.version
-            && (is_among(&self.ids, id)
-                || subject.is_some_and(|name| is_among(&self.subjects, name)))
-    }
-
-    /// Whether a row of a block should be gone.
-    pub(crate) fn has_named(&self, row: &Name<'_>) -> bool {
-        let id = match row.id {
-            Id::Position(position) if self.positions.len() > FEW => {
-                self.positions.contains(&position)
-            }
-            Id::Position(position) => self.positions.iter().any(|one| *one == position),
-            Id::Text(id) => is_among(&self.ids, id),
+    pub(crate) fn has(&self, row: &Name<'_>) -> bool {
+        let named = match row.id {
+            Id::Position(position) => is_among(&self.positions, &position),
+            Id::Text(id) => is_among(&self.texts, id),
         };
         row.version < self.version
-            && (id || row.subject.is_some_and(|name| is_among(&self.subjects, name)))
+            && (named || row.subject.is_some_and(|name| is_among(&self.subjects, name)))
     }
 
     /// Whether a row should be gone.
     pub(crate) fn has_row(&self, row: &StoredRecord<'_>) -> bool {
-        self.has(row.id, row.subject, row.added_version)
+        let (subject, version) = (row.subject, row.added_version);
+        self.has(&Name { id: Id::of(row.id), subject, version })
     }
 
     /// Whether nothing leaves.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ids.is_empty() && self.subjects.is_empty()
+        self.positions.is_empty() && self.texts.is_empty() && self.subjects.is_empty()
     }
 
     /// Refuses where rows were missed.
@@ -75,11 +70,18 @@ impl Leaving {
 
     /// Refuses rows that an index led to and that are not among the names.
     pub(crate) fn only(&self, found: &[Identity]) -> Result<()> {
-        let named = |row: &Identity| self.has(&row.id, row.subject.as_deref(), row.added_version);
+        let named = |row: &Identity| {
+            let (subject, version) = (row.subject.as_deref(), row.added_version);
+            self.has(&Name { id: Id::of(&row.id), subject, version })
+        };
         self.none_missed(found.iter().filter(|row| !named(row)).count() as u64)
     }
 }
 
-fn is_among(names: &HashSet<String>, name: &str) -> bool {
-    if names.len() > FEW { names.contains(name) } else { names.iter().any(|one| one == name) }
+fn is_among<T: Borrow<Q> + Eq + Hash, Q: Eq + Hash + ?Sized>(names: &HashSet<T>, name: &Q) -> bool {
+    if names.len() > FEW {
+        names.contains(name)
+    } else {
+        names.iter().any(|one| one.borrow() == name)
+    }
 }

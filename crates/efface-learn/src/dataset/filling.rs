@@ -39,8 +39,7 @@ impl Beside {
         let values = rows.saturating_mul(targets);
         let room = [(&mut of.y, values), (&mut of.norms, rows), (&mut of.sample_weights, rows)];
         for (numbers, length) in room {
-            let refused =
-                |()| FillError::from(PushError::Memory { bytes: length.saturating_mul(8) });
+            let refused = |()| PushError::Memory { bytes: length.saturating_mul(8) };
             *numbers = bytemuck::allocation::try_zeroed_vec(length).map_err(refused)?;
         }
         Ok(of)
@@ -64,9 +63,7 @@ impl Filling {
     pub fn over(used: Dataset, rows: usize) -> Result<Self, DatasetError> {
         let Dataset { x, targets, .. } = used;
         let Matrix::Dense(x) = x else {
-            return Err(
-                FillError::from(PushError::Kind { expected: "dense", got: "sparse" }).into()
-            );
+            return Err(PushError::Kind { expected: "dense", got: "sparse" }.into());
         };
         let beside = Mutex::new(Beside::of(rows, targets)?);
         Ok(Self { x: Fill::over(x, rows)?, targets, beside })
@@ -89,33 +86,23 @@ impl Filling {
     ///
     /// # Errors
     /// Those of `write`; records that are not among them all; a value that is not finite, or no weight.
-    pub fn write<E: From<DatasetError>>(
+    pub fn write<E: From<DatasetError> + From<FillError>>(
         &self,
         rows: Range<usize>,
         mut write: impl FnMut(usize, &mut [f32], &mut [f64]) -> Result<f64, E>,
     ) -> Result<(), E> {
-        /// Errors of both kinds.
-        enum Or<E> {
-            Fill(FillError),
-            Else(E),
-        }
-        impl<E> From<FillError> for Or<E> {
-            fn from(error: FillError) -> Self {
-                Self::Fill(error)
-            }
-        }
         let (first, targets) = (rows.start, self.targets);
         let mut own = Beside::of(rows.len(), targets)?;
         let write = |at: usize, values: &mut [f32]| {
             let y = &mut own.y[at * targets..(at + 1) * targets];
-            let weight = write(at, values, y).map_err(Or::Else)?;
+            let weight = write(at, values, y)?;
             let fault = match y.iter().find(|target| !target.is_finite()) {
                 Some(&got) => Some(DatasetError::Target { row: first + at, got }),
                 None if is_weight(weight) => None,
                 None => Some(DatasetError::Weight { row: first + at, got: weight }),
             };
             if let Some(fault) = fault {
-                return Err(Or::Else(fault.into()));
+                return Err(E::from(fault));
             }
             own.sample_weights[at] = weight;
             Ok(())
@@ -126,11 +113,7 @@ impl Filling {
                 *norm = norm_of(squares);
             }
         };
-        let written = self.x.write(rows.clone(), write, squares);
-        written.map_err(|error| match error {
-            Or::Fill(error) => DatasetError::from(error).into(),
-            Or::Else(error) => error,
-        })?;
+        self.x.write::<E>(rows.clone(), write, squares)?;
         let mut beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.y[first * targets..rows.end * targets].copy_from_slice(&own.y);
         beside.norms[rows.clone()].copy_from_slice(&own.norms);
@@ -225,6 +208,6 @@ mod tests {
         let missing = filling.finish().unwrap_err();
         assert!(matches!(missing, DatasetError::Fill(FillError::Missing { row: 3 })), "{missing}");
         let sparse = Dataset::new(Matrix::sparse(3), Vec::new()).unwrap();
-        assert!(matches!(Filling::over(sparse, 1), Err(DatasetError::Fill(_))));
+        assert!(matches!(Filling::over(sparse, 1), Err(DatasetError::Push(_))));
     }
 }

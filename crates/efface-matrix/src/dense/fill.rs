@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroize;
 
 use super::{Block, Dense};
-use crate::change::{FillError, check_finite};
+use crate::change::{FillError, PushError, check_finite};
 use crate::kernel::sum_of_squares;
 
 /// A matrix of a known number of rows, which threads write in any order: [`Dense`] once all are written.
@@ -43,7 +43,8 @@ impl Fill {
         let mut blocks = blocks.into_iter();
         let count = rows.div_ceil(block_rows);
         let mut parts = Vec::new();
-        parts.try_reserve_exact(count).map_err(|_| FillError::memory(count * size_of::<Part>()))?;
+        let bytes = count.saturating_mul(size_of::<Mutex<Part>>());
+        parts.try_reserve_exact(count).map_err(|_| PushError::Memory { bytes })?;
         for first in (0..rows).step_by(block_rows) {
             let here = block_rows.min(rows - first);
             let block = match blocks.next() {
@@ -149,7 +150,6 @@ impl std::fmt::Debug for Fill {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::PushError;
 
     fn value(row: usize, column: usize) -> f32 {
         (row * 31 + column) as f32

@@ -6,12 +6,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use efface_learn::{Dataset, DatasetError, Filling};
+use efface_matrix::{FillError, PushError};
 use efface_vault::RowBlock;
 
 use super::memory_limit::{Gauge, Held};
 use super::{InVault, Keyed, Rows};
 use crate::encode::{decode_dense, split_weight};
-use crate::error::{Error, Result, Stopped, damaged};
+use crate::error::{Code, Error, Result, Stopped, damaged};
 use crate::plan::Plan;
 
 /// Whether rows of a plan are put in their places so.
@@ -21,7 +22,26 @@ pub(super) fn is_placed(plan: &Plan) -> bool {
 
 impl From<DatasetError> for Stopped {
     fn from(error: DatasetError) -> Self {
-        Self(damaged(error))
+        Self(not_put(error))
+    }
+}
+
+impl From<FillError> for Stopped {
+    fn from(error: FillError) -> Self {
+        DatasetError::from(error).into()
+    }
+}
+
+/// Memory that the system refuses is no damage.
+fn not_put(error: DatasetError) -> Error {
+    use DatasetError::{Fill, Push};
+    match error {
+        Push(PushError::Memory { .. }) | Fill(FillError::Push(PushError::Memory { .. })) => {
+            Error::refused(Code::Memory, error.to_string()).hint(
+                "free some, or give a smaller `§memory`: rows are then read anew for every pass",
+            )
+        }
+        error => damaged(error),
     }
 }
 
@@ -47,7 +67,7 @@ impl InVault<'_, '_> {
     pub(super) fn placed(&self) -> Result<Keyed> {
         let (plan, weighted) = (self.plan, self.weighted());
         let filling = Filling::new(self.count()?, plan.columns(), plan.task.targets());
-        let filling = filling.map_err(damaged)?;
+        let filling = filling.map_err(not_put)?;
         let mut keys = Vec::with_capacity(filling.rows());
         let read = |block: RowBlock, before: u64| {
             let (before, rows) = (before as usize, block.len());
@@ -127,12 +147,12 @@ impl<'g> Windowed<'g> {
             return Ok(Arc::clone(&open.filling));
         }
         let rows = self.starts[number + 1] - self.starts[number];
-        let (filling, held) = match lock(&self.spare).pop() {
-            Some((used, held)) => (Filling::over(used, rows), Some(held)),
-            None => (Filling::new(rows, self.columns, self.targets), None),
+        let filling = match lock(&self.spare).pop() {
+            Some((used, _held)) => Filling::over(used, rows),
+            None => Filling::new(rows, self.columns, self.targets),
         };
-        let filling = Arc::new(filling.map_err(damaged)?);
-        let held = held.unwrap_or_else(|| self.gauge.count(filling.bytes()));
+        let filling = Arc::new(filling.map_err(not_put)?);
+        let held = self.gauge.count(filling.bytes());
         open.insert(number, Open { filling: Arc::clone(&filling), held });
         Ok(filling)
     }

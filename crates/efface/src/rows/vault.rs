@@ -402,9 +402,9 @@ impl<'a, 'v> InVault<'a, 'v> {
         let (mut missed, mut rows_read) = (0, 0);
         let named = |block: &RowBlock| {
             let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return 0 };
-            block.names().filter(|row| leaving.has_named(row)).count() as u64
+            block.names().filter(|row| leaving.has(row)).count() as u64
         };
-        let scanned = self.access.vault().scan_blocks_within(
+        let scanned = self.access.vault().scan_blocks(
             ahead,
             |block, before| {
                 let (count, seen) = (named(&block), block.len() as u64);
