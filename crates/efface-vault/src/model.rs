@@ -55,6 +55,14 @@ impl Vault {
         }
     }
 
+    /// Whether anything is [kept](Self::caches), also bytes that were changed after they were stored.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn keeps_caches(&self) -> Result<bool, ReadError> {
+        Ok(self.caches_digest()?.is_some())
+    }
+
     /// The digest stored with the kept state.
     pub(crate) fn caches_digest(&self) -> Result<Option<[u8; 32]>, ReadError> {
         at_most_one(&self.connection, "SELECT digest FROM caches", [], |row| row.get(0))

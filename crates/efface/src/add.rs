@@ -22,7 +22,7 @@ use crate::rows::{Access, Batch, Keyed, Names, RowStore, Rows};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::Source;
 use crate::status::deletions_left;
-use crate::store::{Current, open_to_serve};
+use crate::store::{Current, needs_changed_rows, open_to_serve};
 use crate::table::{Table, check_ids, read_as_planned};
 
 /// Adds the records of a table and certifies the new model.
@@ -108,6 +108,7 @@ fn serve_rows(
     let vault_id = current.genesis.vault_id.clone();
     let hmac = |name: &str| context.keyring.hmac(&vault_id, "record", name.as_bytes());
     let mut transaction = vault.begin()?;
+    let needed = needs_changed_rows(&transaction, plan)?;
     let mut removed = Keyed::none(plan)?;
     let mut first = 0;
     let replaced = table.ids.iter().flatten().filter(|_| kind == RequestKind::Update);
@@ -117,7 +118,8 @@ fn serve_rows(
         Some(ids) if kind == RequestKind::Update => {
             let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
             let whose = table.subjects.as_deref();
-            withdraw(&mut *rows, plan, ids, whose, &leaving, &mut removed, &mut shards)?
+            let wanted = needed.then_some(&mut removed);
+            withdraw(&mut *rows, plan, ids, whose, &leaving, wanted, &mut shards)?
         }
         Some(ids) => {
             let rows = store.open(Access::Reading(&transaction), plan, &leaving)?;
@@ -160,7 +162,7 @@ fn serve_rows(
         leaving,
         ..Effect::of(kind, named, rows, plan)?
     };
-    if plan.uses_changed_rows() {
+    if needed {
         effect.inserted = Keyed { keys, data: table.data };
     } else {
         drop(table.data);
@@ -235,14 +237,14 @@ fn body(table: &Table) -> String {
 }
 
 /// Takes out the records that an update replaces; since when each was there. Their contents go
-/// to `removed` where the plan asks for them.
+/// to `removed` where they are wanted.
 fn withdraw(
     rows: &mut dyn Rows,
     plan: &Plan,
     ids: &[Box<str>],
     subjects: Option<&[Box<str>]>,
     leaving: &Leaving,
-    removed: &mut Keyed,
+    removed: Option<&mut Keyed>,
     shards: &mut BTreeSet<u64>,
 ) -> Result<Vec<u64>> {
     let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
@@ -265,7 +267,7 @@ fn withdraw(
         stay_theirs(&identities, ids, subjects)?;
     }
     shards.extend(touched_by(plan, &identities)?);
-    if plan.uses_changed_rows() {
+    if let Some(removed) = removed {
         *removed = rows.read(&lookup.found)?;
     }
     rows.erase(&lookup.found, &mut |_| Ok(()))?;

@@ -23,7 +23,7 @@ use crate::serve::{
     Effect, Named, check_releases, check_request_id, in_line, name_request, replay, serve,
     served_before, since,
 };
-use crate::store::{Current, kept, open_for_reading, open_to_serve};
+use crate::store::{Current, kept, needs_changed_rows, open_for_reading, open_to_serve};
 
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,7 +199,7 @@ fn take_out(
         touched: touched_by(plan, &identities)?,
         ..Effect::of(kind, named, resolved.live.len() as u64, plan)?
     };
-    if release && plan.uses_changed_rows() {
+    if release && needs_changed_rows(&vault, plan)? {
         effect.removed = rows.read(&resolved.live)?;
     }
     drop(rows);

@@ -60,7 +60,7 @@ pub struct Work {
     pub hessians: u64,
     /// Hessian-vector products.
     pub hessian_products: u64,
-    /// Whether a Hessian that was kept before the request steered its first steps.
+    /// Whether a Hessian that was kept before the request steered its first steps, or its only one.
     pub by_kept_hessian: bool,
     /// Noisy steps taken.
     pub steps: u64,
@@ -96,10 +96,17 @@ impl Work {
                 solver: Some(solver.name().to_owned()),
                 ..rest
             },
-            Evidence::Remembered { distance, passes, hessians, hessian_products } => Self {
+            Evidence::Remembered {
+                distance,
                 passes,
                 hessians,
                 hessian_products,
+                by_kept_hessian,
+            } => Self {
+                passes,
+                hessians,
+                hessian_products,
+                by_kept_hessian,
                 distance: Some(distance),
                 solver: Some(Solver::Newton.name().to_owned()),
                 ..rest

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use efface_learn::mechanism::{Kept, Prepared};
+use efface_learn::mechanism::{Kept, Prepared, Steering};
 use efface_privacy::certificate::Certificate;
 use efface_privacy::event::{Event, Given, State};
 use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
@@ -15,7 +15,7 @@ use crate::digest::certifies;
 use crate::encode::released;
 use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::Tally;
-use crate::mechanism::of;
+use crate::mechanism::{of, prepares_point};
 use crate::plan::Plan;
 use crate::rows::block_rows;
 
@@ -212,12 +212,9 @@ fn uncertified(what: &str) -> Error {
     )
 }
 
-/// Whether anything is kept beside the model, also bytes that were changed after they were stored.
-pub(crate) fn is_kept(vault: &Vault) -> Result<bool> {
-    match vault.caches() {
-        Err(ReadError::Store(StoreFault::Rows(_))) => Ok(true),
-        read => Ok(read?.is_some()),
-    }
+/// Whether the next request needs the rows that it changes: the plan asks for them, or what is prepared does.
+pub(crate) fn needs_changed_rows(vault: &Vault, plan: &Plan) -> Result<bool> {
+    Ok(plan.uses_changed_rows() || (prepares_point(plan) && vault.keeps_caches()?))
 }
 
 /// What is kept beside model and records, if anything.
@@ -242,7 +239,7 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     })
 }
 
-/// The Hessian that is kept for the next request of a model with so many weights, if any.
+/// What is prepared for the next request of a model with so many weights, if anything.
 ///
 /// # Errors
 /// Bytes that are not the Hessian of this version; nothing but time is lost without it.
@@ -261,7 +258,10 @@ pub(crate) fn prepared(
         Error::storage(Code::Damaged, what).hint("`§efface prepare` makes it anew")
     };
     let prepared = Prepared::from_bytes(&bytes).map_err(|error| damaged(error.to_string()))?;
-    let (made, dimension) = (prepared.version, prepared.factor.dimension());
+    let (made, dimension) = (prepared.version, prepared.dimension());
+    if matches!(prepared.kept, Steering::Point(_)) && !prepares_point(plan) {
+        return Err(damaged("the model's rows are not what it was computed from".to_owned()));
+    }
     if made != version {
         return Err(damaged(format!(
             "it is of version {made}, and the model is version {version}"

@@ -15,7 +15,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::{prepare, refused, ridge_plan, shard_weights};
 use crate::plan::Plan;
 use crate::rows::{InVault, Memory, Rows};
-use crate::store::{is_kept, kept, prepared};
+use crate::store::{kept, prepared};
 
 /// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
 /// weights. A model with neither is passed over.
@@ -156,7 +156,7 @@ pub(crate) fn check_hessian(
 ) -> Result<()> {
     // What cannot be read was told of before.
     let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
-    let (true, Some(model), true) = (plan.prepares(), vault.model()?, is_kept(vault)?) else {
+    let (true, Some(model), true) = (plan.prepares(), vault.model()?, vault.keeps_caches()?) else {
         return Ok(());
     };
     let Ok((plan, weights)) = released(&model.weights, plan) else { return Ok(()) };
@@ -172,7 +172,7 @@ pub(crate) fn check_hessian(
             let reason = "the kept Hessian is that of the vault's rows, bit for bit";
             (CheckOutcome::Holds, reason.to_owned())
         }
-        Ok((Some(kept), anew)) if kept.is_near(&anew) => {
+        Ok((Some(kept), anew)) if kept.is_near(&anew, &plan.constants()?) => {
             let reason = "the kept Hessian differs in its last digits from that of the vault's rows, \
                           as where it was made on another type of processor; the next request drops it";
             (CheckOutcome::Undecided, reason.to_owned())

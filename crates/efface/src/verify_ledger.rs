@@ -21,7 +21,7 @@ use crate::head::Head;
 use crate::ledger::{CERTIFICATE, CHECKPOINT, ERASURE, Signed, Tally, kind_of, time};
 use crate::plan::Plan;
 use crate::rows::Memory;
-use crate::store::{is_kept, open_for_reading};
+use crate::store::open_for_reading;
 use crate::sums;
 
 /// Checks a vault's ledger from its last checkpoint on: order, hashes, signatures, each certificate,
@@ -562,7 +562,7 @@ fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
 
 /// After an erasure the vault has neither a model nor anything kept beside one.
 fn no_model(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
-    if vault.model()?.is_none() && !is_kept(vault)? {
+    if vault.model()?.is_none() && !vault.keeps_caches()? {
         let reason = "the model is withdrawn, and the vault has none";
         verdict.push("model", CheckOutcome::Holds, reason);
     } else {

@@ -393,8 +393,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         """Make the next request of a ``solve`` model faster, by work done now.
 
         As :meth:`Vault.prepare`: the next :meth:`forget`, :meth:`add` or :meth:`update` needs a few
-        passes over the data, and erases what was prepared. Call it again after each, where the time
-        between requests is free. It never runs by itself.
+        passes over the data or none, and erases what was prepared. Call it again after each, where
+        the time between requests is free. It never runs by itself.
 
         Returns
         -------

@@ -436,10 +436,12 @@ class Vault:
     ) -> dict[str, Any]:
         """Make the next request of a ``solve`` model faster, by work done now.
 
-        Keeps the Hessian at the published weights over the records there are, with which the next
-        request needs a few passes over the data. That request erases it in the same transaction as
-        the records; prepare again after it. For models in ``perfect`` state with at most 2048
-        weights. It changes no certificate, and never runs by itself.
+        Keeps the Hessian of the published model over the records there are, with which the next
+        request needs a few passes over the data. Where the loss is logistic, or squared without a
+        clip, and preprocessing is declared, the gradient near the optimum is kept as well, and a
+        request that changes few of many records needs no pass. That request erases it in the same
+        transaction as the records; prepare again after it. For models in ``perfect`` state with at
+        most 2048 weights. It changes no certificate, and never runs by itself.
 
         Returns
         -------

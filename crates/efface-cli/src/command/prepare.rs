@@ -12,10 +12,12 @@ use crate::output::Output;
 
 /// Make the next request of a `solve` model faster, by work done now
 ///
-/// Keeps the Hessian at the published weights over the records there are, with which the next request
-/// needs a few passes over the data (MNIST 3 versus 8: 4 instead of 23). That request erases it in the
-/// same transaction as the records; run this again after it. For models in `perfect` state with at most
-/// 2048 weights. It takes up to 8 MiB in the vault, and changes no certificate.
+/// Keeps the Hessian of the published model over the records there are, with which the next request needs a
+/// few passes over the data. Where the loss is logistic, or squared without a clip, and preprocessing is
+/// declared, the gradient near the optimum is kept as well, and a request that changes few of many records
+/// needs no pass. That request erases it in the same transaction as the records; run this again after it.
+/// For models in `perfect` state with at most 2048 weights. It takes up to 8 MiB in the vault, and changes
+/// no certificate.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Example:

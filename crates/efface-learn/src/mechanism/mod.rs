@@ -32,6 +32,6 @@ pub use kept::{Kept, KeptError, Warm};
 pub use noisy_gd::{BatchPlan, Batched, Change, NoisyGdPlan};
 pub use objective_perturbation::{CheckedPerturbation, PerturbationMemory, PerturbationPlan};
 pub use output_noise::{CheckedOutputNoise, OutputNoisePlan};
-pub use prepared::{Prepared, PreparedError};
+pub use prepared::{Prepared, PreparedError, Steering};
 pub use release::{Evidence, Released};
 pub use ridge::RidgePlan;

@@ -3,12 +3,16 @@
 use efface_privacy::event::{Event, Procedure, State};
 use rand_core::CryptoRng;
 
-use super::{CheckedOutputNoise, Evidence, Kept, MechanismError, Released};
+use super::{CheckedOutputNoise, Evidence, Kept, MechanismError, Prepared, Released, Steering};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
-use crate::newton::{Effort, Memory, check_newton};
+use crate::newton::{Effort, Memory, NewtonError, Point, check_newton};
 use crate::objective::Objective;
+use crate::outward;
 use crate::solver::{Solver, Start, Stopping, Watch, solve};
+
+/// A point is worth keeping where it leaves this part of the distance to the rows that change.
+const WORTH: f64 = 0.5;
 
 /// A change that is made in the memory and not yet published.
 #[derive(Debug, Clone)]
@@ -17,6 +21,8 @@ pub struct Pending {
     effort: Effort,
     spent: u64,
     procedure: Procedure,
+    /// From what was [prepared](prepare).
+    prepared: bool,
 }
 
 /// Solves from `published` (`None`: from zeros) on all records and makes the memory: the first
@@ -38,14 +44,14 @@ pub fn begin(
     let found = solve(objective, Solver::Newton, stopping(plan), start, watch)?;
     let mut memory = Memory::new(objective, &found.weights)?;
     memory.improve(constants, stopping(plan));
-    // Making the memory took a gradient pass, a pass for the curvature and a Hessian.
+    // Making the memory took a gradient pass and a Hessian.
     let effort = Effort {
         passes: found.passes + 1,
         hessians: found.hessians + 1,
-        products: found.hessian_products + 1,
+        products: found.hessian_products,
     };
     let procedure = if published.is_some() { Procedure::Solve } else { Procedure::Retrain };
-    let mut pending = Pending { memory, effort, spent: 0, procedure };
+    let mut pending = Pending { memory, effort, spent: 0, procedure, prepared: false };
     if pending.needs_pass(plan) {
         pending.correct(objective, plan, watch)?;
     }
@@ -71,7 +77,59 @@ pub fn change(
     let mut memory = remembered(constants, kept)?;
     memory.change(constants, removed, added, stopping(plan))?;
     let effort = Effort::default();
-    Ok(Pending { memory, effort, spent, procedure: Procedure::Solve })
+    Ok(Pending { memory, effort, spent, procedure: Procedure::Solve, prepared: false })
+}
+
+/// Gradient and Hessian near the optimum of the records at hand, to be kept in `perfect` state for the request
+/// that follows `version`: a function of the published weights, where the way there starts, of the records and
+/// of public constants. `None` where no bound could do without a pass: a loss without a Newton bound, a
+/// distance near what float64 certifies.
+///
+/// # Errors
+/// See [`MechanismError`]: more than [`LARGEST_HESSIAN`] weights, another number of them than the constants
+/// have, a Hessian that leaves the range of float32, a cancellation.
+pub fn prepare(
+    objective: &Objective<'_>,
+    plan: &CheckedOutputNoise,
+    published: &[f64],
+    version: u64,
+    watch: &mut Watch<'_>,
+) -> Result<Option<Prepared>, MechanismError> {
+    let constants = objective.constants();
+    MechanismError::check_hessian("a kept Hessian", constants.parameters())?;
+    if check_newton(constants).is_err() {
+        return Ok(None);
+    }
+    let start = Start { weights: published, factor: None };
+    let found = solve(objective, Solver::Newton, stopping(plan), start, watch)?;
+    let point = Point::new(objective, &found.weights)?;
+    let prepared = Prepared { version, kept: Steering::Point(point) }.rounded()?;
+    let Steering::Point(point) = &prepared.kept else { return Ok(None) };
+    let worth = match point.step(constants, stopping(plan)) {
+        Ok(memory) => memory.bound().distance <= WORTH * plan.plan().distance,
+        Err(NewtonError::NoFactor) => false,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(worth.then_some(prepared))
+}
+
+/// Changes rows by one Newton step from what was [prepared](prepare). `removed` must be rows of the records
+/// that it was prepared over: that is the caller's to know.
+///
+/// Where the bound does not hold ([`Pending::needs_pass`]), [`Pending::solve`] goes on from there.
+///
+/// # Errors
+/// See [`MechanismError`]: a point of another model, rows that break a public constant.
+pub fn from_prepared(
+    constants: &Constants,
+    plan: &CheckedOutputNoise,
+    point: &Point,
+    removed: &Dataset,
+    added: &Dataset,
+) -> Result<Pending, MechanismError> {
+    let memory = point.change(constants, removed, added, stopping(plan))?;
+    let effort = Effort::default();
+    Ok(Pending { memory, effort, spent: 0, procedure: Procedure::Solve, prepared: true })
 }
 
 /// The memory in a kept state.
@@ -115,6 +173,35 @@ impl Pending {
         Ok(())
     }
 
+    /// Solves from here, by steps that the factor here preconditions, and publishes with fresh noise: in `perfect`
+    /// state, where nothing but published weights may be there for the next request.
+    ///
+    /// # Errors
+    /// See [`MechanismError`].
+    pub fn solve(
+        &self,
+        objective: &Objective<'_>,
+        plan: &CheckedOutputNoise,
+        releases: u64,
+        rng: &mut impl CryptoRng,
+        watch: &mut Watch<'_>,
+    ) -> Result<Released, MechanismError> {
+        // In the ball that holds the optimum: never farther from it.
+        let mut at = self.memory.weights();
+        let (norm, most) = (outward::norm(&at), objective.constants().optimum_bound());
+        if norm > most {
+            at.iter_mut().for_each(|w| *w *= most / norm);
+        }
+        let start = (&at[..], self.memory.factor());
+        let mut released =
+            super::solve::from_prepared(objective, plan, start, releases, rng, watch)?;
+        // Also where the start is near enough, and the factor had nothing left to do.
+        if let Evidence::Optimum { by_kept_hessian, .. } = &mut released.evidence {
+            *by_kept_hessian = true;
+        }
+        Ok(released)
+    }
+
     /// Publishes with fresh noise. `releases` counts the model's distinct releases, this one
     /// included.
     ///
@@ -137,9 +224,14 @@ impl Pending {
         let records = usize::try_from(self.memory.records()).unwrap_or(usize::MAX);
         let event = plan.event(constants, records, self.procedure, releases);
         let Effort { passes, hessians, products: hessian_products } = self.effort;
-        let evidence = Evidence::Remembered { distance, passes, hessians, hessian_products };
-        let kept = Kept { releases: self.spent + 1, state: self.memory.to_bytes() };
-        Ok(Released { weights, event: Event::OutputNoise(event), evidence, kept: Some(kept) })
+        let by_kept_hessian = self.prepared;
+        let evidence =
+            Evidence::Remembered { distance, passes, hessians, hessian_products, by_kept_hessian };
+        let kept = match plan.plan().state {
+            State::Perfect => None,
+            State::Secret => Some(Kept { releases: self.spent + 1, state: self.memory.to_bytes() }),
+        };
+        Ok(Released { weights, event: Event::OutputNoise(event), evidence, kept })
     }
 }
 

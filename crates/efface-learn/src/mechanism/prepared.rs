@@ -1,23 +1,39 @@
-//! The Hessian that `solve` may keep in `perfect` state, as bytes.
+//! What `solve` may keep for its next request in `perfect` state, as bytes.
+
+use zeroize::Zeroizing;
 
 use super::MechanismError;
+use crate::constants::Constants;
+use crate::newton::{Point, PointError};
 use crate::objective::LARGEST_HESSIAN;
 use crate::solver::{Factor, FactorError};
 
-/// What the bytes begin with.
-const NAME: &[u8; 8] = b"hessian1";
+/// What the bytes of a factor begin with.
+const FACTOR: &[u8; 8] = b"hessian1";
 
-/// A Cholesky factor of the Hessian at the weights that were published as `version`, over the records
-/// that this version was learnt from.
-///
-/// It preconditions the steps of the next request and is a function of published weights, records and
-/// public constants. The request that changes the records must drop it.
+/// What the bytes of a point begin with.
+const POINT: &[u8; 8] = b"newton 1";
+
+/// What was computed from the weights that were published as `version`, the records that this version was
+/// learnt from, and public constants, and from nothing else. The request that changes the records uses it and
+/// must drop it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
     /// The version of the model.
     pub version: u64,
-    /// Its entries are float32 numbers: it steers steps, and no claim looks at it.
-    pub factor: Factor,
+    /// What was computed.
+    pub kept: Steering,
+}
+
+/// What steers the next request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Steering {
+    /// A Cholesky factor of the Hessian at the published weights, of float32 numbers. It preconditions the
+    /// steps of the request, and no claim looks at it.
+    Factor(Factor),
+    /// Gradient and Hessian near the optimum, which prove how far a Newton step leads: while that is near
+    /// enough, the request passes over no rows but those it changes.
+    Point(Point),
 }
 
 /// Bytes that are no kept Hessian.
@@ -40,20 +56,32 @@ pub enum PreparedError {
     /// Numbers that are no factor.
     #[error(transparent)]
     Factor(#[from] FactorError),
+    /// Numbers that are no point.
+    #[error(transparent)]
+    Point(#[from] PointError),
 }
 
 impl Prepared {
-    /// The letters `hessian1`, then little-endian the version and the number of weights (8 bytes each) and
-    /// the lower triangle of the factor, column by column (float32).
+    /// Of a factor the letters `hessian1`, then little-endian the version and the number of weights (8 bytes
+    /// each) and the lower triangle of the factor, column by column (float32). Of a point the letters
+    /// `newton 1`, the version, and [its bytes](Point::to_bytes).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let packed = self.factor.to_vec();
-        let mut bytes = Vec::with_capacity(24 + 4 * packed.len());
-        bytes.extend_from_slice(NAME);
-        bytes.extend_from_slice(&self.version.to_le_bytes());
-        bytes.extend_from_slice(&(self.factor.dimension() as u64).to_le_bytes());
-        bytes.extend(packed.iter().flat_map(|number| (*number as f32).to_le_bytes()));
-        bytes
+        match &self.kept {
+            Steering::Factor(factor) => {
+                let packed = factor.to_vec();
+                let mut bytes = Vec::with_capacity(24 + 4 * packed.len());
+                bytes.extend_from_slice(FACTOR);
+                bytes.extend_from_slice(&self.version.to_le_bytes());
+                bytes.extend_from_slice(&(factor.dimension() as u64).to_le_bytes());
+                bytes.extend(packed.iter().flat_map(|number| (*number as f32).to_le_bytes()));
+                bytes
+            }
+            Steering::Point(point) => {
+                let version = self.version.to_le_bytes();
+                [&POINT[..], &version, &point.to_bytes()].concat()
+            }
+        }
     }
 
     /// What [`to_bytes`](Self::to_bytes) wrote.
@@ -61,36 +89,47 @@ impl Prepared {
     /// # Errors
     /// See [`PreparedError`]; nothing is allocated before the length is known to be right.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PreparedError> {
-        let Some(([name, version, weights], numbers)) = header(bytes) else {
+        let Some((name, rest)) = bytes.split_first_chunk::<8>() else {
             return Err(PreparedError::Name);
         };
-        if name != NAME {
+        let Some((version, rest)) = rest.split_first_chunk() else {
             return Err(PreparedError::Name);
-        }
-        let [version, weights] = [version, weights].map(|word| u64::from_le_bytes(*word));
-        if weights == 0 || weights > LARGEST_HESSIAN as u64 {
-            return Err(PreparedError::Weights(weights));
-        }
-        let dimension = weights as usize;
-        let expected = 24 + 2 * dimension * (dimension + 1);
-        if bytes.len() != expected {
-            return Err(PreparedError::Length { expected, got: bytes.len() });
-        }
-        let numbers = numbers.as_chunks::<4>().0.iter();
-        let packed: Vec<f64> = numbers.map(|n| f32::from_le_bytes(*n).into()).collect();
-        Ok(Self { version, factor: Factor::from_slice(dimension, &packed)? })
+        };
+        let version = u64::from_le_bytes(*version);
+        let kept = match name {
+            FACTOR => Steering::Factor(factor(bytes.len(), rest)?),
+            POINT => Steering::Point(Point::from_bytes(rest)?),
+            _ => return Err(PreparedError::Name),
+        };
+        Ok(Self { version, kept })
     }
 
-    /// Whether another one is of the same version and size, and no entry differs by more than 4 units in the
-    /// last place that the largest entry has as a float32: as much as the order of sums may move it.
+    /// Number of weights.
     #[must_use]
-    pub fn is_near(&self, other: &Self) -> bool {
-        let (ours, theirs) = (self.factor.to_vec(), other.factor.to_vec());
-        let largest = ours.iter().fold(0.0_f64, |most, number| most.max(number.abs()));
-        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 4.0 * largest * f64::from(f32::EPSILON);
-        self.version == other.version
-            && ours.len() == theirs.len()
-            && ours.iter().zip(&theirs).all(near)
+    pub fn dimension(&self) -> usize {
+        match &self.kept {
+            Steering::Factor(factor) => factor.dimension(),
+            Steering::Point(point) => point.dimension(),
+        }
+    }
+
+    /// Whether another one is of the same version, kind and size, and differs by no more than the order of sums
+    /// may move it: no entry of a factor by more than 4 units in the last place that the largest entry has as
+    /// a float32; of points see [`Point::is_near`].
+    #[must_use]
+    pub fn is_near(&self, other: &Self, constants: &Constants) -> bool {
+        let near = match (&self.kept, &other.kept) {
+            (Steering::Factor(ours), Steering::Factor(theirs)) => {
+                let (ours, theirs) = (ours.to_vec(), theirs.to_vec());
+                let largest = ours.iter().fold(0.0_f64, |most, number| most.max(number.abs()));
+                let most = 4.0 * largest * f64::from(f32::EPSILON);
+                let near = |(a, b): (&f64, &f64)| (a - b).abs() <= most;
+                ours.len() == theirs.len() && ours.iter().zip(&theirs).all(near)
+            }
+            (Steering::Point(ours), Steering::Point(theirs)) => ours.is_near(theirs, constants),
+            _ => false,
+        };
+        near && self.version == other.version
     }
 
     /// The same with the numbers as they are kept.
@@ -100,21 +139,34 @@ impl Prepared {
     }
 }
 
-/// The three words of the header, and the rest.
-fn header(bytes: &[u8]) -> Option<([&[u8; 8]; 3], &[u8])> {
-    let (name, rest) = bytes.split_first_chunk()?;
-    let (version, rest) = rest.split_first_chunk()?;
-    let (weights, rest) = rest.split_first_chunk()?;
-    Some(([name, version, weights], rest))
+/// A factor from what follows the version, of `got` bytes in all.
+fn factor(got: usize, bytes: &[u8]) -> Result<Factor, PreparedError> {
+    let (weights, numbers) = bytes.split_first_chunk().ok_or(PreparedError::Name)?;
+    let weights = u64::from_le_bytes(*weights);
+    if weights == 0 || weights > LARGEST_HESSIAN as u64 {
+        return Err(PreparedError::Weights(weights));
+    }
+    let dimension = weights as usize;
+    let expected = 24 + 2 * dimension * (dimension + 1);
+    if got != expected {
+        return Err(PreparedError::Length { expected, got });
+    }
+    let numbers = numbers.as_chunks::<4>().0.iter();
+    let packed = Zeroizing::new(numbers.map(|n| f32::from_le_bytes(*n).into()).collect::<Vec<_>>());
+    Ok(Factor::from_slice(dimension, &packed)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(version: u64, factor: Factor) -> Prepared {
+        Prepared { version, kept: Steering::Factor(factor) }
+    }
+
     fn prepared() -> Prepared {
         let factor = Factor::from_slice(3, &[1.5, -0.5, 0.25, 2.0, 0.125, 4.0]).unwrap();
-        Prepared { version: 7, factor }
+        of(7, factor)
     }
 
     #[test]
@@ -128,11 +180,12 @@ mod tests {
     #[test]
     fn numbers_are_kept_as_float32() {
         let third = Factor::from_slice(1, &[1.0 / 3.0]).unwrap();
-        let kept = Prepared { version: 1, factor: third }.rounded().unwrap();
-        assert_eq!(kept.factor.to_vec(), [f64::from(1.0_f32 / 3.0)]);
+        let kept = of(1, third).rounded().unwrap();
+        let expected = Factor::from_slice(1, &[f64::from(1.0_f32 / 3.0)]).unwrap();
+        assert_eq!(kept, of(1, expected));
         for beyond in [1e200, 1e-200] {
             let factor = Factor::from_slice(1, &[beyond]).unwrap();
-            let error = Prepared { version: 1, factor }.rounded().unwrap_err();
+            let error = of(1, factor).rounded().unwrap_err();
             assert!(matches!(error, MechanismError::Singular(_)), "{error}");
         }
     }
@@ -141,11 +194,13 @@ mod tests {
     fn near_ones_differ_in_their_last_digits() {
         let with = |last: f64| {
             let factor = Factor::from_slice(3, &[1.5, -0.5, 0.25, 2.0, 0.125, last]).unwrap();
-            Prepared { version: 7, factor }
+            of(7, factor)
         };
-        assert!(prepared().is_near(&with(4.0)) && prepared().is_near(&with(4.0 + 1e-6)));
-        assert!(!prepared().is_near(&with(4.0 + 1e-5)));
-        assert!(!prepared().is_near(&Prepared { version: 8, ..prepared() }));
+        let constants = crate::example::constants(crate::Loss::Logistic, 10, 3, 0.1);
+        let is_near = |other: &Prepared| prepared().is_near(other, &constants);
+        assert!(is_near(&with(4.0)) && is_near(&with(4.0 + 1e-6)));
+        assert!(!is_near(&with(4.0 + 1e-5)));
+        assert!(!is_near(&Prepared { version: 8, ..prepared() }));
     }
 
     #[test]

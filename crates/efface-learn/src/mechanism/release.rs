@@ -67,6 +67,9 @@ pub enum Evidence {
         hessians: u64,
         /// Hessian-vector products, and passes that prepare them.
         hessian_products: u64,
+        /// Whether the memory was made before the run from published weights and records, for this request
+        /// alone.
+        by_kept_hessian: bool,
     },
     /// Noisy gradient steps were taken.
     Steps {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use rand_core::CryptoRng;
 
 use super::output_noise::Origin;
-use super::{CheckedOutputNoise, Kept, MechanismError, Prepared, Released};
+use super::{CheckedOutputNoise, Kept, MechanismError, Prepared, Released, Steering};
 use crate::objective::Objective;
 use crate::solver::{Factor, Progress, Watch};
 
@@ -27,20 +27,20 @@ pub fn from_published(
     plan.run(objective, Origin::Published(published, None), releases, rng, watch)
 }
 
-/// As [`from_published`], by steps that a [prepared](prepare) Hessian of the records before the request
-/// preconditions.
+/// As [`from_published`], by steps that a factor of the Hessian over the records before the request
+/// preconditions, which was [prepared](prepare).
 ///
 /// # Errors
 /// See [`MechanismError`]; nothing was drawn or released then.
 pub fn from_prepared(
     objective: &Objective<'_>,
     plan: &CheckedOutputNoise,
-    (published, prepared): (&[f64], &Prepared),
+    (published, factor): (&[f64], &Factor),
     releases: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,
 ) -> Result<Released, MechanismError> {
-    let origin = Origin::Published(published, Some(&prepared.factor));
+    let origin = Origin::Published(published, Some(factor));
     plan.run(objective, origin, releases, rng, watch)
 }
 
@@ -70,7 +70,7 @@ pub fn prepare(
     tell()?;
     let factor = Factor::new(hessian)
         .ok_or(MechanismError::Singular("the Hessian is not positive definite"))?;
-    Prepared { version, factor }.rounded()
+    Prepared { version, kept: Steering::Factor(factor) }.rounded()
 }
 
 /// Solves from the kept weights with the kept factor (`secret` state) and publishes with fresh

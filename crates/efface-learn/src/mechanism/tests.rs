@@ -228,7 +228,8 @@ fn a_prepared_request_ends_where_others_do() {
         let prepared = solve::prepare(&objective, &first.weights, 1, &mut unwatched).unwrap();
         data.remove_rows(&[5, 6, 250]).unwrap();
         let objective = Objective::new(&constants, &data).unwrap();
-        let start = (&first.weights[..], &prepared);
+        let Steering::Factor(factor) = &prepared.kept else { panic!("a factor was asked for") };
+        let start = (&first.weights[..], factor);
         let watch = &mut unwatched;
         let with = solve::from_prepared(&objective, &output, start, 2, &mut rng, watch).unwrap();
         let watch = &mut unwatched;
@@ -265,13 +266,23 @@ fn a_prepared_hessian_is_that_of_the_records_there_are() {
         }
         let constants = constants(loss, n as u64, d, 0.01);
         let weights: Vec<f64> = (0..constants.parameters()).map(|_| normal(&mut rng)).collect();
-        let bytes = |data: &Dataset| {
+        let output = plan(State::Perfect).check(&constants, n).unwrap();
+        let factor = |data: &Dataset| {
             let objective = Objective::new(&constants, data).unwrap();
             solve::prepare(&objective, &weights, 3, &mut unwatched).unwrap().to_bytes()
         };
-        let ours = bytes(&changed);
-        assert_eq!(ours, bytes(&fresh), "{loss:?} {n} x {d}");
-        assert_ne!(ours, bytes(&all), "{loss:?} {n} x {d}");
+        let point = |data: &Dataset| {
+            let objective = Objective::new(&constants, data).unwrap();
+            let watch = &mut unwatched;
+            let prepared = newton::prepare(&objective, &output, &weights, 3, watch).unwrap();
+            prepared.map(|prepared| prepared.to_bytes())
+        };
+        assert_eq!(factor(&changed), factor(&fresh), "{loss:?} {n} x {d}");
+        assert_ne!(factor(&changed), factor(&all), "{loss:?} {n} x {d}");
+        let ours = point(&changed);
+        assert_eq!(ours.is_some(), loss.link_bounds().self_concordance.is_some());
+        assert_eq!(ours, point(&fresh), "{loss:?} {n} x {d}");
+        assert!(ours.is_none() || ours != point(&all), "{loss:?} {n} x {d}");
     }
 }
 
@@ -290,4 +301,85 @@ fn a_hessian_that_cannot_be_kept_is_refused() {
     let stop = &mut |_: &Progress| ControlFlow::Break(());
     assert!(solve::prepare(&objective, &zeros[..3], 1, stop).unwrap_err().is_cancelled());
     assert!(solve::prepare(&objective, &zeros, 1, &mut unwatched).is_err());
+}
+
+/// A prepared point serves a request without a pass, within the distance, and by the same event; where its
+/// bound does not hold, the request goes on from there.
+#[test]
+fn a_prepared_point_needs_no_pass() {
+    for loss in [Loss::Logistic, Loss::Squared { clip: f64::INFINITY }] {
+        let mut data = dataset(loss, 4000, 6, 8);
+        let constants = constants(loss, 4000, 6, 0.1);
+        let loose = OutputNoisePlan { distance: 1e-5, ..plan(State::Perfect) };
+        let output = loose.check(&constants, 4000).unwrap();
+        let mut rng = generator(3);
+        let watch = &mut unwatched;
+        let objective = Objective::new(&constants, &data).unwrap();
+        let first = retrain::retrain(&objective, &output, 1, &mut rng, watch).unwrap();
+        let prepared = newton::prepare(&objective, &output, &first.weights, 1, watch);
+        let prepared = prepared.unwrap().unwrap();
+        let Steering::Point(point) = &prepared.kept else { panic!("a point was asked for") };
+        let none = Dataset::new(efface_matrix::Matrix::dense(6), Vec::new()).unwrap();
+        for gone in [vec![7], (0..1500).collect::<Vec<usize>>()] {
+            let removed = data.picked(gone.iter().copied()).unwrap();
+            let mut rest = data.picked(0..4000).unwrap();
+            rest.remove_rows(&gone).unwrap();
+            let objective = Objective::new(&constants, &rest).unwrap();
+            let pending =
+                newton::from_prepared(&constants, &output, point, &removed, &none).unwrap();
+            let far = pending.needs_pass(&output);
+            assert_eq!(far, gone.len() > 1 && loss == Loss::Logistic, "{loss:?}");
+            let released = match far {
+                true => pending.solve(&objective, &output, 2, &mut rng, watch).unwrap(),
+                false => pending.publish(&constants, &output, 2, &mut rng).unwrap(),
+            };
+            let (passes, by_it, distance) = match released.evidence {
+                Evidence::Remembered { passes, by_kept_hessian, distance, .. }
+                | Evidence::Optimum { passes, by_kept_hessian, distance, .. } => {
+                    (passes, by_kept_hessian, distance)
+                }
+                _ => panic!("an optimum was found"),
+            };
+            assert!(by_it && distance <= 1e-5 && (passes > 0) == far && passes <= 4, "{passes}");
+            let other =
+                solve::from_published(&objective, &output, &first.weights, 2, &mut rng, watch);
+            assert_eq!(released.event, other.unwrap().event);
+            assert_eq!(released.kept, None);
+            // Noise of sigma on every weight, and what lies within the distance.
+            let sigma = output.plan().noise;
+            let exact = reference(&objective);
+            assert!(exact.iter().zip(&released.weights).all(|(a, b)| (a - b).abs() < 7.0 * sigma));
+        }
+        data.remove_rows(&[0]).unwrap();
+    }
+}
+
+/// Where a point could not do without a pass there is none: losses without a bound, and distances near what
+/// float64 certifies.
+#[test]
+fn a_point_is_prepared_where_it_is_of_use() {
+    let watch = &mut unwatched;
+    let asked = |loss: Loss, distance: f64| {
+        let data = dataset(loss, 400, 4, 8);
+        let constants = constants(loss, 400, 4, 1e-3);
+        let plan = OutputNoisePlan { distance, ..plan(State::Perfect) };
+        let plan = plan.check(&constants, 400).unwrap();
+        let objective = Objective::new(&constants, &data).unwrap();
+        let start = vec![0.0; constants.parameters()];
+        newton::prepare(&objective, &plan, &start, 1, &mut unwatched).unwrap().is_some()
+    };
+    assert!(asked(Loss::Logistic, 1e-6));
+    assert!(!asked(Loss::Logistic, 5e-12));
+    for loss in losses() {
+        let bound = loss.link_bounds().self_concordance.is_some();
+        assert_eq!(asked(loss, 1e-6), bound, "{loss:?}");
+    }
+    let data = dataset(Loss::Logistic, 30, 3, 2);
+    let constants = self::constants(Loss::Logistic, 30, 3, 0.1);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let checked = plan(State::Perfect).check(&constants, 30).unwrap();
+    let stop = &mut |_: &Progress| ControlFlow::Break(());
+    let stopped = newton::prepare(&objective, &checked, &[0.0; 3], 1, stop);
+    assert!(stopped.unwrap_err().is_cancelled());
+    assert!(newton::prepare(&objective, &checked, &[0.0; 4], 1, watch).is_err());
 }

@@ -56,7 +56,7 @@ impl Memory {
             self.typical.step,
             self.typical.curved,
         ];
-        let factor = self.hessian.factor.to_vec();
+        let factor = self.factor.to_vec();
         let parts = [
             &head[..],
             &self.hessian.at,
@@ -110,7 +110,8 @@ impl Memory {
         let data = Symmetric::from_packed(order, data).ok_or(short)?;
         Ok(Self {
             records,
-            hessian: Hessian { at: vector(0), data, error: head[3], factor },
+            hessian: Hessian { at: vector(0), data, error: head[3] },
+            factor,
             gradient: Gradient { at: vector(1), data: vector(2), error: head[4] },
             step: vector(3),
             bound: Bound { distance: head[0], residual: head[1], known: head[2] },

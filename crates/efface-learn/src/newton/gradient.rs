@@ -1,9 +1,13 @@
 //! The data's part of the gradient at a fixed point, with how far it may be off.
 
+use efface_matrix::Totals;
+use zeroize::Zeroize;
+
 use super::hessian::U;
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::loss::{Loss, with};
+use crate::objective::Objective;
 use crate::outward::{self, add, mul};
 
 /// g = sum s_i l'_i x_i over the current rows, at `at`, s_i their weights.
@@ -17,7 +21,20 @@ pub(super) struct Gradient {
     pub(super) error: f64,
 }
 
+impl Drop for Gradient {
+    fn drop(&mut self) {
+        self.at.zeroize();
+        self.data.zeroize();
+    }
+}
+
 impl Gradient {
+    /// From the sums over all rows at `at`.
+    pub(super) fn of(objective: &Objective<'_>, totals: Totals, at: Vec<f64>) -> Self {
+        let error = objective.error_of(&totals, &at);
+        Self { at, data: totals.gradient, error }
+    }
+
     /// Adds the rows of `rows` times `sign` (1 or -1).
     pub(super) fn change(&mut self, rows: &Dataset, sign: f64, constants: &Constants) {
         let size = outward::norm(&self.at);

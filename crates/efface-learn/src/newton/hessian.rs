@@ -1,4 +1,4 @@
-//! The data's part of the Hessian at a fixed point, with how far it may be off, and a factor.
+//! The data's part of the Hessian at a fixed point, with how far it may be off.
 
 use faer::Mat;
 
@@ -20,19 +20,16 @@ pub(super) struct Hessian {
     pub(super) data: Symmetric,
     /// Bound on the Frobenius norm of computed minus exact C.
     pub(super) error: f64,
-    /// Approximates the factor of C plus the ridge; nothing rests on its accuracy.
-    pub(super) factor: Factor,
 }
 
 impl Hessian {
-    /// From the computed sum over `records` rows; `None` when it has no factor.
+    /// From the computed sum over `records` rows.
     pub(super) fn new(
         at: Vec<f64>,
         gram: &Mat<f64>,
         records: usize,
-        ridge: f64,
         constants: &Constants,
-    ) -> Option<Self> {
+    ) -> Self {
         let data = Symmetric::from_lower(gram.as_ref());
         let relative = add(outward::gamma(records as f64 + 8.0), curvature_error(constants, &at));
         let trace = mul(data.trace().max(0.0), add(1.0, outward::gamma(data.order() as f64)));
@@ -43,8 +40,7 @@ impl Hessian {
             f64::INFINITY
         };
         let error = add(error, lost(constants, records as f64));
-        let factor = Factor::new(data.with_ridge(ridge))?;
-        Some(Self { at, data, error, factor })
+        Self { at, data, error }
     }
 
     /// Upper bound on the trace of the exact C, and so on its norm.
@@ -75,15 +71,21 @@ impl Hessian {
         self.data.change_and_multiply(changes, v)
     }
 
-    /// Factors C plus the ridge afresh; false when there is no factor.
-    pub(super) fn refactor(&mut self, ridge: f64) -> bool {
-        match Factor::new(self.data.with_ridge(ridge)) {
-            Some(factor) => {
-                self.factor = factor;
-                true
-            }
-            None => false,
-        }
+    /// Factors C plus the ridge; `None` when there is no factor.
+    pub(super) fn factor(&self, ridge: f64) -> Option<Factor> {
+        Factor::new(self.data.with_ridge(ridge))
+    }
+
+    /// The same with its entries as float32, and the error that this adds.
+    pub(super) fn rounded(mut self) -> Self {
+        // Each entry moves by at most 2^-24 of its size, or by half the least float32 above 0; the sizes
+        // together are at most the trace, and what the computed matrix is off.
+        let order = self.data.order() as f64;
+        let sizes = mul(f64::from(f32::EPSILON / 2.0), add(self.trace(), self.error));
+        let least = mul(order, f64::from(f32::from_bits(1)));
+        self.error = add(self.error, add(sizes, least));
+        self.data.round();
+        self
     }
 }
 

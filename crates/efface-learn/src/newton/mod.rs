@@ -6,6 +6,7 @@ mod forecast;
 mod gradient;
 mod hessian;
 mod pass;
+mod point;
 mod serve;
 mod symmetric;
 mod typical;
@@ -17,12 +18,13 @@ pub use bound::Bound;
 pub use bytes::MemoryError;
 pub use forecast::{most_corrections, serving_operations, sure_changes, usual_changes};
 pub use pass::{Effort, check_newton};
+pub use point::{Point, PointError};
 
 use efface_matrix::{GramError, PassError};
 
 use crate::constants::Constants;
 use crate::objective::{LARGEST_HESSIAN, ObjectiveError, SumError};
-use crate::solver::SolveError;
+use crate::solver::{Factor, SolveError};
 use gradient::Gradient;
 use hessian::Hessian;
 use typical::Typical;
@@ -36,6 +38,8 @@ use typical::Typical;
 pub struct Memory {
     records: u64,
     hessian: Hessian,
+    /// Approximates the factor of C plus the ridge; nothing rests on its accuracy.
+    factor: Factor,
     gradient: Gradient,
     step: Vec<f64>,
     bound: Bound,
@@ -101,6 +105,12 @@ impl Memory {
     #[must_use]
     pub fn weights(&self) -> Vec<f64> {
         self.gradient.at.iter().zip(&self.step).map(|(b, s)| b + s).collect()
+    }
+
+    /// A factor of about the Hessian there, to precondition steps by.
+    #[must_use]
+    pub fn factor(&self) -> &Factor {
+        &self.factor
     }
 
     /// What is known about these weights. Depends on the data.

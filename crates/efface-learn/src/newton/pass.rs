@@ -2,13 +2,15 @@
 
 use std::ops::ControlFlow;
 
+use efface_matrix::Products;
+
 use super::bound::{Ridge, UNKNOWN, bound, known};
 use super::gradient::Gradient;
 use super::hessian::Hessian;
 use super::typical::Typical;
 use super::{Memory, NewtonError};
 use crate::constants::Constants;
-use crate::objective::{LARGEST_HESSIAN, Objective, SumError};
+use crate::objective::{Bent, LARGEST_HESSIAN, Objective, SumError};
 use crate::outward;
 use crate::solver::{Progress, SolveError, Solver, Start, Stopping, Watch, solve};
 
@@ -46,8 +48,8 @@ pub fn check_newton(constants: &Constants) -> Result<(), NewtonError> {
 }
 
 impl Memory {
-    /// Forms the memory at `weights`, which should be near the optimum: one gradient pass and one
-    /// Hessian.
+    /// Forms the memory at `weights`, which should be near the optimum: one gradient pass, which prepares the
+    /// Hessian, too.
     ///
     /// # Errors
     /// Constants without a Newton bound, weights that do not fit, a Hessian that cannot be formed
@@ -56,12 +58,22 @@ impl Memory {
         let constants = objective.constants();
         check_newton(constants)?;
         let records = objective.records() as u64;
-        let gradient = sum(objective, weights)?;
-        let hessian = form(objective, weights)?;
-        let typical = Typical::of(objective, &gradient, &hessian)?;
+        let (gradient, hessian) = form(objective, weights)?;
+        let ridge = Ridge::of(constants, records).computed;
+        let factor = hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
+        let typical = Typical::of(objective, &gradient, &factor)?;
         let step = vec![0.0; weights.len()];
-        let (bound, changes, passes) = (UNKNOWN, 0, 0);
-        let mut memory = Self { records, hessian, gradient, step, bound, changes, passes, typical };
+        let mut memory = Self {
+            records,
+            hessian,
+            factor,
+            gradient,
+            step,
+            bound: UNKNOWN,
+            changes: 0,
+            passes: 0,
+            typical,
+        };
         memory.rest(constants);
         Ok(memory)
     }
@@ -96,13 +108,16 @@ impl Memory {
                 if effort.hessians == HESSIANS {
                     return self.start_over(objective, at, stopping, watch, effort);
                 }
-                self.hessian = form(objective, &at)?;
+                (self.gradient, self.hessian) = form(objective, &at)?;
+                let ridge = Ridge::of(constants, self.records).computed;
+                self.factor = self.hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
                 effort.hessians += 1;
-                effort.products += 1;
                 (self.passes, tries) = (0, 0);
+            } else {
+                let totals = objective.totals(&at)?;
+                self.gradient = Gradient::of(objective, totals, at);
             }
-            self.gradient = sum(objective, &at)?;
-            self.typical = Typical::of(objective, &self.gradient, &self.hessian)?;
+            self.typical = Typical::of(objective, &self.gradient, &self.factor)?;
             (self.changes, self.passes) = (0, self.passes + 1);
             (tries, effort.passes) = (tries + 1, effort.passes + 1);
             self.rest(constants);
@@ -155,7 +170,7 @@ impl Memory {
         *self = Self::new(objective, &found.weights)?;
         effort.passes += found.passes + 1;
         effort.hessians += found.hessians + 1;
-        effort.products += found.hessian_products + 1;
+        effort.products += found.hessian_products;
         self.improve(objective.constants(), stopping);
         if self.bound.distance <= stopping.distance {
             return Ok(effort);
@@ -185,18 +200,11 @@ fn tell(
     }
 }
 
-/// The gradient at `weights`, summed over all rows.
-fn sum(objective: &Objective<'_>, weights: &[f64]) -> Result<Gradient, NewtonError> {
-    let (constants, records) = (objective.constants(), objective.records());
-    let data = objective.totals(weights)?.gradient;
-    // The slack of the mean covers its sums before they are divided by N.
-    let slack = constants.slack(outward::norm(weights), records);
-    let error = outward::mul(slack, constants.normalizer(records));
-    Ok(Gradient { at: weights.to_vec(), data, error })
-}
-
-/// The Hessian at `weights`, summed over all rows.
-fn form(objective: &Objective<'_>, weights: &[f64]) -> Result<Hessian, NewtonError> {
+/// Gradient and Hessian at `weights`, summed over all rows.
+pub(super) fn form(
+    objective: &Objective<'_>,
+    weights: &[f64],
+) -> Result<(Gradient, Hessian), NewtonError> {
     let (constants, records) = (objective.constants(), objective.records());
     if objective.is_in_parts() {
         return Err(SumError::InParts.into());
@@ -204,7 +212,11 @@ fn form(objective: &Objective<'_>, weights: &[f64]) -> Result<Hessian, NewtonErr
     if constants.loss().outputs() != 1 {
         return Err(NewtonError::Loss(constants.loss().name().to_owned()));
     }
-    let gram = objective.hessian_sum(&objective.curvature(weights)?)?;
-    let ridge = Ridge::of(constants, records as u64).computed;
-    Hessian::new(weights.to_vec(), &gram, records, ridge, constants).ok_or(NewtonError::NoFactor)
+    let (totals, bent) = objective.totals_bent(weights, Products::Double)?;
+    let gram = match bent {
+        Bent::Hessian(sum) => sum,
+        Bent::Curvature(curvature) => objective.hessian_sum(&curvature)?,
+    };
+    let hessian = Hessian::new(weights.to_vec(), &gram, records, constants);
+    Ok((Gradient::of(objective, totals, weights.to_vec()), hessian))
 }

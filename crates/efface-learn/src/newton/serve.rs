@@ -1,5 +1,7 @@
 //! Serving a change of rows from what is kept.
 
+use zeroize::Zeroizing;
+
 use super::bound::{Bound, Ridge, UNKNOWN, bound, known};
 use super::gradient::curvature;
 use super::symmetric::Outer;
@@ -37,38 +39,14 @@ impl Memory {
         stopping: Stopping,
     ) -> Result<Bound, NewtonError> {
         self.check(constants)?;
-        let more = self.records + added.rows() as u64;
-        let gone = removed.rows() as u64;
-        let Some(records) = more.checked_sub(gone) else {
-            return Err(NewtonError::Records { expected: more, got: gone });
-        };
-        for rows in [removed, added] {
-            check_records(constants, rows)?;
-        }
-        check_count(constants, usize::try_from(records).unwrap_or(usize::MAX))?;
-        // Additions first: what is factored then stays positive definite on the way.
-        let mut changes = self.outer(constants, added, 1.0);
-        changes.extend(self.outer(constants, removed, -1.0));
+        let records = after(self.records, constants, removed, added)?;
+        let changes = outer(&self.hessian.at, constants, removed, added);
         self.gradient.change(added, 1.0, constants);
         self.gradient.change(removed, -1.0, constants);
         self.records = records;
         self.changes = self.changes.saturating_add(changes.len() as u64);
         self.update_and_solve(constants, &changes, stopping);
         Ok(self.bound)
-    }
-
-    fn outer(&self, constants: &Constants, rows: &Dataset, sign: f64) -> Vec<Outer> {
-        let mut changes = Vec::with_capacity(rows.rows());
-        for (i, &target) in rows.y().iter().enumerate() {
-            let mut x = vec![0.0; constants.cols()];
-            for (j, value) in rows.x().row(i).iter() {
-                x[j] = f64::from(value);
-            }
-            let margin: f64 = x.iter().zip(&self.hessian.at).map(|(x, h)| x * h).sum();
-            let curvature = rows.sample_weights()[i] * curvature(constants.loss(), margin, target);
-            changes.push(Outer { weight: sign * curvature, x });
-        }
-        changes
     }
 
     /// Changes the Hessian and solves for the step anew.
@@ -80,20 +58,19 @@ impl Memory {
     ) {
         let ridge = Ridge::of(constants, self.records);
         let few = changes.len() * WORTH <= self.step.len().max(WORTH);
-        let factored =
-            few && self.hessian.factor.change(changes.iter().map(|c| (c.weight, &c.x[..])));
+        let factored = few && self.factor.change(changes.iter().map(|c| (c.weight, &c.x[..])));
         let mut pending = changes;
         if !factored && !changes.is_empty() {
             self.hessian.change_and_multiply(changes, &vec![0.0; self.step.len()], constants);
             pending = &[];
-            if !self.hessian.refactor(ridge.computed) {
+            if !self.refactor(ridge) {
                 return self.lost();
             }
         }
         let allowed = SMALL * ridge.computed * stopping.distance;
         if !self.solve(constants, pending, ridge, allowed) {
             // The factor no longer fits: under `mean` the ridge moves, and changes add up.
-            if !self.hessian.refactor(ridge.computed) {
+            if !self.refactor(ridge) {
                 return self.lost();
             }
             self.solve(constants, &[], ridge, allowed);
@@ -115,7 +92,7 @@ impl Memory {
         let mut left = f64::INFINITY;
         let mut pending = Some(pending);
         for _ in 0..SWEEPS {
-            self.hessian.factor.solve_in_place(&mut rest);
+            self.factor.solve_in_place(&mut rest);
             let next: Vec<f64> = step.iter().zip(&rest).map(|(s, v)| s - v).collect();
             let next_product = match pending.take() {
                 Some(changes) => self.hessian.change_and_multiply(changes, &next, constants),
@@ -142,9 +119,56 @@ impl Memory {
         left <= allowed || left <= 0.5 * self.bound.known
     }
 
+    /// Factors C plus the ridge afresh; false when there is no factor.
+    fn refactor(&mut self, ridge: Ridge) -> bool {
+        self.hessian.factor(ridge.computed).map(|factor| self.factor = factor).is_some()
+    }
+
     /// Nothing is known until the next pass.
     fn lost(&mut self) {
         self.step.fill(0.0);
         self.bound = UNKNOWN;
     }
+}
+
+/// The number of records after a change of `before` of them, each of which is checked.
+pub(super) fn after(
+    before: u64,
+    constants: &Constants,
+    removed: &Dataset,
+    added: &Dataset,
+) -> Result<u64, NewtonError> {
+    let more = before + added.rows() as u64;
+    let gone = removed.rows() as u64;
+    let Some(records) = more.checked_sub(gone) else {
+        return Err(NewtonError::Records { expected: more, got: gone });
+    };
+    for rows in [removed, added] {
+        check_records(constants, rows)?;
+    }
+    check_count(constants, usize::try_from(records).unwrap_or(usize::MAX))?;
+    Ok(records)
+}
+
+/// What the change of rows does to the Hessian at `at`. Additions first: what is factored then stays positive
+/// definite on the way.
+pub(super) fn outer(
+    at: &[f64],
+    constants: &Constants,
+    removed: &Dataset,
+    added: &Dataset,
+) -> Vec<Outer> {
+    let mut changes = Vec::with_capacity(added.rows() + removed.rows());
+    for (rows, sign) in [(added, 1.0), (removed, -1.0)] {
+        for (i, &target) in rows.y().iter().enumerate() {
+            let mut x = Zeroizing::new(vec![0.0; constants.cols()]);
+            for (j, value) in rows.x().row(i).iter() {
+                x[j] = f64::from(value);
+            }
+            let margin: f64 = x.iter().zip(at).map(|(x, h)| x * h).sum();
+            let curvature = rows.sample_weights()[i] * curvature(constants.loss(), margin, target);
+            changes.push(Outer { weight: sign * curvature, x });
+        }
+    }
+    changes
 }

@@ -1,6 +1,7 @@
 //! A symmetric matrix as its packed lower triangle, changed and multiplied in one read.
 
 use faer::{Mat, MatRef};
+use zeroize::{Zeroize, Zeroizing};
 
 /// Column by column, each from its diagonal entry down.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,11 +10,17 @@ pub(super) struct Symmetric {
     packed: Vec<f64>,
 }
 
-/// `weight` times the outer product of `x` with itself.
+/// `weight` times the outer product of `x` with itself; `x` is a row, and is overwritten when dropped.
 #[derive(Debug, Clone)]
 pub(super) struct Outer {
     pub(super) weight: f64,
-    pub(super) x: Vec<f64>,
+    pub(super) x: Zeroizing<Vec<f64>>,
+}
+
+impl Drop for Symmetric {
+    fn drop(&mut self) {
+        self.packed.zeroize();
+    }
 }
 
 impl Symmetric {
@@ -32,6 +39,11 @@ impl Symmetric {
 
     pub(super) fn packed(&self) -> &[f64] {
         &self.packed
+    }
+
+    /// Rounds every entry to float32.
+    pub(super) fn round(&mut self) {
+        self.packed.iter_mut().for_each(|entry| *entry = f64::from(*entry as f32));
     }
 
     pub(super) fn order(&self) -> usize {
@@ -133,7 +145,7 @@ mod tests {
             let x: Vec<f64> = (0..order).map(|j| (j % 4) as f64).collect();
             let v: Vec<f64> = (0..order).map(|j| (j % 5) as f64 - 2.0).collect();
             let changed = Mat::from_fn(order, order, |i, j| entry(i, j) - 3.0 * x[i] * x[j]);
-            let change = Outer { weight: -3.0, x: x.clone() };
+            let change = Outer { weight: -3.0, x: x.clone().into() };
             let product = packed.change_and_multiply(&[change], &v);
             let expected: Vec<f64> =
                 (0..order).map(|i| (0..order).map(|j| changed[(i, j)] * v[j]).sum()).collect();

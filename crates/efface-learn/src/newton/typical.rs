@@ -3,10 +3,9 @@
 use super::Memory;
 use super::forecast::most_that;
 use super::gradient::{Gradient, slope};
-use super::hessian::Hessian;
 use crate::constants::Constants;
 use crate::objective::{Objective, SumError};
-use crate::solver::Stopping;
+use crate::solver::{Factor, Stopping};
 
 /// Rows that are looked at.
 const SAMPLE: usize = 32;
@@ -24,7 +23,7 @@ impl Typical {
     pub(super) fn of(
         objective: &Objective<'_>,
         gradient: &Gradient,
-        hessian: &Hessian,
+        factor: &Factor,
     ) -> Result<Self, SumError> {
         let (constants, records) = (objective.constants(), objective.records());
         let count = records.min(SAMPLE);
@@ -44,7 +43,7 @@ impl Typical {
                 v[j] = slope * f64::from(x);
             }
             let change = v.clone();
-            hessian.factor.solve_in_place(&mut v);
+            factor.solve_in_place(&mut v);
             let square: f64 = v.iter().map(|v| v * v).sum();
             let product: f64 = v.iter().zip(&change).map(|(v, c)| v * c).sum();
             sums.step += square / count as f64;

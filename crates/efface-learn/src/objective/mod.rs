@@ -379,12 +379,7 @@ impl<'a> Objective<'a> {
     /// # Errors
     /// When `weights` has not one entry per parameter, or a part cannot be summed.
     pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, SumError> {
-        let summation = match self.records {
-            Records::Whole(data) => Summation::Additions(data.x().additions()),
-            Records::Parts(parts) => self.summation_of_parts(parts),
-            Records::Streamed(records) => Stream::of(records, self.constants).summation(),
-        };
-        Ok(self.evaluation(weights, self.totals(weights)?, summation))
+        Ok(self.evaluation(weights, self.totals(weights)?, self.summation()))
     }
 
     /// As [`evaluate`](Self::evaluate), with what the same pass tells of the Hessian there, of which products
@@ -397,27 +392,38 @@ impl<'a> Objective<'a> {
         weights: &[f64],
         products: Products,
     ) -> Result<(Evaluation, Bent), SumError> {
+        let (totals, mut bent) = self.totals_bent(weights, products)?;
+        if let Bent::Hessian(hessian) = &mut bent {
+            self.regularised(hessian);
+        }
+        Ok((self.evaluation(weights, totals, self.summation()), bent))
+    }
+
+    /// The sums over all records before they are divided by N, with what the same pass tells of the second
+    /// derivatives: their sum, where it is told, without lambda.
+    ///
+    /// # Errors
+    /// As [`evaluate_bent`](Self::evaluate_bent).
+    pub(crate) fn totals_bent(
+        &self,
+        weights: &[f64],
+        products: Products,
+    ) -> Result<(Totals, Bent), SumError> {
         match self.records {
             Records::Whole(data) => {
                 let loss = self.constants.loss();
                 let (totals, curvature) = data.totals_and_curvature(loss, weights)?;
-                let summation = Summation::Additions(data.x().additions());
-                let bent = Bent::Curvature(Curvature::Here(curvature));
-                return Ok((self.evaluation(weights, totals, summation), bent));
+                return Ok((totals, Bent::Curvature(Curvature::Here(curvature))));
             }
             Records::Streamed(records) => {
                 let stream = Stream::of(records, self.constants);
-                let told = stream.totals_and_hessian(weights, products)?;
-                if let Some((totals, mut hessian)) = told {
-                    self.regularised(&mut hessian);
-                    let at = self.evaluation(weights, totals, stream.summation());
-                    return Ok((at, Bent::Hessian(hessian)));
+                if let Some((totals, sum)) = stream.totals_and_hessian(weights, products)? {
+                    return Ok((totals, Bent::Hessian(sum)));
                 }
             }
             Records::Parts(_) => {}
         }
-        let bent = Bent::Curvature(Curvature::At(weights.to_vec()));
-        Ok((self.evaluate(weights)?, bent))
+        Ok((self.totals(weights)?, Bent::Curvature(Curvature::At(weights.to_vec()))))
     }
 
     /// As [`evaluate`](Self::evaluate) with sums in twice the precision, so with the far smaller
@@ -445,22 +451,27 @@ impl<'a> Objective<'a> {
         }
     }
 
+    fn summation(&self) -> Summation {
+        match self.records {
+            Records::Whole(data) => Summation::Additions(data.x().additions()),
+            Records::Parts(parts) => self.summation_of_parts(parts),
+            Records::Streamed(records) => Stream::of(records, self.constants).summation(),
+        }
+    }
+
     fn summation_of_parts(&self, parts: &dyn Parts) -> Summation {
         Summation::Additions(additions(parts.records()).saturating_add(parts.count()))
     }
 
     fn evaluation(&self, weights: &[f64], totals: Totals, summation: Summation) -> Evaluation {
-        let (constants, records) = (self.constants, self.records());
-        let lambda = constants.strong_convexity();
+        let lambda = self.constants.strong_convexity();
         let mut gradient = totals.gradient;
         for (g, w) in gradient.iter_mut().zip(weights) {
             *g = *g / self.normalizer + lambda * w;
         }
         let squares: f64 = weights.iter().map(|w| w * w).sum();
-        let (loss, norm) = (totals.loss / self.normalizer, outward::norm(weights));
-        let mut value = loss + 0.5 * lambda * squares;
-        let most = constants.loss_above(loss, norm, records);
-        let mut slack = constants.slack_of(summation, norm, records, most);
+        let mut value = totals.loss / self.normalizer + 0.5 * lambda * squares;
+        let mut slack = self.slack(weights, totals.loss, summation);
         if !self.linear_term.is_empty() {
             for ((g, t), w) in gradient.iter_mut().zip(&self.linear_term).zip(weights) {
                 *g += t;
@@ -470,6 +481,21 @@ impl<'a> Objective<'a> {
             slack = outward::add(slack, outward::mul(f64::EPSILON, outward::norm(&gradient)));
         }
         Evaluation { value, gradient_norm: outward::norm(&gradient), gradient, slack }
+    }
+
+    /// Upper bound on the distance of the mean gradient at `weights` to the exact one, where the losses sum to
+    /// `loss` as computed.
+    fn slack(&self, weights: &[f64], loss: f64, summation: Summation) -> f64 {
+        let (constants, records) = (self.constants, self.records());
+        let norm = outward::norm(weights);
+        let most = constants.loss_above(loss / self.normalizer, norm, records);
+        constants.slack_of(summation, norm, records, most)
+    }
+
+    /// Upper bound on the distance of the gradient of [`totals`](Self::totals) at `weights` to the exact sum.
+    pub(crate) fn error_of(&self, totals: &Totals, weights: &[f64]) -> f64 {
+        // The slack of the mean covers its sums before they are divided by N.
+        outward::mul(self.slack(weights, totals.loss, self.summation()), self.normalizer)
     }
 
     /// The sums over all records before they are divided by N.

@@ -4,6 +4,7 @@ use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{factor, solve, update};
 use faer::{Mat, MatMut, Par};
+use zeroize::Zeroize;
 
 /// A lower Cholesky factor L with L L^T the Hessian of some objective.
 ///
@@ -35,6 +36,14 @@ pub enum FactorError {
         /// The number.
         got: f64,
     },
+}
+
+impl Drop for Factor {
+    fn drop(&mut self) {
+        for j in 0..self.lower.ncols() {
+            self.lower.col_as_slice_mut(j).zeroize();
+        }
+    }
 }
 
 impl Factor {
@@ -91,6 +100,8 @@ impl Factor {
         }
         let done =
             update::rank_r_update_clobber(self.lower.as_mut(), vectors.as_mut(), weights.as_mut());
+        // They were rows.
+        (0..rank).for_each(|k| vectors.col_as_slice_mut(k).zeroize());
         done.is_ok() && (0..n).all(|j| self.lower[(j, j)] > 0.0 && self.lower[(j, j)].is_finite())
     }
 

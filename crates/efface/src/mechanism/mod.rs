@@ -27,7 +27,7 @@ pub(crate) use refusal::{clash, refused};
 pub(crate) use ridge::plan as ridge_plan;
 pub(crate) use search::{EXCESS_RISK as DEFAULT_EXCESS_RISK, Public, least_steps};
 pub(crate) use shards::{touched, touched_by, weights_of as shard_weights};
-pub(crate) use solve::{prepare, remembers};
+pub(crate) use solve::{prepare, prepares_point, remembers};
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -427,7 +427,7 @@ pub(crate) struct Request<'a> {
     pub(crate) prepared: Option<&'a Prepared>,
     /// What the request deletes and adds, in numbers.
     pub(crate) change: Change<'a>,
-    /// The records it deletes, where the plan asks for them ([`Plan::uses_changed_rows`]).
+    /// The records it deletes, where the plan asks for them ([`Plan::uses_changed_rows`]), or what is prepared.
     pub(crate) removed: &'a Keyed,
     /// The records it adds, where the plan asks for them.
     pub(crate) added: &'a Keyed,

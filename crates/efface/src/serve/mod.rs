@@ -205,7 +205,10 @@ pub(crate) fn serve(
     } else {
         plan.carried(&current.plan, &current.published()?.weights)?
     };
-    let prepared = prepared::for_request(&transaction, current, plan, &mut effect.notices)?;
+    let count = |rows: &Keyed| rows.data.rows() as u64;
+    let known = (remaining as u64 + count(&effect.removed)).saturating_sub(count(&effect.inserted));
+    let told = (known, &mut effect.notices);
+    let prepared = prepared::for_request(&transaction, current, plan, told)?;
     let request = Request {
         weights: &start,
         event: &current.latest.event,

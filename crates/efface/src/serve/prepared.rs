@@ -1,20 +1,22 @@
-//! The Hessian that was kept for this request: used where it fits, else left out with a word.
+//! What was prepared for this request: used where it fits, else left out with a word.
 
-use efface_learn::mechanism::Prepared;
+use efface_learn::mechanism::{Prepared, Steering};
 use efface_vault::Vault;
 
 use crate::error::{Code, Result};
 use crate::notice::{Notice, NoticeCode};
 use crate::plan::Plan;
+
 use crate::store::{Current, prepared};
 
-/// The kept Hessian for a request whose plan is `plan`, which may have other columns than the one before.
-/// One that is damaged, or of other columns, is told of and not used: a request needs none.
+/// What was prepared for a request whose plan is `plan`, which may have other columns than the one before. There
+/// were so many records `before` it. What is damaged, or of other columns or records, is told of and not
+/// used: a request needs none.
 pub(super) fn for_request(
     vault: &Vault,
     current: &Current,
     plan: &Plan,
-    notices: &mut Vec<Notice>,
+    (before, notices): (u64, &mut Vec<Notice>),
 ) -> Result<Option<Prepared>> {
     if current.is_withdrawn() {
         return Ok(None);
@@ -30,6 +32,9 @@ pub(super) fn for_request(
             left_out("rows have other columns now that the preprocessing was fitted again")
         }
         Err(error) if error.code() == Code::Damaged => left_out(error.message()),
+        Ok(Some(Prepared { kept: Steering::Point(point), .. })) if point.records() != before => {
+            left_out("it is of other records than the vault had before the request")
+        }
         read => read,
     }
 }

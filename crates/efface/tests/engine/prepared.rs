@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Delete, Keyring, Served, Settings, Source, Verdict, Which, add,
+    CheckOutcome, Code, Delete, Keyring, Schedule, Served, Settings, Source, Verdict, Which, add,
     audit_sample, delete, doctor, erase, plan, prepare, refresh, status, train, update,
     verify_ledger, verify_whole_ledger, weights,
 };
-use efface_learn::mechanism::{Prepared, solve};
+use efface_learn::mechanism::{Prepared, Steering, newton, solve};
 use efface_learn::solver::{Factor, unwatched};
 use efface_learn::{Dataset, Objective};
 use efface_vault::Vault;
@@ -60,18 +60,35 @@ fn expected(vault: &Path, records: &Dataset) -> Vec<u8> {
     let published: Vec<f64> = words.0.iter().map(|word| f64::from_le_bytes(*word)).collect();
     assert_eq!(published[0], found.coef[0]);
     let objective = Objective::new(&constants, records).unwrap();
-    solve::prepare(&objective, &published, model.version, &mut unwatched).unwrap().to_bytes()
+    let watch = &mut unwatched;
+    if constants.loss().link_bounds().self_concordance.is_none() {
+        return solve::prepare(&objective, &published, model.version, watch).unwrap().to_bytes();
+    }
+    let Schedule::Output(output) = plan(vault).unwrap().schedule else { panic!("not `solve`") };
+    let checked = output.check(&constants, records.rows()).unwrap();
+    let point = newton::prepare(&objective, &checked, &published, model.version, watch).unwrap();
+    point.unwrap().to_bytes()
+}
+
+/// The steps are a factor's, where there can be no point.
+fn hinge() -> Settings {
+    Settings { loss: Some("huber-hinge".into()), ..settings() }
+}
+
+/// What is kept for the losses of each kind: a point near the optimum, or a factor alone.
+fn kinds() -> [(&'static [u8], Settings); 2] {
+    [(b"newton 1", settings()), (b"hessian1", hinge())]
 }
 
 #[test]
 fn a_prepared_request_takes_few_passes_and_leaves_nothing_of_it() {
-    // The third takes several pages of the vault.
-    for (solver, features, weights) in
-        [(None, None, 4), (Some("newton"), None, 4), (Some("lbfgs"), Some("rff:120"), 121)]
-    {
+    // The last of each take several pages of the vault.
+    let cases = [(None, None, 4), (Some("newton"), None, 4), (Some("lbfgs"), Some("rff:120"), 121)];
+    let cases = kinds().into_iter().flat_map(|kind| cases.map(|case| (kind.clone(), case)));
+    for ((name, settings), (solver, features, weights)) in cases {
         let world = World::new();
         let named = |name: Option<&str>| name.map(str::to_owned);
-        let settings = Settings { solver: named(solver), features: named(features), ..settings() };
+        let settings = Settings { solver: named(solver), features: named(features), ..settings };
         let (vault, _) = world.trained(settings).unwrap();
         assert!(!status(&vault).unwrap().prepared && kept(&vault).is_none());
         let ready = world.run(|s| prepare(&vault, s)).unwrap();
@@ -80,22 +97,62 @@ fn a_prepared_request_takes_few_passes_and_leaves_nothing_of_it() {
             (1, 120, weights, false)
         );
         let bytes_kept = kept(&vault).unwrap();
+        assert!(bytes_kept.starts_with(name), "{solver:?}");
+        // The hinge bends where rows pass its corners.
+        let most = if name == b"newton 1" { 4 } else { 6 };
         assert_eq!(ready.bytes, bytes_kept.len() as u64);
         assert!(world.run(|s| prepare(&vault, s)).unwrap().already);
         assert!(status(&vault).unwrap().prepared);
 
         let served = world.run(|s| delete(&vault, &one(7), s)).unwrap();
         let work = served.work.clone().unwrap();
-        assert!(by_it(&served) && work.hessians == 0 && work.passes <= 4, "{solver:?} {work:?}");
+        assert!(by_it(&served) && work.hessians == 0 && work.passes <= most, "{solver:?} {work:?}");
         assert!(notices(&served).is_empty(), "{:?}", served.notices);
         assert!(kept(&vault).is_none() && !status(&vault).unwrap().prepared);
         let all = bytes(vault.parent().unwrap());
-        for needle in bytes_kept[24..].chunks(8) {
+        for needle in bytes_kept[32..].chunks(8) {
             assert!(!all.windows(needle.len()).any(|window| window == needle), "{solver:?}");
         }
         let next = world.run(|s| delete(&vault, &one(8), s)).unwrap();
         assert!(!by_it(&next));
     }
+}
+
+/// Of many records a few change without a pass over the others, which are still held against what was stored.
+#[test]
+fn a_point_serves_a_change_of_many_records_without_a_pass() {
+    let world = World::new();
+    let vault = world.path("many.efface");
+    let classes = Some(vec!["no".to_owned(), "yes".to_owned()]);
+    let source = Source { classes, ..world.table("many.csv", 0, 3000, 2) };
+    let given = Settings { preprocess: Some("declared".into()), ..settings() };
+    world.run(|s| train(&source, given, &vault, s)).unwrap();
+    let more = world.table("more.csv", 5000, 4, 2);
+    let again = world.table("again.csv", 200, 3, 2);
+    for k in 0..3 {
+        world.run(|s| prepare(&vault, s)).unwrap();
+        let served = match k {
+            0 => world.run(|s| delete(&vault, &one(7), s)),
+            1 => world.run(|s| add(&vault, &more, None, s)),
+            _ => world.run(|s| update(&vault, &again, None, s)),
+        }
+        .unwrap();
+        let work = served.work.as_ref().unwrap();
+        assert!(by_it(&served) && (work.passes, work.hessians) == (0, 0), "{k}: {work:?}");
+        assert!(work.distance.unwrap() <= distance(&served.certificate));
+        assert!(kept(&vault).is_none());
+        assert!(!notices(&served).contains(&"hessian-not-used"), "{:?}", served.notices);
+    }
+    let key = world.keyring.public_key();
+    let whole = verify_whole_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
+    assert_eq!(whole.outcome(), CheckOutcome::Holds, "{whole:?}");
+
+    world.run(|s| prepare(&vault, s)).unwrap();
+    let sql = "UPDATE block SET features = CAST(substr(features, 1, length(features) - 4) || \
+               x'0000003f' AS BLOB) WHERE first = (SELECT min(first) FROM block)";
+    Connection::open(&vault).unwrap().execute_batch(sql).unwrap();
+    let refused = world.run(|s| delete(&vault, &one(2900), s)).map(drop).unwrap_err();
+    assert_eq!(refused.code(), Code::Damaged, "{refused}");
 }
 
 /// Additions and updates use it, too, and every request drops it; an erasure withdraws it with the model.
@@ -126,9 +183,10 @@ fn every_request_uses_it_once() {
 /// that are there, formed from nothing.
 #[test]
 fn what_is_kept_follows_from_published_weights_and_remaining_rows() {
-    for often in [false, true] {
+    let cases = [false, true].map(|often| kinds().map(|(_, settings)| (often, settings)));
+    for (often, settings) in cases.into_iter().flatten() {
         let world = World::new();
-        let (vault, _) = world.trained(settings()).unwrap();
+        let (vault, _) = world.trained(settings).unwrap();
         let look = || {
             world.run(|s| prepare(&vault, s)).unwrap();
             let sample = audit_sample(&vault, &[]).unwrap();
@@ -159,8 +217,14 @@ fn what_is_kept_follows_from_published_weights_and_remaining_rows() {
 /// the vault's keys its version is wrong; and with the version changed, too, the check against the rows tells.
 #[test]
 fn one_of_an_earlier_version_is_not_used() {
+    for (name, settings) in kinds() {
+        not_used_later(name == b"newton 1", settings);
+    }
+}
+
+fn not_used_later(point: bool, settings: Settings) {
     let world = World::new();
-    let (vault, _) = world.trained(settings()).unwrap();
+    let (vault, _) = world.trained(settings).unwrap();
     world.run(|s| prepare(&vault, s)).unwrap();
     let before = kept(&vault).unwrap();
     world.run(|s| delete(&vault, &one(7), s)).unwrap();
@@ -188,9 +252,14 @@ fn one_of_an_earlier_version_is_not_used() {
     let verdict = verify_whole_ledger(&vault, None, None, Some(&world.keyring)).unwrap();
     let found = outcome(&verdict, "hessian");
     assert!(matches!(&found[..], [(CheckOutcome::Fails, _)]), "{found:?}");
-    // It steers steps, and no claim looks at it.
+    // A factor steers steps, and no claim looks at it. A point proves where a step led, over as many records
+    // as it says: one of another number is left out.
     let served = world.run(|s| delete(&vault, &one(8), s)).unwrap();
-    assert!(by_it(&served) && kept(&vault).is_none());
+    assert!(kept(&vault).is_none());
+    assert_eq!(by_it(&served), !point);
+    if point {
+        assert!(served.notices[0].message.contains("of other records"), "{:?}", served.notices);
+    }
     let key = world.keyring.public_key();
     let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
     assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
@@ -201,14 +270,14 @@ fn one_of_an_earlier_version_is_not_used() {
 fn damage_costs_time_and_nothing_else() {
     let factor = |numbers: &[f64]| Factor::from_slice(4, numbers).unwrap();
     let diagonal = |d: f64| [d, 0.0, 0.0, 0.0, d, 0.0, 0.0, d, 0.0, d];
-    let of = |version, factor| Prepared { version, factor }.to_bytes();
+    let of = |version, factor| Prepared { version, kept: Steering::Factor(factor) }.to_bytes();
     let good = of(1, factor(&diagonal(0.5)));
-    let small = Prepared { version: 1, factor: Factor::from_slice(2, &[1.0, 0.0, 1.0]).unwrap() };
+    let small = of(1, Factor::from_slice(2, &[1.0, 0.0, 1.0]).unwrap());
     let mut not_finite = good.clone();
     not_finite[28..32].copy_from_slice(&f32::NAN.to_le_bytes());
     let cases = [
         (of(2, factor(&diagonal(0.5))), Some("of version 2")),
-        (small.to_bytes(), Some("of 2 weights, and the model has 4")),
+        (small, Some("of 2 weights, and the model has 4")),
         (not_finite, Some("finite entries")),
         (good[..good.len() - 1].to_vec(), Some("must have 64 bytes, got 63")),
         (b"memory".to_vec(), Some("does not begin")),

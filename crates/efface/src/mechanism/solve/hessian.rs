@@ -1,11 +1,12 @@
-//! The Hessian that is kept for the next request in `perfect` state.
+//! The Hessian, and what goes with it, that is kept for the next request in `perfect` state.
 
-use efface_learn::mechanism::{Prepared, solve};
+use efface_learn::mechanism::{Prepared, newton, solve};
 use efface_learn::objective::LARGEST_HESSIAN;
 use efface_learn::solver::Solver;
 use efface_privacy::event::{Procedure, State};
 
 use super::output;
+use super::run::checked;
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{foreign, objective, passes, refused};
@@ -39,7 +40,8 @@ pub(super) fn check(procedure: Procedure, plan: &Plan) -> Result<()> {
     }
 }
 
-/// Forms it at the published weights over all rows, for the request that follows `version`.
+/// Forms it from the published weights over all rows, for the request that follows `version`: a point near the
+/// optimum where a bound can do without a pass, else a factor at the published weights.
 pub(crate) fn prepare(
     plan: &Plan,
     rows: &dyn Rows,
@@ -61,6 +63,23 @@ pub(crate) fn prepare(
     }
     let constants = plan.constants()?;
     let objective = objective(&constants, rows)?;
-    solve::prepare(&objective, weights, version, &mut passes(None, tell))
-        .map_err(|error| rows.failure().unwrap_or_else(|| refused(plan.mechanism)(error)))
+    let watch = &mut passes(None, tell);
+    let point = if prepares_point(plan) {
+        let checked = checked(plan, &constants, objective.records())?;
+        newton::prepare(&objective, &checked, weights, version, watch)
+    } else {
+        Ok(None)
+    };
+    let prepared = match point {
+        Ok(None) => solve::prepare(&objective, weights, version, watch),
+        Ok(Some(prepared)) => Ok(prepared),
+        Err(error) => Err(error),
+    };
+    prepared.map_err(|error| rows.failure().unwrap_or_else(|| refused(plan.mechanism)(error)))
+}
+
+/// Whether what is kept for the next request may be a point, which needs the rows that change. Where
+/// preprocessing is fitted or classes are balanced all rows do.
+pub(crate) fn prepares_point(plan: &Plan) -> bool {
+    plan.prepares() && plan.fitting.is_none() && !plan.balances()
 }

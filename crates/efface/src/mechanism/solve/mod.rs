@@ -6,7 +6,7 @@ mod memory;
 mod run;
 mod schedule;
 
-pub(crate) use hessian::prepare;
+pub(crate) use hessian::{prepare, prepares_point};
 
 use efface_learn::mechanism::{Change, OutputNoisePlan, Released};
 use efface_learn::newton::check_newton;

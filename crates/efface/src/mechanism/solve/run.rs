@@ -1,10 +1,11 @@
 //! Running `solve` and `retrain` on the current records.
 
-use efface_learn::Constants;
 use efface_learn::mechanism::{
-    CheckedOutputNoise, MechanismError, Released, newton, retrain, solve,
+    CheckedOutputNoise, MechanismError, Prepared, Released, Steering, newton, retrain, solve,
 };
+use efface_learn::newton::{NewtonError, Point};
 use efface_learn::solver::{SolveError, Watch};
+use efface_learn::{Constants, Dataset};
 use efface_page::number::bound;
 use efface_privacy::certificate::Origin;
 use efface_privacy::event::Procedure;
@@ -17,20 +18,37 @@ use crate::plan::{MechanismName, Plan};
 
 /// Solves, and publishes with fresh noise: from zeros, from given or published weights, or from
 /// what was kept.
-pub(super) fn run(procedure: Procedure, run: Run<'_>, watch: &mut Watch<'_>) -> Result<Released> {
+pub(super) fn run(
+    procedure: Procedure,
+    mut run: Run<'_>,
+    watch: &mut Watch<'_>,
+) -> Result<Released> {
     let records = run.rows.count()?;
     let checked = &checked(run.plan, run.constants, records)?;
     if super::remembers(run.plan) {
         return remembered(run, checked, watch);
     }
-    let objective = &run.objective()?;
     let anew = procedure == Procedure::Retrain;
+    if let Start::Request(Request { prepared: Some(prepared), removed, added, .. }) = run.start
+        && let Steering::Point(point) = &prepared.kept
+        && !anew
+    {
+        let changed = (&removed.data, &added.data);
+        if let Some(released) = from_point(&mut run, checked, point, changed, watch)? {
+            return Ok(released);
+        }
+    }
+    let objective = &run.objective()?;
     match run.start {
         Start::Request(Request { kept: Some(kept), .. }) => {
             solve::from_kept(objective, checked, kept, run.releases, run.rng, watch)
         }
-        Start::Request(Request { weights, prepared: Some(prepared), .. }) if !anew => {
-            let start = (*weights, *prepared);
+        Start::Request(Request {
+            weights,
+            prepared: Some(Prepared { kept: Steering::Factor(factor), .. }),
+            ..
+        }) if !anew => {
+            let start = (*weights, factor);
             solve::from_prepared(objective, checked, start, run.releases, run.rng, watch)
         }
         Start::Given(weights) | Start::Request(Request { weights, .. }) if !anew => {
@@ -40,6 +58,29 @@ pub(super) fn run(procedure: Procedure, run: Run<'_>, watch: &mut Watch<'_>) -> 
     }
     // Partitions tell sums in float64, which certify less than what was checked.
     .map_err(|error| uncertified(run.plan, run.constants, records, error))
+}
+
+/// A Newton step from what was prepared, and on from there where its bound does not hold; none where the
+/// Hessian has no factor any more.
+fn from_point(
+    run: &mut Run<'_>,
+    checked: &CheckedOutputNoise,
+    point: &Point,
+    (removed, added): (&Dataset, &Dataset),
+    watch: &mut Watch<'_>,
+) -> Result<Option<Released>> {
+    let refused = refused(MechanismName::Solve);
+    let pending = match newton::from_prepared(run.constants, checked, point, removed, added) {
+        Err(MechanismError::Newton(NewtonError::NoFactor)) => return Ok(None),
+        other => other.map_err(&refused)?,
+    };
+    if pending.needs_pass(checked) {
+        let objective = &run.objective()?;
+        let solved = pending.solve(objective, checked, run.releases, run.rng, watch);
+        return solved.map(Some).map_err(refused);
+    }
+    let published = pending.publish(run.constants, checked, run.releases, run.rng);
+    published.map(Some).map_err(refused)
 }
 
 /// Newton steps from the kept memory; all rows are read only where a pass is due.

@@ -1,0 +1,237 @@
+//! Gradient and Hessian at one point, from which a single change of rows is served.
+
+use zeroize::Zeroize;
+
+use super::bound::{Ridge, UNKNOWN};
+use super::gradient::Gradient;
+use super::hessian::Hessian;
+use super::pass::{check_newton, form};
+use super::serve::{after, outer};
+use super::symmetric::{Outer, Symmetric};
+use super::typical::Typical;
+use super::{Memory, NewtonError};
+use crate::constants::Constants;
+use crate::dataset::Dataset;
+use crate::objective::{LARGEST_HESSIAN, Objective};
+use crate::outward;
+use crate::solver::Stopping;
+
+/// Bytes before the vectors: two counts and two errors.
+const HEAD: usize = 32;
+
+/// Gradient and Hessian at one point, over some records.
+///
+/// A function of the point, the records and public constants: entries of the Hessian are float32 numbers, and
+/// what rounding them may do is part of its error. Dropped, it is overwritten.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    records: u64,
+    /// Both are at the same point.
+    gradient: Gradient,
+    hessian: Hessian,
+}
+
+/// Bytes that are no [`Point`].
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PointError {
+    /// They end before their header does.
+    #[error("it must have at least {HEAD} bytes, got {0}")]
+    Short(usize),
+    /// More weights than a Hessian is kept for, or none.
+    #[error("it must be of 1 to {LARGEST_HESSIAN} weights, got {0}")]
+    Weights(u64),
+    /// Not the length that the header promises.
+    #[error("it must have {expected} bytes, got {got}")]
+    Length {
+        /// Length by the header.
+        expected: usize,
+        /// Length given.
+        got: usize,
+    },
+    /// A number that is not finite, or a negative error.
+    #[error("it must hold finite numbers and no negative error, number {index} is {got}")]
+    Number {
+        /// Position among the numbers: the two errors, the point, the gradient, the Hessian.
+        index: usize,
+        /// The number.
+        got: f64,
+    },
+}
+
+impl Point {
+    /// At `weights`, which should be near the optimum: one gradient pass, and the Hessian.
+    ///
+    /// # Errors
+    /// Constants without a Newton bound, weights that do not fit, a Hessian that cannot be formed.
+    pub fn new(objective: &Objective<'_>, weights: &[f64]) -> Result<Self, NewtonError> {
+        check_newton(objective.constants())?;
+        let (gradient, hessian) = form(objective, weights)?;
+        let records = objective.records() as u64;
+        Ok(Self { records, gradient, hessian: hessian.rounded() })
+    }
+
+    /// Number of weights.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.gradient.at.len()
+    }
+
+    /// Number of records.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Takes rows away and adds rows: one Newton step from the point, whose end and bound the memory tells.
+    /// O(P^3 + rows P^2), whatever the number of records.
+    ///
+    /// `removed` must be rows of the records at hand: that is the caller's to know.
+    ///
+    /// # Errors
+    /// Constants of another size, rows that break a public constant, more removals than there are records, a
+    /// number of records that the normaliser forbids; a Hessian without a factor.
+    pub fn change(
+        &self,
+        constants: &Constants,
+        removed: &Dataset,
+        added: &Dataset,
+        stopping: Stopping,
+    ) -> Result<Memory, NewtonError> {
+        self.check(constants)?;
+        let records = after(self.records, constants, removed, added)?;
+        let changes = outer(&self.hessian.at, constants, removed, added);
+        let mut gradient = self.gradient.clone();
+        gradient.change(added, 1.0, constants);
+        gradient.change(removed, -1.0, constants);
+        self.memory(constants, (records, gradient, &changes), stopping)
+    }
+
+    /// The same without a change of rows.
+    ///
+    /// # Errors
+    /// Constants of another size, a Hessian without a factor.
+    pub fn step(&self, constants: &Constants, stopping: Stopping) -> Result<Memory, NewtonError> {
+        self.check(constants)?;
+        self.memory(constants, (self.records, self.gradient.clone(), &[]), stopping)
+    }
+
+    fn check(&self, constants: &Constants) -> Result<(), NewtonError> {
+        check_newton(constants)?;
+        let (expected, got) = (constants.parameters(), self.dimension());
+        if expected == got { Ok(()) } else { Err(NewtonError::Parameters { expected, got }) }
+    }
+
+    fn memory(
+        &self,
+        constants: &Constants,
+        (records, gradient, changes): (u64, Gradient, &[Outer]),
+        stopping: Stopping,
+    ) -> Result<Memory, NewtonError> {
+        let step = vec![0.0; self.dimension()];
+        let mut hessian = self.hessian.clone();
+        hessian.change_and_multiply(changes, &step, constants);
+        let ridge = Ridge::of(constants, records).computed;
+        let factor = hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
+        let mut memory = Memory {
+            records,
+            hessian,
+            factor,
+            gradient,
+            step,
+            bound: UNKNOWN,
+            changes: changes.len() as u64,
+            passes: 0,
+            typical: Typical { step: 0.0, curved: 0.0 },
+        };
+        memory.update_and_solve(constants, &[], stopping);
+        Ok(memory)
+    }
+
+    /// Whether another one differs in no more than what two passes over the same records may make differ: both
+    /// are at points that their own gradients show to be near the same optimum, and gradients and Hessians
+    /// differ by what lies between the points.
+    #[must_use]
+    pub fn is_near(&self, other: &Self, constants: &Constants) -> bool {
+        if (self.records, self.dimension()) != (other.records, other.dimension()) {
+            return false;
+        }
+        let ridge = Ridge::of(constants, self.records);
+        let apart = |one: &[f64], two: &[f64]| {
+            outward::norm(&one.iter().zip(two).map(|(a, b)| a - b).collect::<Vec<_>>())
+        };
+        // The optimum is at most this far from a point.
+        let off = |point: &Self| {
+            let of = point.gradient.data.iter().zip(&point.gradient.at);
+            let whole: Vec<f64> = of.map(|(g, w)| g + ridge.computed * w).collect();
+            (outward::norm(&whole) + point.gradient.error) / ridge.least
+        };
+        let moved = apart(&self.gradient.at, &other.gradient.at);
+        let nu = constants.loss().link_bounds().self_concordance.unwrap_or(f64::INFINITY);
+        let bent = libm::expm1(nu * constants.declared().row_bound * moved);
+        let trace = self.hessian.trace();
+        let gradients = trace * (1.0 + bent) * moved + self.gradient.error + other.gradient.error;
+        let hessians = trace * bent + self.hessian.error + other.hessian.error;
+        moved <= off(self) + off(other)
+            && apart(&self.gradient.data, &other.gradient.data) <= gradients
+            && apart(self.hessian.data.packed(), other.hessian.data.packed()) <= hessians
+    }
+
+    /// Little-endian: P and the number of records (8 bytes each), then as float64 the errors of gradient and
+    /// Hessian, the point and the gradient, and as float32 the lower triangle of the Hessian, column by column.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let packed = self.hessian.data.packed();
+        let order = self.dimension();
+        let mut bytes = Vec::with_capacity(HEAD + 16 * order + 4 * packed.len());
+        bytes.extend_from_slice(&(order as u64).to_le_bytes());
+        bytes.extend_from_slice(&self.records.to_le_bytes());
+        let errors = [self.gradient.error, self.hessian.error];
+        let numbers = errors.iter().chain(&self.gradient.at).chain(&self.gradient.data);
+        bytes.extend(numbers.flat_map(|number| number.to_le_bytes()));
+        bytes.extend(packed.iter().flat_map(|entry| (*entry as f32).to_le_bytes()));
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) wrote.
+    ///
+    /// # Errors
+    /// See [`PointError`]; nothing is allocated before the length is known to be right.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, PointError> {
+        let got = bytes.len();
+        let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
+            return Err(PointError::Short(got));
+        };
+        let [order, records, errors @ ..] = head.as_chunks::<8>().0 else {
+            return Err(PointError::Short(got));
+        };
+        let [order, records] = [order, records].map(|word| u64::from_le_bytes(*word));
+        if order == 0 || order > LARGEST_HESSIAN as u64 {
+            return Err(PointError::Weights(order));
+        }
+        let order = order as usize;
+        let expected = HEAD + 16 * order + 2 * order * (order + 1);
+        if got != expected {
+            return Err(PointError::Length { expected, got });
+        }
+        let (vectors, packed) = rest.split_at(16 * order);
+        let of = |words: &[[u8; 8]]| words.iter().map(|word| f64::from_le_bytes(*word)).collect();
+        let errors: Vec<f64> = of(errors);
+        let (at, gradient) = vectors.as_chunks::<8>().0.split_at(order);
+        let (at, data): (Vec<f64>, Vec<f64>) = (of(at), of(gradient));
+        let packed = packed.as_chunks::<4>().0.iter();
+        let mut packed: Vec<f64> = packed.map(|n| f32::from_le_bytes(*n).into()).collect();
+        let numbers = errors.iter().chain(&at).chain(&data).chain(&packed);
+        let wrong = |&(index, number): &(usize, &f64)| {
+            !number.is_finite() || (index < errors.len() && *number < 0.0)
+        };
+        if let Some((index, &got)) = numbers.enumerate().find(wrong) {
+            return Err(PointError::Number { index, got });
+        }
+        let short = PointError::Short(got);
+        let data_of = Symmetric::from_packed(order, &packed).ok_or(short)?;
+        packed.zeroize();
+        let [of_gradient, of_hessian] = errors[..] else { return Err(PointError::Short(got)) };
+        let hessian = Hessian { at: at.clone(), data: data_of, error: of_hessian };
+        Ok(Self { records, gradient: Gradient { at, data, error: of_gradient }, hessian })
+    }
+}

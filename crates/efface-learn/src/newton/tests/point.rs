@@ -1,0 +1,164 @@
+//! What is prepared for one request: bounds against the truth, bytes, and what makes two alike.
+
+use super::super::point::{Point, PointError};
+use super::problem::{Problem, Record, below, dataset, distance, residual, scale};
+use crate::example::{constants, generator, normal};
+use crate::newton::NewtonError;
+use crate::solver::{Solver, Start, Stopping, solve, unwatched};
+use crate::{Loss, Objective, outward};
+
+const STOP: Stopping = Stopping { distance: 1e-3 };
+
+fn near(objective: &Objective<'_>) -> Vec<f64> {
+    let zeros = vec![0.0; objective.constants().parameters()];
+    let start = Start { weights: &zeros, factor: None };
+    solve(objective, Solver::Newton, STOP, start, &mut unwatched).map_or(zeros, |f| f.weights)
+}
+
+#[test]
+fn bounds_are_never_below_the_truth_on_random_problems() {
+    let (mut useful, mut caught) = (0, [0, 0]);
+    for seed in 0..8_000 {
+        let mut rng = generator(seed);
+        let mut problem = Problem::random(&mut rng);
+        let constants = problem.constants.clone();
+        let stopping = Stopping { distance: scale(&mut rng, -9.0, -1.0) };
+        let data = problem.data();
+        let objective = Objective::new(&constants, &data).unwrap();
+        let mut weights = near(&objective);
+        let away = [0.0, 0.0, 1e-4, 0.3][below(&mut rng, 4) as usize];
+        weights.iter_mut().for_each(|w| *w += away * normal(&mut rng));
+        let point = Point::new(&objective, &weights).unwrap();
+        let point = Point::from_bytes(&point.to_bytes()).unwrap();
+        let most = problem.records.len() as u64 - 2;
+        let mut removed: Vec<Record> = Vec::new();
+        for _ in 0..below(&mut rng, most.min(4) + 1) {
+            let position = below(&mut rng, problem.records.len() as u64) as usize;
+            removed.push(problem.records.remove(position));
+        }
+        let added: Vec<Record> =
+            (0..below(&mut rng, 3)).map(|_| problem.record(&mut rng)).collect();
+        problem.records.extend(added.iter().cloned());
+        let cols = constants.cols();
+        let (removed, added) = (dataset(cols, &removed), dataset(cols, &added));
+        let memory = match point.change(&constants, &removed, &added, stopping) {
+            Err(NewtonError::NoFactor) => continue,
+            other => other.unwrap(),
+        };
+        assert_eq!(memory.records(), problem.records.len() as u64);
+        let (bound, data, w) = (memory.bound(), problem.data(), memory.weights());
+        let (off, left) = (distance(&constants, &data, &w), residual(&constants, &data, &w));
+        if left.is_nan() {
+            continue;
+        }
+        let case = format!("seed {seed}, {:?}, {bound:?}", constants.declared());
+        assert!(left * (1.0 - 1e-13) <= bound.residual, "{left} {case}");
+        assert!(off <= bound.distance, "{off} {case}");
+        if off > outward::gamma(1e4) && bound.distance.is_finite() {
+            useful += 1;
+            caught[0] += u32::from(0.5 * bound.distance < off);
+            caught[1] += u32::from(0.5 * bound.residual < left);
+        }
+    }
+    assert!(useful >= 2000, "{useful} cases say something");
+    assert!(caught[0] >= 15 && caught[1] >= 100, "{caught:?} halved bounds caught");
+}
+
+/// The Hessian is kept as float32, and its error says so: without the rounding's share it would be too small.
+#[test]
+fn the_error_of_the_hessian_covers_its_rounding() {
+    for seed in 0..40 {
+        let data = crate::example::dataset(Loss::Logistic, 300, 7, seed);
+        let constants = constants(Loss::Logistic, 300, 7, 0.01);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let (_, exact) = super::super::pass::form(&objective, &[0.3; 7]).unwrap();
+        let rounded = exact.clone().rounded();
+        // The lower triangle; the whole matrix is at most a root of 2 farther off.
+        let pairs = exact.data.packed().iter().zip(rounded.data.packed());
+        let off = pairs.map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+        assert!(off * std::f64::consts::SQRT_2 <= rounded.error, "{off} {}", rounded.error);
+        assert!(off > 10.0 * exact.error, "{off} {}", exact.error);
+        assert!(rounded.error < 30.0 * off, "{off} {}", rounded.error);
+    }
+}
+
+#[test]
+fn bytes_come_back_and_damage_is_refused() {
+    let data = crate::example::dataset(Loss::Logistic, 60, 3, 5);
+    let constants = constants(Loss::Logistic, 60, 3, 0.01);
+    let objective = Objective::new(&constants, &data).unwrap();
+    let point = Point::new(&objective, &near(&objective)).unwrap();
+    let good = point.to_bytes();
+    assert_eq!(good.len(), 32 + 16 * 3 + 4 * 6);
+    assert_eq!(Point::from_bytes(&good), Ok(point));
+    for end in 0..good.len() {
+        assert!(Point::from_bytes(&good[..end]).is_err(), "{end}");
+    }
+    let changed = |at: usize, with: &[u8]| {
+        let mut bytes = good.clone();
+        bytes[at..at + with.len()].copy_from_slice(with);
+        Point::from_bytes(&bytes).unwrap_err()
+    };
+    let longer = [&good[..], &[0]].concat();
+    let error = Point::from_bytes(&longer).unwrap_err();
+    assert_eq!(error, PointError::Length { expected: 104, got: 105 });
+    assert_eq!(changed(0, &[0xff; 8]), PointError::Weights(u64::MAX));
+    assert_eq!(changed(0, &[0; 8]), PointError::Weights(0));
+    assert_eq!(changed(0, &[4]), PointError::Length { expected: 32 + 64 + 40, got: 104 });
+    for (at, index) in [(16, 0), (24, 1), (32, 2), (72, 7)] {
+        let error = changed(at, &f64::NAN.to_le_bytes());
+        assert!(matches!(error, PointError::Number { index: i, .. } if i == index), "{error}");
+    }
+    let error = changed(24, &(-1.0_f64).to_le_bytes());
+    assert_eq!(error, PointError::Number { index: 1, got: -1.0 });
+    let error = changed(80, &f32::INFINITY.to_le_bytes());
+    assert_eq!(error, PointError::Number { index: 8, got: f64::INFINITY });
+}
+
+/// Two solves that end elsewhere near one optimum are alike; another data set's is not.
+#[test]
+fn near_ones_are_of_the_same_records() {
+    for loss in [Loss::Logistic, Loss::Squared { clip: f64::INFINITY }] {
+        let mut data = crate::example::dataset(loss, 200, 4, 5);
+        let constants = constants(loss, 200, 4, 0.01);
+        let objective = Objective::new(&constants, &data).unwrap();
+        let best = near(&objective);
+        let moved: Vec<f64> = best.iter().map(|w| w + 1e-7).collect();
+        let [point, other] = [&best, &moved].map(|at| Point::new(&objective, at).unwrap());
+        assert_ne!(point, other);
+        assert!(point.is_near(&other, &constants) && other.is_near(&point, &constants));
+        data.remove_rows(&[3]).unwrap();
+        let objective = Objective::new(&constants, &data).unwrap();
+        let fewer = Point::new(&objective, &best).unwrap();
+        assert!(!point.is_near(&fewer, &constants));
+        // Of as many records, one of which is another.
+        let again = crate::example::dataset(loss, 1, 4, 77);
+        data.push_from(&again, 0).unwrap();
+        let objective = Objective::new(&constants, &data).unwrap();
+        let replaced = Point::new(&objective, &near(&objective)).unwrap();
+        assert!(!point.is_near(&replaced, &constants), "{loss:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let data = crate::example::dataset(Loss::Logistic, 20, 3, 5);
+    let three = constants(Loss::Logistic, 20, 3, 0.01);
+    let point = Point::new(&Objective::new(&three, &data).unwrap(), &[0.0; 3]).unwrap();
+    let none = dataset(3, &[]);
+    let all = crate::example::dataset(Loss::Logistic, 21, 3, 5);
+    let error = point.change(&three, &all, &none, STOP).unwrap_err();
+    assert_eq!(error, NewtonError::Records { expected: 20, got: 21 });
+    let long: Vec<Record> = vec![(vec![2.0, 0.0, 0.0], 1.0, 1.0)];
+    let error = point.change(&three, &none, &dataset(3, &long), STOP).unwrap_err();
+    assert!(matches!(error, NewtonError::Objective(_)), "{error}");
+    let four = constants(Loss::Logistic, 20, 4, 0.01);
+    let error = point.step(&four, STOP).unwrap_err();
+    assert_eq!(error, NewtonError::Parameters { expected: 4, got: 3 });
+    let hinge = constants(Loss::HuberHinge { width: 0.5 }, 20, 3, 0.01);
+    assert!(matches!(point.step(&hinge, STOP), Err(NewtonError::Loss(_))));
+    assert!(matches!(
+        Point::new(&Objective::new(&hinge, &data).unwrap(), &[0.0; 3]),
+        Err(NewtonError::Loss(_))
+    ));
+}
