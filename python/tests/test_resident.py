@@ -117,6 +117,8 @@ import signal, sys, efface
 vault = efface.Vault(sys.argv[1])
 with efface.resident(vault):
     for line in sys.stdin:
+        if "prepared" in sys.argv:
+            vault.prepare()
         print(vault.delete(ids=[line.strip()]).remaining, flush=True)
 print("closed", flush=True)
 signal.pause()
@@ -124,8 +126,12 @@ signal.pause()
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="has memory overwritten by glibc")
-@pytest.mark.parametrize("preprocess", ["declared", "fitted"])
-def test_rows_that_left_are_overwritten_in_memory(preprocess: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("preprocess", "way"), [("declared", "plain"), ("declared", "prepared"), ("fitted", "plain")]
+)
+def test_rows_that_left_are_overwritten_in_memory(
+    preprocess: str, way: str, tmp_path: Path
+) -> None:
     """Where blocks of memory are overwritten as they are freed, what is found is what is held."""
     X = (np.random.default_rng(5).normal(size=(3000, 24)) / 40).astype(np.float32)
     y = np.where(X[:, 0] > 0, "a", "b")
@@ -133,7 +139,7 @@ def test_rows_that_left_are_overwritten_in_memory(preprocess: str, tmp_path: Pat
     vault = efface.Vault.train(tmp_path / "m.efface", X, y, settings=settings)
     gone, stays = X[7].tobytes(), X[2000].tobytes()
     with subprocess.Popen(
-        [sys.executable, "-c", SERVER, str(vault.path)],
+        [sys.executable, "-c", SERVER, str(vault.path), way],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

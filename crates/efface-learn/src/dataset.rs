@@ -194,10 +194,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`push_from`](Self::push_from).
-    pub(crate) fn picked(
-        &self,
-        rows: impl IntoIterator<Item = usize>,
-    ) -> Result<Self, DatasetError> {
+    pub fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Result<Self, DatasetError> {
         let x = match &self.x {
             Matrix::Dense(_) => Matrix::dense(self.cols()),
             Matrix::Sparse(_) => Matrix::sparse(self.cols()),
@@ -241,6 +238,22 @@ impl Dataset {
             take_out(values, positions, each);
         }
         Ok(())
+    }
+
+    /// Overwrites the records at these positions, which ascend, where they are, so that they can be
+    /// [removed](Self::remove_rows) later. False, and nothing done, where rows are kept without their zeros.
+    ///
+    /// # Errors
+    /// Positions that do not ascend or are out of range.
+    pub fn clear_rows(&mut self, positions: &[usize]) -> Result<bool, DatasetError> {
+        let Matrix::Dense(dense) = &mut self.x else { return Ok(false) };
+        dense.clear_rows(positions)?;
+        let targets = self.targets;
+        for &at in positions {
+            self.y[at * targets..(at + 1) * targets].zeroize();
+            (self.norms[at], self.sample_weights[at]) = (0.0, 0.0);
+        }
+        Ok(true)
     }
 
     /// Number of records.
@@ -387,6 +400,37 @@ mod tests {
         }
         data.remove_rows(&[]).unwrap();
         assert_eq!((data.rows(), data.y()), (7, &left[..]));
+    }
+
+    /// Cleared where they are, then removed: the others are as if they had been removed at once.
+    #[test]
+    fn cleared_records_hold_nothing_until_they_are_removed() {
+        let mut data = Dataset::several(Matrix::dense(2), Vec::new(), 2, Vec::new()).unwrap();
+        for i in 1..9_u8 {
+            let x = f32::from(i);
+            data.push_several(Row::Dense(&[x, -x]), &[f64::from(i), 9.0], 3.0).unwrap();
+        }
+        let expected = data.picked([1, 2, 3, 4, 6, 7].into_iter()).unwrap();
+        assert!(data.clear_rows(&[0, 5]).unwrap());
+        for row in [0, 5] {
+            assert_eq!(data.x().row(row).values(), [0.0, 0.0]);
+            assert_eq!((data.targets_of(row), data.norms()[row]), (&[0.0, 0.0][..], 0.0));
+            assert_eq!(data.sample_weights()[row], 0.0);
+        }
+        assert_eq!((data.rows(), data.x().row(1).values()), (8, &[2.0, -2.0][..]));
+        for wrong in [&[8][..], &[2, 2], &[3, 1]] {
+            assert!(matches!(data.clear_rows(wrong), Err(DatasetError::Remove(_))));
+        }
+        data.remove_rows(&[0, 5]).unwrap();
+        assert_eq!((data.x(), data.y()), (expected.x(), expected.y()));
+        assert_eq!(
+            (data.norms(), data.sample_weights()),
+            (expected.norms(), expected.sample_weights())
+        );
+        let mut sparse = Dataset::new(Matrix::sparse(2), Vec::new()).unwrap();
+        sparse.push(Row::Sparse { indices: &[0], values: &[1.0] }, 1.0).unwrap();
+        assert!(!sparse.clear_rows(&[0]).unwrap());
+        assert_eq!((sparse.rows(), sparse.y()), (1, &[1.0][..]));
     }
 
     #[test]

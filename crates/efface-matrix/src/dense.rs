@@ -176,6 +176,16 @@ impl Dense {
         Ok(())
     }
 
+    /// Overwrites these rows, which ascend, with zeros where they are.
+    ///
+    /// # Errors
+    /// As [`remove_rows`](Self::remove_rows).
+    pub fn clear_rows(&mut self, rows: &[usize]) -> Result<(), RemoveError> {
+        check_removal(rows, self.rows)?;
+        rows.iter().for_each(|&row| self.row_mut(row).zeroize());
+        Ok(())
+    }
+
     /// Moves rows over those that are removed, one by one, and overwrites what is then behind the last.
     fn move_up(&mut self, remove: &[usize], first: usize) {
         let mut gone = remove.iter().copied().peekable();

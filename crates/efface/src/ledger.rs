@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use efface_privacy::certificate::{
-    Certificate, ERASURE_SCHEMA, GENESIS, ParseError, SCHEMA, document_hash, signature_holds,
+    Certificate, ERASURE_SCHEMA, GENESIS, ParseError, SCHEMA, signature_holds, text_hash,
 };
 use efface_vault::{
     Genesis, Keyring, LedgerEntry, LedgerHead, RowFault, StoreFault, Transaction, Vault,
@@ -218,7 +218,7 @@ fn linked(
     previous: &str,
 ) -> std::result::Result<Link, String> {
     let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("");
-    let hash = document_hash(document).map_err(|error| error.to_string())?;
+    let hash = text_hash(entry.json, document).map_err(|error| error.to_string())?;
     let fits = text("/chain/hash") == hash
         && hex::encode(entry.hash) == hash
         && text("/chain/previous") == previous
@@ -246,13 +246,17 @@ pub(crate) fn signed(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(Strin
         .ledger_entry(index, |entry| entry.json.to_owned())?
         .ok_or_else(|| damaged(index, &"it is missing"))?;
     let document = serde_json::from_str(&text).map_err(|error| damaged(index, &error))?;
-    if sound(&document, index, key) { Ok((text, document)) } else { Err(damaged(index, &CHANGED)) }
+    if sound(&text, &document, index, key) {
+        Ok((text, document))
+    } else {
+        Err(damaged(index, &CHANGED))
+    }
 }
 
 /// Whether an entry is the one signed for its place.
-fn sound(document: &Value, index: u64, key: &[u8; 32]) -> bool {
+fn sound(json: &str, document: &Value, index: u64, key: &[u8; 32]) -> bool {
     let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("");
-    document_hash(document).is_ok_and(|hash| {
+    text_hash(json, document).is_ok_and(|hash| {
         text("/chain/hash") == hash
             && document.pointer("/chain/index").and_then(Value::as_u64) == Some(index)
             && signature_holds(key, &hash, text("/signature/value"))

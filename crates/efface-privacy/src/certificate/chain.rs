@@ -33,6 +33,43 @@ pub fn document_hash(document: &Value) -> Result<String, ChainError> {
     Ok(hex::encode(Sha256::digest(canonical)))
 }
 
+/// The same of the document that `text` says, for whoever goes on to check the signature over it. Where the text
+/// is as [`seal`] wrote it, and so most often, nothing is written anew.
+///
+/// Another text may get the hash that it states itself: of the bytes that are left without its own
+/// `chain.hash` and `signature`. A signature over that holds for the text that was sealed alone, since these
+/// bytes are then those that were hashed for it.
+///
+/// # Errors
+/// As [`document_hash`].
+pub fn text_hash(text: &str, document: &Value) -> Result<String, ChainError> {
+    match left_of(text, document) {
+        Some(hash) => Ok(hash),
+        None => document_hash(document),
+    }
+}
+
+/// The hash that the document states, where its text has it without the members that are not hashed.
+fn left_of(text: &str, document: &Value) -> Option<String> {
+    let stated = document.pointer("/chain/hash")?.as_str()?;
+    let signature = serde_json_canonicalizer::to_string(document.get("signature")?).ok()?;
+    let (before, rest) = once(text, &format!("{CHAIN}\"hash\":\"{stated}\","))?;
+    let (between, after) = once(rest, &format!("\"signature\":{signature},"))?;
+    let parts = [before, CHAIN, between, after];
+    let digest = parts.into_iter().fold(Sha256::new(), |hash, part| hash.chain_update(part));
+    let hash = hex::encode(digest.finalize());
+    (hash == stated).then_some(hash)
+}
+
+/// How the member with the hash begins.
+const CHAIN: &str = "\"chain\":{";
+
+/// What is before and behind something that stands once in a text.
+fn once<'a>(text: &'a str, what: &str) -> Option<(&'a str, &'a str)> {
+    let (before, after) = text.split_once(what)?;
+    (!after.contains(what)).then_some((before, after))
+}
+
 /// Fills in `chain.hash` and `signature` and returns the canonical text and the hash.
 ///
 /// `sign` is given the bytes to sign; `public_key` are the 32 bytes that verify it.
@@ -77,4 +114,57 @@ pub fn signature_holds(public_key: &[u8; 32], hash: &str, signature: &str) -> bo
     let Ok(key) = VerifyingKey::from_bytes(public_key) else { return false };
     let message = format!("{DOMAIN}{hash}");
     key.verify_strict(message.as_bytes(), &Ed25519Signature::from_bytes(&bytes)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sealed() -> (String, String) {
+        let document = json!({
+            "schema": "x", "vault": "v", "zeros": [1, 2.5, "\"chain\":{"],
+            "chain": { "index": 3, "previous": GENESIS },
+        });
+        seal(document, &[7; 32], |_| [9; 64]).unwrap()
+    }
+
+    fn of(text: &str) -> (Option<String>, String) {
+        let document: Value = serde_json::from_str(text).unwrap();
+        (left_of(text, &document), text_hash(text, &document).unwrap())
+    }
+
+    #[test]
+    fn a_text_as_it_was_sealed_is_not_written_anew() {
+        let (text, hash) = sealed();
+        assert_eq!(of(&text), (Some(hash.clone()), hash));
+    }
+
+    /// Another text of the same document has its hash; another document has not, whatever it states.
+    #[test]
+    fn other_texts_are_written_anew() {
+        let (text, hash) = sealed();
+        for (old, new) in
+            [(":", ": "), ("\"index\":3,", "\"index\":3.0,"), ("\"vault\"", "\"va\\u0075lt\"")]
+        {
+            let other = text.replacen(old, new, 1);
+            assert_eq!(of(&other), (None, hash.clone()), "{old}");
+        }
+        let signature = text.find("\"signature\"").unwrap();
+        let end = text[signature..].find('}').unwrap() + signature + 2;
+        let member = &text[signature..end];
+        for (old, new) in [
+            ("\"v\"", "\"w\"".to_owned()),
+            ("\"index\":3", "\"index\":4".to_owned()),
+            ("\"schema\"", format!("{member}\"schema\"")),
+            ("\"zeros\":[", format!("\"zeros\":[{{{}}},", &member[..member.len() - 1])),
+            ("\"zeros\"", format!("\"y\":{{\"chain\":{{\"hash\":\"{hash}\",\"a\":1}}}},\"zeros\"")),
+            (&hash[..], hash.replacen(|c: char| c.is_ascii_digit(), "a", 1)),
+        ] {
+            let other = text.replacen(old, &new, 1);
+            let document: Value = serde_json::from_str(&other).unwrap();
+            assert_eq!(left_of(&other, &document), None, "{old}");
+        }
+    }
 }

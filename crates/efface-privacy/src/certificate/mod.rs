@@ -13,7 +13,7 @@ mod objective;
 mod read_off;
 mod verify;
 
-pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds};
+pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds, text_hash};
 pub use elsewhere::{DECLARED, DECLARED_EXTRACTOR};
 pub use erasure::{Damage, ERASURE_SCHEMA, Erased, Erasure, When, Withdrawn};
 pub use read_off::read_off;

@@ -52,6 +52,12 @@ impl Keyed {
         Ok(())
     }
 
+    /// Overwrites the records in these rows, which ascend, and leaves their places to be [closed](Self::wipe)
+    /// later; false where that cannot be.
+    pub(crate) fn clear(&mut self, rows: &[usize]) -> Result<bool> {
+        self.data.clear_rows(rows).map_err(broken)
+    }
+
     /// Overwrites all records.
     pub(crate) fn wipe_all(&mut self) -> Result<()> {
         self.wipe(&(0..self.keys.len()).collect::<Vec<_>>())

@@ -1,6 +1,7 @@
 //! Rows that stay in memory between the requests of one process.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
 use std::path::Path;
 
 use efface_vault::{FileStamp, LedgerHead, RecordId};
@@ -26,6 +27,8 @@ struct Held {
     /// The vault as it was when rows and names were those of it; none while they are not.
     at: Option<At>,
     rows: Option<Keyed>,
+    /// The numbers of those that are overwritten, but have their places until somebody asks for the rows.
+    cleared: Vec<i64>,
     /// As they are stored, where each request makes anew what is learnt from.
     raw: Option<Stored>,
     /// Whether all names in the vault's tables were held against the rows.
@@ -60,7 +63,7 @@ impl Resident {
     pub fn rows(&self) -> usize {
         let held = self.0.borrow();
         let raw = held.raw.as_ref().map_or(0, |rows| rows.keys.len());
-        held.rows.as_ref().map_or(raw, |rows| rows.keys.len())
+        held.rows.as_ref().map_or(raw, |rows| rows.keys.len() - held.cleared.len())
     }
 
     /// How often rows were read from the vault.
@@ -99,20 +102,39 @@ impl Resident {
         self.0.borrow_mut().agree = true;
     }
 
-    /// Overwrites rows that a request takes out.
-    pub(super) fn erase(&self, records: &[RecordId]) {
-        let places = |keys: &[i64]| -> Option<Vec<usize>> {
-            let place = |record: &RecordId| keys.binary_search(&record.get()).ok();
-            let mut gone: Vec<usize> = records.iter().map(place).collect::<Option<_>>()?;
-            gone.sort_unstable();
-            Some(gone)
+    /// Some of the numbers, in the order of these records; none where they are not all held.
+    pub(super) fn picked(&self, records: &[RecordId]) -> Option<Keyed> {
+        let held = self.0.borrow();
+        let rows = held.rows.as_ref()?;
+        let keys: Vec<i64> = records.iter().map(|record| record.get()).collect();
+        let cleared: HashSet<i64> = held.cleared.iter().copied().collect();
+        let place = |key: &i64| match cleared.contains(key) {
+            true => None,
+            false => rows.keys.binary_search(key).ok(),
         };
-        let numbers = |rows: &mut Keyed| rows.wipe(&places(&rows.keys)?).ok();
+        let places: Vec<usize> = keys.iter().map(place).collect::<Option<_>>()?;
+        Some(Keyed { keys, data: rows.data.picked(places.into_iter()).ok()? })
+    }
+
+    /// Overwrites rows that a request takes out. Behind numbers the others close up when they are asked for:
+    /// a request may need none of them.
+    pub(super) fn erase(&self, records: &[RecordId]) {
+        let gone: Vec<i64> = records.iter().map(|record| record.get()).collect();
+        let mut cleared = false;
+        let numbers = |rows: &mut Keyed| {
+            let places = places(&rows.keys, &gone)?;
+            cleared = rows.clear(&places).ok()?;
+            if cleared { Some(()) } else { rows.wipe(&places).ok() }
+        };
         let raw = |rows: &mut Stored| {
-            rows.remove(&places(&rows.keys)?);
+            rows.remove(&places(&rows.keys, &gone)?);
             Some(())
         };
-        self.0.borrow_mut().change(numbers, raw);
+        let mut held = self.0.borrow_mut();
+        held.change(numbers, raw);
+        if cleared && held.rows.is_some() {
+            held.cleared.extend(gone);
+        }
     }
 
     /// Holds rows that a request puts in, too.
@@ -166,16 +188,35 @@ impl Resident {
     }
 }
 
+/// Where the records of these numbers are among all, in their order; none where one is not.
+fn places(keys: &[i64], gone: &[i64]) -> Option<Vec<usize>> {
+    let place = |number: &i64| keys.binary_search(number).ok();
+    let mut places: Vec<usize> = gone.iter().map(place).collect::<Option<_>>()?;
+    places.sort_unstable();
+    Some(places)
+}
+
 impl Held {
     fn wipe(&mut self) {
         self.at = None;
         self.agree = false;
+        self.cleared.clear();
         if let Some(mut rows) = self.rows.take() {
             // Positions of all of them, in order: this cannot fail.
             drop(rows.wipe_all());
         }
         // Overwritten when they are given back.
         self.raw = None;
+    }
+
+    /// Gives the rows up, closed up.
+    fn take(&mut self) -> Option<Keyed> {
+        let gone = std::mem::take(&mut self.cleared);
+        let mut rows = self.rows.take()?;
+        if !gone.is_empty() {
+            rows.wipe(&places(&rows.keys, &gone)?).ok()?;
+        }
+        Some(rows)
     }
 
     /// Changes the rows with the vault's, which are those of no finished request until it ends; rows that
@@ -234,7 +275,7 @@ impl<'a> Read<'a> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
         }
-        let rows = match self.resident.and_then(|resident| resident.0.borrow_mut().rows.take()) {
+        let rows = match self.resident.and_then(|resident| resident.0.borrow_mut().take()) {
             Some(rows) => rows,
             None => {
                 let rows = read()?;

@@ -448,6 +448,10 @@ impl Rows for InVault<'_, '_> {
 
     fn read(&self, records: &[RecordId]) -> Result<Keyed> {
         RowStore::Vault.check(self.plan)?;
+        let held = self.resident.filter(|_| self.plan.fitting.is_none());
+        if let Some(picked) = held.and_then(|held| held.picked(records)) {
+            return Ok(picked);
+        }
         if let Some(memory) = self.memory {
             let sizes = self.sizes()?;
             // Whoever asks for them may sort them into data sets of their own.

@@ -227,6 +227,8 @@ pub(crate) fn serve(
     };
     let releases = current.releases() + 1;
     let released = run(plan, &*rows, &start, releases, &mut rng, &mut |told| watched.tell(told))?;
+    // They are still in memory where a mechanism asked for them.
+    effect.removed.wipe_all()?;
     effect.holders = rows.holders()?;
     effect.remaining = remaining as u64;
     rows.check()?;
