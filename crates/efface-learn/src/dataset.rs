@@ -410,7 +410,7 @@ mod tests {
             let x = f32::from(i);
             data.push_several(Row::Dense(&[x, -x]), &[f64::from(i), 9.0], 3.0).unwrap();
         }
-        let expected = data.picked([1, 2, 3, 4, 6, 7].into_iter()).unwrap();
+        let expected = data.picked([1, 2, 3, 4, 6, 7]).unwrap();
         assert!(data.clear_rows(&[0, 5]).unwrap());
         for row in [0, 5] {
             assert_eq!(data.x().row(row).values(), [0.0, 0.0]);

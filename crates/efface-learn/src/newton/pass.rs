@@ -12,7 +12,7 @@ use super::{Memory, NewtonError};
 use crate::constants::Constants;
 use crate::objective::{Bent, LARGEST_HESSIAN, Objective, SumError};
 use crate::outward;
-use crate::solver::{Progress, SolveError, Solver, Start, Stopping, Watch, solve};
+use crate::solver::{Factor, Progress, SolveError, Solver, Start, Stopping, Watch, solve};
 
 /// Gradient passes after which a new Hessian has cost no more than they did: forming one costs
 /// about P/10 of them.
@@ -48,6 +48,18 @@ pub fn check_newton(constants: &Constants) -> Result<(), NewtonError> {
 }
 
 impl Memory {
+    /// Without a step, of which nothing is known yet.
+    pub(super) fn of(
+        records: u64,
+        (gradient, hessian): (Gradient, Hessian),
+        factor: Factor,
+        typical: Typical,
+    ) -> Self {
+        let step = vec![0.0; gradient.at.len()];
+        let (bound, changes, passes) = (UNKNOWN, 0, 0);
+        Self { records, hessian, factor, gradient, step, bound, changes, passes, typical }
+    }
+
     /// Forms the memory at `weights`, which should be near the optimum: one gradient pass, which prepares the
     /// Hessian, too.
     ///
@@ -62,18 +74,7 @@ impl Memory {
         let ridge = Ridge::of(constants, records).computed;
         let factor = hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
         let typical = Typical::of(objective, &gradient, &factor)?;
-        let step = vec![0.0; weights.len()];
-        let mut memory = Self {
-            records,
-            hessian,
-            factor,
-            gradient,
-            step,
-            bound: UNKNOWN,
-            changes: 0,
-            passes: 0,
-            typical,
-        };
+        let mut memory = Self::of(records, (gradient, hessian), factor, typical);
         memory.rest(constants);
         Ok(memory)
     }

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use super::bound::{Ridge, UNKNOWN};
+use super::bound::Ridge;
 use super::gradient::Gradient;
 use super::hessian::Hessian;
 use super::pass::{check_newton, form};
@@ -127,22 +127,13 @@ impl Point {
         (records, gradient, changes): (u64, Gradient, &[Outer]),
         stopping: Stopping,
     ) -> Result<Memory, NewtonError> {
-        let step = vec![0.0; self.dimension()];
         let mut hessian = self.hessian.clone();
-        hessian.change_and_multiply(changes, &step, constants);
+        hessian.change_and_multiply(changes, &vec![0.0; self.dimension()], constants);
         let ridge = Ridge::of(constants, records).computed;
         let factor = hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
-        let mut memory = Memory {
-            records,
-            hessian,
-            factor,
-            gradient,
-            step,
-            bound: UNKNOWN,
-            changes: changes.len() as u64,
-            passes: 0,
-            typical: Typical { step: 0.0, curved: 0.0 },
-        };
+        let typical = Typical { step: 0.0, curved: 0.0 };
+        let mut memory = Memory::of(records, (gradient, hessian), factor, typical);
+        memory.changes = changes.len() as u64;
         memory.update_and_solve(constants, &[], stopping);
         Ok(memory)
     }

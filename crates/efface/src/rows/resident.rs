@@ -113,7 +113,7 @@ impl Resident {
             false => rows.keys.binary_search(key).ok(),
         };
         let places: Vec<usize> = keys.iter().map(place).collect::<Option<_>>()?;
-        Some(Keyed { keys, data: rows.data.picked(places.into_iter()).ok()? })
+        Some(Keyed { keys, data: rows.data.picked(places).ok()? })
     }
 
     /// Overwrites rows that a request takes out. Behind numbers the others close up when they are asked for:

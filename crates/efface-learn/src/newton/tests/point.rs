@@ -30,17 +30,7 @@ fn bounds_are_never_below_the_truth_on_random_problems() {
         weights.iter_mut().for_each(|w| *w += away * normal(&mut rng));
         let point = Point::new(&objective, &weights).unwrap();
         let point = Point::from_bytes(&point.to_bytes()).unwrap();
-        let most = problem.records.len() as u64 - 2;
-        let mut removed: Vec<Record> = Vec::new();
-        for _ in 0..below(&mut rng, most.min(4) + 1) {
-            let position = below(&mut rng, problem.records.len() as u64) as usize;
-            removed.push(problem.records.remove(position));
-        }
-        let added: Vec<Record> =
-            (0..below(&mut rng, 3)).map(|_| problem.record(&mut rng)).collect();
-        problem.records.extend(added.iter().cloned());
-        let cols = constants.cols();
-        let (removed, added) = (dataset(cols, &removed), dataset(cols, &added));
+        let [removed, added] = problem.change(&mut rng);
         let memory = match point.change(&constants, &removed, &added, stopping) {
             Err(NewtonError::NoFactor) => continue,
             other => other.unwrap(),

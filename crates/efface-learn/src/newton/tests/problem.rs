@@ -91,6 +91,19 @@ impl Problem {
         (row, target, weight)
     }
 
+    /// Takes up to four records out, always two fewer than there are, and puts up to two in: those.
+    pub(super) fn change(&mut self, rng: &mut impl Rng) -> [Dataset; 2] {
+        let most = self.records.len() as u64 - 2;
+        let mut removed: Vec<Record> = Vec::new();
+        for _ in 0..below(rng, most.min(4) + 1) {
+            let position = below(rng, self.records.len() as u64) as usize;
+            removed.push(self.records.remove(position));
+        }
+        let added: Vec<Record> = (0..below(rng, 3)).map(|_| self.record(rng)).collect();
+        self.records.extend(added.iter().cloned());
+        [removed, added].map(|records| dataset(self.constants.cols(), &records))
+    }
+
     pub(super) fn data(&self) -> Dataset {
         dataset(self.constants.cols(), &self.records)
     }

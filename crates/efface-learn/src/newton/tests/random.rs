@@ -44,17 +44,7 @@ fn play(seed: u64) -> Outcome {
     }
     let mut memory = Memory::new(&objective, &weights).unwrap();
     for _ in 0..=below(&mut rng, 4) {
-        let most = problem.records.len() as u64 - 2;
-        let mut removed: Vec<Record> = Vec::new();
-        for _ in 0..below(&mut rng, most.min(4) + 1) {
-            let position = below(&mut rng, problem.records.len() as u64) as usize;
-            removed.push(problem.records.remove(position));
-        }
-        let added: Vec<Record> =
-            (0..below(&mut rng, 3)).map(|_| problem.record(&mut rng)).collect();
-        problem.records.extend(added.iter().cloned());
-        let cols = constants.cols();
-        let (removed, added) = (dataset(cols, &removed), dataset(cols, &added));
+        let [removed, added] = problem.change(&mut rng);
         memory.change(&constants, &removed, &added, stopping).unwrap();
         if below(&mut rng, 4) == 0 {
             // A pass at the present weights: the gradient is new, the Hessian stale.
