@@ -86,8 +86,8 @@ pub fn change(
 /// distance near what float64 certifies.
 ///
 /// # Errors
-/// See [`MechanismError`]: more than [`LARGEST_HESSIAN`](crate::objective::LARGEST_HESSIAN) weights, another number of them than the constants
-/// have, a Hessian that leaves the range of float32, a cancellation.
+/// See [`MechanismError`]: more than [`LARGEST_HESSIAN`](crate::objective::LARGEST_HESSIAN) weights, another
+/// number of them than the constants have, a Hessian that leaves the range of float32, a cancellation.
 pub fn prepare(
     objective: &Objective<'_>,
     plan: &CheckedOutputNoise,

@@ -6,7 +6,6 @@ use efface_vault::Vault;
 use crate::error::{Code, Result};
 use crate::notice::{Notice, NoticeCode};
 use crate::plan::Plan;
-
 use crate::store::{Current, prepared};
 
 /// What was prepared for a request whose plan is `plan`, which may have other columns than the one before. There
