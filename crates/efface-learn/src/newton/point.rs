@@ -139,11 +139,18 @@ impl Point {
     }
 
     /// Whether another one differs in no more than what two passes over the same records may make differ: both
-    /// are at points that their own gradients show to be near the same optimum, and gradients and Hessians
-    /// differ by what lies between the points.
+    /// are at points that their own gradients show to be near the same optimum, gradients and Hessians differ by
+    /// what lies between the points, and what is said of their errors by no more than a hundredth.
     #[must_use]
     pub fn is_near(&self, other: &Self, constants: &Constants) -> bool {
         if (self.records, self.dimension()) != (other.records, other.dimension()) {
+            return false;
+        }
+        // What claims less may be off by more than it says.
+        let alike = |a: f64, b: f64| (a - b).abs() <= 0.01 * a.min(b);
+        if !alike(self.gradient.error, other.gradient.error)
+            || !alike(self.hessian.error, other.hessian.error)
+        {
             return false;
         }
         let ridge = Ridge::of(constants, self.records);

@@ -138,7 +138,7 @@ pub(super) fn after(
     removed: &Dataset,
     added: &Dataset,
 ) -> Result<u64, NewtonError> {
-    let more = before + added.rows() as u64;
+    let more = before.saturating_add(added.rows() as u64);
     let gone = removed.rows() as u64;
     let Some(records) = more.checked_sub(gone) else {
         return Err(NewtonError::Records { expected: more, got: gone });

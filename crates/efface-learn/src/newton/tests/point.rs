@@ -117,6 +117,13 @@ fn near_ones_are_of_the_same_records() {
         let [point, other] = [&best, &moved].map(|at| Point::new(&objective, at).unwrap());
         assert_ne!(point, other);
         assert!(point.is_near(&other, &constants) && other.is_near(&point, &constants));
+        for (at, factor) in [(16, 0.5), (24, 0.5), (16, 1e9), (24, 1e9)] {
+            let mut bytes = other.to_bytes();
+            let stated = f64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+            bytes[at..at + 8].copy_from_slice(&(factor * stated).to_le_bytes());
+            let said = Point::from_bytes(&bytes).unwrap();
+            assert!(!point.is_near(&said, &constants) && !said.is_near(&point, &constants));
+        }
         data.remove_rows(&[3]).unwrap();
         let objective = Objective::new(&constants, &data).unwrap();
         let fewer = Point::new(&objective, &best).unwrap();
