@@ -46,8 +46,8 @@ mod _engine {
     use super::planning::{asks_for_declared, fits_preprocessing, plan, plan_page, suggest};
     #[pymodule_export]
     use super::reading::{
-        bounds, certificate, doctor, entries, margins, parameter, plan_of, report, show, status,
-        verify, verify_ledger, weights,
+        bounds, certificate, check_form, doctor, entries, margins, parameter, plan_of, report,
+        show, status, verify, verify_ledger, weights,
     };
     #[pymodule_export]
     use super::requests::{

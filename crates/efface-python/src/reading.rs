@@ -137,6 +137,12 @@ pub(crate) fn doctor(
     judged(py.detach(|| efface::doctor(&vault, keyring.as_ref())))
 }
 
+/// Refuses a text that has not the form of a certificate or of an erasure's entry.
+#[pyfunction]
+pub(crate) fn check_form(entry: &str) -> PyResult<()> {
+    efface::check_form(entry).map_err(|error| raised(&error))
+}
+
 /// A certificate as a page: plain text, and HTML for a notebook.
 #[pyfunction]
 pub(crate) fn show(certificate: &str) -> PyResult<(String, String)> {

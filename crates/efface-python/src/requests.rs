@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::error::{json, parsed, raised};
 use crate::key;
+use crate::reading::{WeightArrays, arrays};
 use crate::remote::Remote;
 use crate::table::Table;
 use crate::watch::{Callback, Where, serve};
@@ -29,8 +30,8 @@ pub(crate) enum Records<'py> {
 #[pyfunction]
 #[pyo3(signature = (records, settings, vault, key, *, start=None, progress=None, parts=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
-pub(crate) fn train(
-    py: Python<'_>,
+pub(crate) fn train<'py>(
+    py: Python<'py>,
     records: Records<'_>,
     settings: &str,
     vault: PathBuf,
@@ -39,7 +40,7 @@ pub(crate) fn train(
     progress: Callback,
     parts: Option<Py<PyAny>>,
     memory: Option<&str>,
-) -> PyResult<(String, String)> {
+) -> PyResult<Answer<'py>> {
     let settings = Settings { start, ..parsed("settings", settings)? };
     let parts = Remote::of(py, parts)?;
     let rows = Where::of(parts.as_ref(), memory)?;
@@ -54,7 +55,7 @@ pub(crate) fn train(
             train(&Source { parts: Some(parsed("records", &shape)?), ..Source::default() })
         }
     };
-    told(&served?)
+    told(py, &served?)
 }
 
 /// Trains as a choice of a written plan says: by its name or rank, the first by default. `seed` is
@@ -62,8 +63,8 @@ pub(crate) fn train(
 #[pyfunction]
 #[pyo3(signature = (table, plan, vault, key, *, choice=None, seed=None, progress=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
-pub(crate) fn train_as_planned(
-    py: Python<'_>,
+pub(crate) fn train_as_planned<'py>(
+    py: Python<'py>,
     table: &Table,
     plan: &str,
     vault: PathBuf,
@@ -72,7 +73,7 @@ pub(crate) fn train_as_planned(
     seed: Option<u64>,
     progress: Callback,
     memory: Option<&str>,
-) -> PyResult<(String, String)> {
+) -> PyResult<Answer<'py>> {
     let chosen = chosen(plan, choice).map_err(|error| raised(&error))?;
     let rows = Where::of(None, memory)?;
     let served = table.lend(py, |source| {
@@ -80,7 +81,7 @@ pub(crate) fn train_as_planned(
             efface::train_as_planned(source, &chosen, seed, &vault, around)
         })
     })?;
-    told(&served)
+    told(py, &served)
 }
 
 /// Deletes the records of these ids, or all records of these subjects; with `release` false they are
@@ -88,8 +89,8 @@ pub(crate) fn train_as_planned(
 #[pyfunction]
 #[pyo3(signature = (vault, key, *, ids=None, subjects=None, request_id=None, release=true, progress=None, parts=None, memory=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
-pub(crate) fn delete(
-    py: Python<'_>,
+pub(crate) fn delete<'py>(
+    py: Python<'py>,
     vault: PathBuf,
     key: PathBuf,
     ids: Option<Vec<String>>,
@@ -99,13 +100,13 @@ pub(crate) fn delete(
     progress: Callback,
     parts: Option<Py<PyAny>>,
     memory: Option<&str>,
-) -> PyResult<(String, String)> {
+) -> PyResult<Answer<'py>> {
     let request = Delete { what: which(ids, subjects)?, request_id };
     let take = if release { efface::delete } else { efface::erase };
     let parts = Remote::of(py, parts)?;
     let rows = Where::of(parts.as_ref(), memory)?;
     let served = serve(py, &vault, &key, &progress, rows, |around| take(&vault, &request, around))?;
-    told(&served)
+    told(py, &served)
 }
 
 /// Says what a deletion would do, as JSON, without doing it.
@@ -135,35 +136,35 @@ fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Wh
 /// Adds the records of a table.
 #[pyfunction]
 #[pyo3(signature = (table, vault, key, *, request_id=None, progress=None, memory=None))]
-pub(crate) fn add(
-    py: Python<'_>,
+pub(crate) fn add<'py>(
+    py: Python<'py>,
     table: &Table,
     vault: PathBuf,
     key: PathBuf,
     request_id: Option<String>,
     progress: Callback,
     memory: Option<&str>,
-) -> PyResult<(String, String)> {
+) -> PyResult<Answer<'py>> {
     let id = request_id.as_deref();
     let rows = Where::of(None, memory)?;
     let served = table.lend(py, |source| {
         serve(py, &vault, &key, &progress, rows, |around| efface::add(&vault, source, id, around))
     })?;
-    told(&served)
+    told(py, &served)
 }
 
 /// Gives records new contents under the same ids.
 #[pyfunction]
 #[pyo3(signature = (table, vault, key, *, request_id=None, progress=None, memory=None))]
-pub(crate) fn update(
-    py: Python<'_>,
+pub(crate) fn update<'py>(
+    py: Python<'py>,
     table: &Table,
     vault: PathBuf,
     key: PathBuf,
     request_id: Option<String>,
     progress: Callback,
     memory: Option<&str>,
-) -> PyResult<(String, String)> {
+) -> PyResult<Answer<'py>> {
     let id = request_id.as_deref();
     let rows = Where::of(None, memory)?;
     let served = table.lend(py, |source| {
@@ -171,27 +172,27 @@ pub(crate) fn update(
             efface::update(&vault, source, id, around)
         })
     })?;
-    told(&served)
+    told(py, &served)
 }
 
 /// Publishes a fresh model from the records as they are.
 #[pyfunction]
 #[pyo3(signature = (vault, key, *, request_id=None, progress=None, parts=None, memory=None))]
-pub(crate) fn refresh(
-    py: Python<'_>,
+pub(crate) fn refresh<'py>(
+    py: Python<'py>,
     vault: PathBuf,
     key: PathBuf,
     request_id: Option<String>,
     progress: Callback,
     parts: Option<Py<PyAny>>,
     memory: Option<&str>,
-) -> PyResult<(String, String)> {
+) -> PyResult<Answer<'py>> {
     let id = request_id.as_deref();
     let parts = Remote::of(py, parts)?;
     let rows = Where::of(parts.as_ref(), memory)?;
     let served =
         serve(py, &vault, &key, &progress, rows, |around| efface::refresh(&vault, id, around))?;
-    told(&served)
+    told(py, &served)
 }
 
 /// Keeps a Hessian for the next request; what is kept, as JSON.
@@ -227,7 +228,11 @@ pub(crate) fn export<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// What was served and its certificate.
-pub(crate) fn told(served: &Served) -> PyResult<(String, String)> {
-    Ok((json(served)?, served.certificate.clone()))
+/// What was served as JSON, its certificate, and the weights where some were published.
+pub(crate) type Answer<'py> = (String, String, Option<WeightArrays<'py>>);
+
+/// The answer to a request.
+pub(crate) fn told<'py>(py: Python<'py>, served: &Served) -> PyResult<Answer<'py>> {
+    let weights = served.weights.clone().map(|weights| arrays(py, weights)).transpose()?;
+    Ok((json(served)?, served.certificate.clone(), weights))
 }

@@ -6,10 +6,9 @@ use std::sync::Mutex;
 use efface::Settings;
 use pyo3::prelude::*;
 
-use crate::error::{parsed, raised};
+use crate::error::parsed;
 use crate::key::NewKeys;
-use crate::reading::{WeightArrays, arrays};
-use crate::requests::told;
+use crate::requests::{Answer, told};
 use crate::resident::whole;
 use crate::table::Table;
 use crate::watch::{Callback, Where, serve_with, watched};
@@ -23,16 +22,10 @@ pub(crate) struct Unsaved {
 
 #[pymethods]
 impl Unsaved {
-    /// What was served and the certificate, as of a training with a vault.
+    /// What was served, as of a training with a vault.
     #[getter]
-    fn answer(&self) -> PyResult<(String, String)> {
-        told(whole(&self.model).served())
-    }
-
-    /// The published weights and what is needed to use them.
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<WeightArrays<'py>> {
-        let weights = py.detach(|| whole(&self.model).weights());
-        arrays(py, weights.map_err(|error| raised(&error))?)
+    fn answer<'py>(&self, py: Python<'py>) -> PyResult<Answer<'py>> {
+        told(py, whole(&self.model).served())
     }
 
     /// Whether it is in a vault, and its records here no more: also where an interrupt came after that.

@@ -1,6 +1,6 @@
 //! Who a record is: its public id, its subject and when it came, without its features.
 
-use crate::block::Head;
+use crate::block::BlockHead;
 use crate::record::first_of;
 use crate::{ReadError, RecordId, Vault};
 
@@ -29,7 +29,7 @@ impl Vault {
         let mut order: Vec<usize> = (0..records.len()).collect();
         order.sort_unstable_by_key(|&at| records[at]);
         let mut found: Vec<Option<Identity>> = vec![None; records.len()];
-        let mut last: Option<Head> = None;
+        let mut last: Option<BlockHead> = None;
         for at in order {
             let record = records[at];
             let first = first_of(record.get(), size);

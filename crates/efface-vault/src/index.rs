@@ -1,7 +1,7 @@
 //! Which record has which name: tables from ids, positions and subjects to numbers. They hold nothing
 //! that the blocks do not, and are made anew from these where they are damaged.
 
-use crate::block::Entry;
+use crate::block::{Entry, Name};
 use crate::column::{at_most_one, unsigned};
 use crate::error::is_duplicate;
 use crate::name::{Id, row_id};
@@ -51,14 +51,14 @@ impl Run {
 }
 
 impl Listing {
-    pub(crate) fn push(&mut self, number: i64, entry: &Entry<'_>) {
-        match entry.id {
+    pub(crate) fn push(&mut self, number: i64, id: Id<'_>, subject: Option<&str>) {
+        match id {
             Id::Text(text) => self.named.push((text.to_owned(), number)),
             Id::Position(position) => {
                 self.extend_runs(Run { first: position as i64, count: 1, number });
             }
         }
-        if let Some(subject) = entry.subject {
+        if let Some(subject) = subject {
             self.owned.push((subject.to_owned(), number));
         }
     }
@@ -171,11 +171,9 @@ impl Vault {
     /// What the rows themselves say of their names.
     fn listing(&self) -> Result<Listing, ReadError> {
         let mut listing = Listing::default();
-        self.scan_unchecked(|block| {
-            for slot in block.present() {
-                if let Some(entry) = block.entry(slot) {
-                    listing.push(block.first() + slot as i64, &entry);
-                }
+        self.each_head(|head| {
+            for (number, Name { id, subject, .. }) in head.rows() {
+                listing.push(number.get(), id, subject);
             }
         })?;
         Ok(listing)

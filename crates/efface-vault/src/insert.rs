@@ -65,7 +65,7 @@ impl Job {
                     refused = Some(WriteError::OutOfRange { name, value });
                 }
                 let entry = Entry::of(record);
-                listing.push(number, &entry);
+                listing.push(number, entry.id, entry.subject);
                 builder.push(Some(entry));
             });
         }

@@ -1,7 +1,7 @@
 //! The ledger: append-only, in order, kept for ever. The engine chains and signs the entries.
 //!
 //! A short entry and the first of its kind are stored as they are. Every other is stored as its
-//! [`difference`] to the one of its kind before it, and where that would make a chain of 64, it is
+//! [`difference`] to the one of its kind before it, and where that would make a chain of 16, it is
 //! stored whole as well. What cannot be restored is shown as it is stored: whoever checks the hash of
 //! an entry notices.
 
@@ -14,7 +14,11 @@ use crate::difference::{apply, difference};
 use crate::{ReadError, Transaction, Vault, WriteError};
 
 /// The most differences that are followed to restore an entry, and one.
-const LONGEST: usize = 64;
+const FOLLOWED: usize = 64;
+
+/// Where a chain of so many would come about, an entry is stored whole as well: whoever opens a vault
+/// restores its newest.
+const LONGEST: usize = 16;
 
 /// The most bytes of an entry that is stored as it is.
 const SHORT: usize = 1536;
@@ -28,6 +32,8 @@ pub struct LedgerEntry<'a> {
     pub kind: &'a str,
     /// The entry itself, as JSON text, exactly as it was given.
     pub json: &'a str,
+    /// What it says, where it is JSON.
+    pub document: Option<&'a Value>,
     /// Its hash in the chain.
     pub hash: [u8; 32],
 }
@@ -81,11 +87,12 @@ impl Vault {
         let mut rows = statement.query([place])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let stored = Stored::of(row)?;
-        let restored = match stored.plain() {
-            Some(_) => None,
+        let document = match stored.plain() {
+            Some(text) => parsed(text),
             None => self.restored(index)?.0,
         };
-        Ok(Some(read(stored.shown(restored.map(|document| document.to_string()).as_deref()))))
+        let restored = stored.restored(document.as_ref());
+        Ok(Some(read(stored.shown(restored.as_deref(), document.as_ref()))))
     }
 
     /// The entry at `index`, put together from what is stored, and how many differences were
@@ -96,9 +103,9 @@ impl Vault {
         let mut statement = self.connection.prepare_cached(sql)?;
         let (mut changes, mut next) = (Vec::new(), index);
         loop {
-            let Ok(place) = i64::try_from(next) else { return Ok((None, LONGEST)) };
+            let Ok(place) = i64::try_from(next) else { return Ok((None, FOLLOWED)) };
             let mut rows = statement.query([place])?;
-            let Some(row) = rows.next()? else { return Ok((None, LONGEST)) };
+            let Some(row) = rows.next()? else { return Ok((None, FOLLOWED)) };
             let stored = Stored::of(row)?;
             match (stored.plain(), stored.base) {
                 (Some(text), _) => {
@@ -108,11 +115,11 @@ impl Vault {
                     let count = changes.len();
                     return Ok((changes.into_iter().rev().fold(parsed(text), follow), count));
                 }
-                (None, Some(base)) if base < next && changes.len() < LONGEST => {
+                (None, Some(base)) if base < next && changes.len() < FOLLOWED => {
                     changes.push(stored.body.to_owned());
                     next = base;
                 }
-                _ => return Ok((None, LONGEST)),
+                _ => return Ok((None, FOLLOWED)),
             }
         }
     }
@@ -153,9 +160,9 @@ impl Vault {
                 }
                 (None, _) => self.restored(stored.index)?.0,
             };
-            let restored = document.as_ref().map(Value::to_string);
+            let restored = stored.restored(document.as_ref());
+            visit(stored.shown(restored.as_deref(), document.as_ref()))?;
             last.insert(stored.kind.to_owned(), (stored.index, document));
-            visit(stored.shown(restored.as_deref()))?;
         }
         Ok(())
     }
@@ -189,13 +196,18 @@ impl<'r> Stored<'r> {
         self.whole.or_else(|| self.base.is_none().then_some(self.body))
     }
 
-    /// As readers see it, given what was `restored` of a difference.
-    fn shown<'e>(&self, restored: Option<&'e str>) -> LedgerEntry<'e>
+    /// The text of a document that was put together from differences.
+    fn restored(&self, document: Option<&Value>) -> Option<String> {
+        document.filter(|_| self.plain().is_none()).map(Value::to_string)
+    }
+
+    /// As readers see it, given what was `restored` of a difference and what the entry says.
+    fn shown<'e>(&self, restored: Option<&'e str>, document: Option<&'e Value>) -> LedgerEntry<'e>
     where
         'r: 'e,
     {
         let json = self.plain().or(restored).unwrap_or(self.body);
-        LedgerEntry { index: self.index, kind: self.kind, json, hash: self.hash }
+        LedgerEntry { index: self.index, kind: self.kind, json, document, hash: self.hash }
     }
 }
 

@@ -62,6 +62,7 @@ mod creation;
 mod damage;
 mod difference;
 mod error;
+mod heads;
 mod hot_journal;
 mod identity;
 mod in_order;
@@ -93,7 +94,7 @@ mod vault;
 mod wipe;
 mod writeback;
 
-pub use block::{Name, RowBlock, RowSpan, rows_per_block};
+pub use block::{BlockHead, Name, RowBlock, RowSpan, rows_per_block};
 pub use copy::{Copied, Existing};
 pub use creation::{CreateError, Creation};
 pub use damage::Survey;

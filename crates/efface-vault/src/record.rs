@@ -1,7 +1,8 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
-use crate::block::{Builder, Built, Flaw, GROUP, Head, RowBlock};
+use crate::block::{BlockHead, Builder, Built, Flaw, GROUP, RowBlock};
 use crate::checksum::Checksums;
+use crate::column::at_most_one;
 use crate::in_order::in_order;
 use crate::schema::FEATURE_BYTES;
 use crate::spare::Features;
@@ -15,6 +16,9 @@ const MOST_ROWS: i64 = 1 << 16;
 
 /// The columns of a block, in the order that [`Stored::read`] expects.
 pub(crate) const COLUMNS: &str = "first, rows, checksum, head, features";
+
+/// The same of its head, in the order that [`Columns::read_head`] expects.
+pub(crate) const HEAD_COLUMNS: &str = "first, rows, checksum, head, length(features)";
 
 /// A block as it is in the file.
 pub(crate) struct Stored {
@@ -75,6 +79,19 @@ impl Columns {
         self.head.len() + self.features.len()
     }
 
+    /// The head, if it is where blocks of `size` numbers begin and has no more; so many bytes of features
+    /// were left out.
+    pub(crate) fn parse_head(self, features: usize, size: i64) -> StoredHead {
+        let Self { first, rows, checksum, head, .. } = self;
+        let head = checksum
+            .try_into()
+            .ok()
+            .filter(|_| begins_at(first, size))
+            .and_then(|stored| BlockHead::parse(first, head, features, stored))
+            .filter(|head| head.slots() as i64 <= size);
+        StoredHead { first, rows, head }
+    }
+
     /// The block, if it is where blocks of `size` numbers begin and has no more.
     pub(crate) fn parse(self, size: i64) -> Stored {
         let Self { first, rows, checksum, head, features, before } = self;
@@ -85,6 +102,31 @@ impl Columns {
             .and_then(|stored| RowBlock::parse(first, head, features, stored))
             .filter(|block| block.slots() as i64 <= size);
         Stored { first, rows, block, share: None, before }
+    }
+}
+
+/// The head of a block as it is in the file.
+pub(crate) struct StoredHead {
+    first: i64,
+    rows: u64,
+    head: Option<BlockHead>,
+}
+
+impl StoredHead {
+    /// The head, whose parts must be within their bounds, and its share of the sum. With the keys, it must be
+    /// as it was stored; without, the share is 0.
+    pub(crate) fn sound(
+        self,
+        checksums: Option<&Checksums>,
+    ) -> Result<(BlockHead, u128), StoreFault> {
+        let flawed = |slots| StoreFault::from(fault(self.first, slots, &Flaw::Unreadable));
+        let head = self.head.ok_or_else(|| flawed(self.rows))?;
+        if head.len() as u64 != self.rows {
+            return Err(flawed(head.slots() as u64));
+        }
+        let share = checksums.map_or(Some(0), |checksums| head.check(checksums));
+        let share = share.ok_or_else(|| flawed(head.slots() as u64))?;
+        Ok((head, share))
     }
 }
 
@@ -157,7 +199,7 @@ impl Vault {
     /// A block by the number of its first row.
     pub(crate) fn stored_block(&self, first: i64) -> Result<Option<Stored>, ReadError> {
         let sql = format!("SELECT {COLUMNS} FROM block WHERE first = ?1");
-        let read = crate::column::at_most_one(&self.connection, &sql, [first], Columns::read)?;
+        let read = at_most_one(&self.connection, &sql, [first], Columns::read)?;
         let size = self.block_rows()?;
         Ok(read.map(|columns| columns.parse(size)))
     }
@@ -176,24 +218,12 @@ impl Vault {
     }
 
     /// The head of a block, checked once the vault is unlocked, by the number of its first row.
-    pub(crate) fn head_of(&self, first: i64) -> Result<Option<Head>, ReadError> {
-        let sql = "SELECT rows, checksum, head, length(features) FROM block WHERE first = ?1";
-        let read = crate::column::at_most_one(&self.connection, sql, [first], |row| {
-            let rows: i64 = row.get(0)?;
-            let (checksum, head): (Vec<u8>, Vec<u8>) = (row.get(1)?, row.get(2)?);
-            Ok((rows.unsigned_abs(), checksum, head, row.get::<_, i64>(3)?.unsigned_abs()))
-        })?;
-        let Some((rows, checksum, head, features)) = read else { return Ok(None) };
-        let stored = checksum.try_into().ok();
-        let head = stored.and_then(|stored| Head::parse(first, head, features as usize, stored));
-        let size = self.block_rows()?;
-        let head = head.filter(|head| begins_at(first, size) && head.slots() as i64 <= size);
-        let flawed = |slots| StoreFault::from(fault(first, slots, &Flaw::Unreadable));
-        let head = head.ok_or_else(|| flawed(rows))?;
-        match &self.checksums {
-            Some(checksums) if !head.check(checksums) => Err(flawed(head.slots() as u64).into()),
-            _ => Ok(Some(head)),
-        }
+    pub(crate) fn head_of(&self, first: i64) -> Result<Option<BlockHead>, ReadError> {
+        let sql = format!("SELECT {HEAD_COLUMNS} FROM block WHERE first = ?1");
+        let read = at_most_one(&self.connection, &sql, [first], Columns::read_head)?;
+        let Some((columns, features)) = read else { return Ok(None) };
+        let stored = columns.parse_head(features, self.block_rows()?);
+        Ok(Some(stored.sound(self.checksums.as_ref())?.0))
     }
 
     /// A block all of whose rows are as they were stored, and its share of the sum.
@@ -249,16 +279,6 @@ impl Vault {
     pub fn feature_bytes(&self) -> Result<u64, ReadError> {
         let bytes: i64 = self.connection.query_row(FEATURE_BYTES, [], |row| row.get(0))?;
         Ok(bytes.unsigned_abs())
-    }
-
-    /// The numbers of all records, ascending.
-    ///
-    /// # Errors
-    /// See [`ReadError`].
-    pub fn record_numbers(&self) -> Result<Vec<RecordId>, ReadError> {
-        let mut numbers = Vec::new();
-        self.scan_unchecked(|block| numbers.extend(block.numbers()))?;
-        Ok(numbers)
     }
 }
 

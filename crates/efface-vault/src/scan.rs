@@ -2,7 +2,7 @@
 
 use crate::block::{Flaw, RowBlock};
 use crate::in_order::{WINDOW_BYTES, in_order_within};
-use crate::record::{COLUMNS, Columns, Stored, fault};
+use crate::record::{COLUMNS, Columns, HEAD_COLUMNS, Stored, fault};
 use crate::spare::{Features, Spare};
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::straight::{Chain, Chains};
@@ -78,8 +78,8 @@ impl Vault {
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let size = self.block_rows().map_err(E::from)?;
-        let sql = "SELECT first, rows, checksum, head, length(features) FROM block ORDER BY first";
-        let mut statement = self.connection.prepare_cached(sql).map_err(ReadError::from)?;
+        let sql = format!("SELECT {HEAD_COLUMNS} FROM block ORDER BY first");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
         let (file, spare) = (chains.file(), Arc::new(Spare::default()));
         let mut before = 0;
@@ -204,18 +204,6 @@ impl Vault {
             (None, Err(Interrupted::Read(error))) => Err(error.into()),
             (None, _) => Ok(()),
         }
-    }
-
-    /// Shows every block that can be read, unchecked, in the order of numbers.
-    pub(crate) fn scan_unchecked(&self, mut visit: impl FnMut(&RowBlock)) -> Result<(), ReadError> {
-        self.each_block(
-            |stored| stored.block,
-            |block| {
-                let damaged = || StoreFault::Damaged("a block of rows cannot be read".into());
-                visit(&block.ok_or_else(damaged)?);
-                Ok(())
-            },
-        )
     }
 }
 

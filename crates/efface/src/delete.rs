@@ -146,7 +146,7 @@ fn take_out(
     let resolved = resolve(&*rows, &vault, &current, &request.what, keyring, &mut go_on)?;
     if resolved.live.is_empty() {
         // Where nothing is done, the rows are asked, and not the index that led to none.
-        rows.check()?;
+        rows.check_names()?;
         drop(rows);
         return again(vault, &current, named, &resolved.gone);
     }
@@ -416,7 +416,8 @@ pub fn split_known(
         Which::Ids(_) => Which::Ids(unknown.clone()),
         Which::Subjects(_) => Which::Subjects(unknown.clone()),
     };
-    InVault::without(&vault, &current.plan, &unlisted.leaving(current.version + 1)).check()?;
+    let leaving = unlisted.leaving(current.version + 1);
+    InVault::without(&vault, &current.plan, &leaving).check_names()?;
     let gone: HashSet<&str> = unknown.iter().map(String::as_str).collect();
     let rest = |names: &[String]| -> Vec<String> {
         names.iter().filter(|name| !gone.contains(name.as_str())).cloned().collect()

@@ -97,6 +97,7 @@ pub(crate) fn withdraw(
         head: hex::encode(head.hash),
         claims: Vec::new(),
         certificate: text,
+        weights: None,
         work: None,
         preprocessing: Vec::new(),
         notices,

@@ -12,10 +12,11 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::ledger::{EXPORT, EXPORT_SCHEMA, append};
+use crate::published::published;
 use crate::seal::sealed;
 use crate::serve::in_line;
 use crate::store::open_to_serve;
-use crate::weights::{Weights, published};
+use crate::weights::Weights;
 
 /// The formats of exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,6 +17,8 @@ const FEW: usize = 4;
 pub(crate) struct Leaving {
     /// Of ids that are positions, which a block need not spell out.
     positions: HashSet<u64>,
+    /// The lowest and the highest of these: most rows are not between.
+    bounds: (u64, u64),
     /// Other ids.
     texts: HashSet<String>,
     subjects: HashSet<String>,
@@ -27,12 +29,18 @@ pub(crate) struct Leaving {
 impl Leaving {
     /// The rows of these ids; the request itself adds those of `version`.
     pub(crate) fn ids(names: impl IntoIterator<Item = String>, version: u64) -> Self {
-        let mut leaving = Self { version, ..Self::default() };
+        let mut leaving = Self { version, bounds: (u64::MAX, 0), ..Self::default() };
         for id in names {
             match Id::of(&id) {
-                Id::Position(position) => leaving.positions.insert(position),
-                Id::Text(_) => leaving.texts.insert(id),
-            };
+                Id::Position(position) => {
+                    let (low, high) = leaving.bounds;
+                    leaving.bounds = (low.min(position), high.max(position));
+                    leaving.positions.insert(position);
+                }
+                Id::Text(_) => {
+                    leaving.texts.insert(id);
+                }
+            }
         }
         leaving
     }
@@ -45,7 +53,10 @@ impl Leaving {
     /// Whether a row should be gone.
     pub(crate) fn has(&self, row: &Name<'_>) -> bool {
         let named = match row.id {
-            Id::Position(position) => is_among(&self.positions, &position),
+            Id::Position(position) => {
+                let (low, high) = self.bounds;
+                (low..=high).contains(&position) && is_among(&self.positions, &position)
+            }
             Id::Text(id) => is_among(&self.texts, id),
         };
         row.version < self.version
@@ -56,6 +67,11 @@ impl Leaving {
     pub(crate) fn has_row(&self, row: &StoredRecord<'_>) -> bool {
         let (subject, version) = (row.subject, row.added_version);
         self.has(&Name { id: Id::of(row.id), subject, version })
+    }
+
+    /// How many of these rows should be gone.
+    pub(crate) fn among<'a>(&self, rows: impl Iterator<Item = Name<'a>>) -> u64 {
+        if self.is_empty() { 0 } else { rows.filter(|row| self.has(row)).count() as u64 }
     }
 
     /// Whether nothing leaves.

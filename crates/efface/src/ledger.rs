@@ -67,6 +67,24 @@ impl Tally {
     /// Of the whole ledger, read from the last checkpoint on. Every entry read must be the one that
     /// was signed for its place: the next checkpoint signs what is added up here.
     pub(crate) fn of(vault: &Vault, key: &[u8; 32]) -> Result<Self> {
+        Ok(Self::read(vault, key)?.0)
+    }
+
+    /// The same, and the newest certificate.
+    pub(crate) fn with_newest(vault: &Vault, genesis: &Genesis) -> Result<(Self, Certificate)> {
+        let (tally, text) = Self::read(vault, &genesis.public_key)?;
+        let newest = match (text, &tally.certificate) {
+            (Some(text), Some(Place { index, .. })) => {
+                Certificate::parse(&text).map_err(|error| unread(*index, &error))?
+            }
+            _ => tally.newest(vault, genesis)?,
+        };
+        Ok((tally, newest))
+    }
+
+    /// What the ledger adds up to, and the newest certificate where it is behind the last checkpoint.
+    fn read(vault: &Vault, key: &[u8; 32]) -> Result<(Self, Option<String>)> {
+        let mut newest = None;
         let (mut tally, mut last, from) = match vault.last_of_kind(CHECKPOINT, u64::MAX)? {
             Some(index) => {
                 let Signed { tally, hash, .. } = Self::checkpoint(vault, index, key)?;
@@ -76,20 +94,22 @@ impl Tally {
         };
         let mut next = from;
         vault.scan_ledger(from, |entry| -> Result<()> {
-            let document =
-                serde_json::from_str(entry.json).map_err(|error| damaged(entry.index, &error))?;
+            let document = said(&entry)?;
             if entry.index != next {
                 return Err(damaged(next, &"it is missing"));
             }
-            if kind_of(&document).is_none()
+            if kind_of(document).is_none()
                 && let Err(error @ ParseError::Earlier(_)) = Certificate::parse(entry.json)
             {
                 return Err(unread(entry.index, &error));
             }
-            last = linked(&entry, &document, &last.hash)
+            last = linked(&entry, document, &last.hash)
                 .map_err(|fault| damaged(entry.index, &fault))?;
             next += 1;
-            tally.add(entry.kind, &document);
+            tally.add(entry.kind, document);
+            if entry.kind == CERTIFICATE {
+                newest = Some(entry.json.to_owned());
+            }
             Ok(())
         })?;
         // It covers the hash of the entry before it, and so on back to the checkpoint.
@@ -97,7 +117,7 @@ impl Tally {
             Some(signature) if !signature_holds(key, &last.hash, &signature) => {
                 Err(damaged(next.saturating_sub(1), &CHANGED))
             }
-            _ => Ok(tally),
+            _ => Ok((tally, newest)),
         }
     }
 
@@ -242,15 +262,21 @@ pub(crate) fn kind_of(document: &Value) -> Option<&'static str> {
 /// The entry at `index`, which must be the one that was signed for its place: its text, and what that
 /// says.
 pub(crate) fn signed(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(String, Value)> {
-    let text = vault
-        .ledger_entry(index, |entry| entry.json.to_owned())?
-        .ok_or_else(|| damaged(index, &"it is missing"))?;
-    let document = serde_json::from_str(&text).map_err(|error| damaged(index, &error))?;
+    let (text, document) = vault
+        .ledger_entry(index, |entry| {
+            Ok::<_, Error>((entry.json.to_owned(), said(&entry)?.clone()))
+        })?
+        .ok_or_else(|| damaged(index, &"it is missing"))??;
     if sound(&text, &document, index, key) {
         Ok((text, document))
     } else {
         Err(damaged(index, &CHANGED))
     }
+}
+
+/// What an entry says.
+fn said<'e>(entry: &LedgerEntry<'e>) -> Result<&'e Value> {
+    entry.document.ok_or_else(|| damaged(entry.index, &"it is no JSON"))
 }
 
 /// Whether an entry is the one signed for its place.

@@ -45,6 +45,7 @@ pub mod planner;
 mod predict;
 mod predictor;
 mod prepare;
+mod published;
 mod random;
 mod raw;
 mod refresh;
@@ -99,6 +100,7 @@ pub use plan::{
 };
 pub use predict::{evaluate, evaluate_known, predict};
 pub use prepare::prepare;
+pub use published::{plan, weights};
 pub use refresh::refresh;
 pub use report::report;
 pub use rows::{Memory, Resident, RowStore};
@@ -107,13 +109,13 @@ pub use settings::{
     Fallback, Form, Group, Interval, MARK, Privacy, Row, SETTINGS, Settings, Value, Words,
     in_words, value_in_words,
 };
-pub use show::show;
+pub use show::{check_form, show};
 pub use source::{Source, schema};
 pub use status::{certificate, entries, status};
 pub use train::{Unsaved, train, train_as_planned, train_unsaved};
 pub use verify::verify;
 pub use verify_ledger::{verify_ledger, verify_ledger_within, verify_whole_ledger};
-pub use weights::{Weights, plan, weights};
+pub use weights::Weights;
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.
 pub mod accounting {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::notice::Notice;
 use crate::plan::Ids;
+use crate::weights::Weights;
 
 /// What faces call the kind of a request that erases without a release.
 pub(crate) const ERASE: &str = "erase";
@@ -44,6 +45,9 @@ pub struct Served {
     /// The certificate, or the entry of an erasure; canonical JSON.
     #[serde(skip)]
     pub certificate: String,
+    /// The weights that were published, as [`weights`](crate::weights()) tells them; none where nothing was.
+    #[serde(skip)]
+    pub weights: Option<Weights>,
     /// Private: work done and what was measured. It follows from the model before, is told once to
     /// whoever asked for the request and stored nowhere; none for a request served before.
     pub work: Option<Work>,

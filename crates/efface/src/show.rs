@@ -13,13 +13,34 @@ use crate::error::{Code, Error, Result};
 /// # Errors
 /// When the text is no certificate.
 pub fn show(text: &str) -> Result<Page> {
+    Ok(match read(text)? {
+        Entry::Erasure(e) => certificate::erasure(&e, invalid(text, &e.chain, &e.signature)),
+        Entry::Certificate(c) => certificate::page(&c, invalid(text, &c.chain, &c.signature)),
+    })
+}
+
+/// Whether a text has the form of a certificate or of an erasure's entry, which says nothing of its truth.
+///
+/// # Errors
+/// When it has not.
+pub fn check_form(text: &str) -> Result<()> {
+    read(text).map(drop)
+}
+
+enum Entry {
+    Certificate(Box<Certificate>),
+    Erasure(Box<Erasure>),
+}
+
+fn read(text: &str) -> Result<Entry> {
     let refused = |error: String| Error::input(Code::Certificate, error);
-    if Erasure::is_one(text) {
-        let e = Erasure::parse(text).map_err(|error| refused(error.to_string()))?;
-        return Ok(certificate::erasure(&e, invalid(text, &e.chain, &e.signature)));
-    }
-    let c = Certificate::parse(text).map_err(|error| refused(error.to_string()))?;
-    Ok(certificate::page(&c, invalid(text, &c.chain, &c.signature)))
+    Ok(if Erasure::is_one(text) {
+        let read = Erasure::parse(text).map_err(|error| refused(error.to_string()))?;
+        Entry::Erasure(Box::new(read))
+    } else {
+        let read = Certificate::parse(text).map_err(|error| refused(error.to_string()))?;
+        Entry::Certificate(Box::new(read))
+    })
 }
 
 /// Why a text is not what was signed, if it is not.

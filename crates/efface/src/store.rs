@@ -18,6 +18,7 @@ use crate::ledger::Tally;
 use crate::mechanism::{of, prepares_point};
 use crate::plan::Plan;
 use crate::rows::block_rows;
+use crate::weights::Published;
 
 /// How often a vault that another program has is tried again.
 const TRY: Duration = Duration::from_millis(50);
@@ -99,13 +100,6 @@ pub(crate) struct Current {
     is_spent: bool,
 }
 
-/// The model that is published now.
-pub(crate) struct Published {
-    pub(crate) salt: [u8; 32],
-    pub(crate) digest: [u8; 32],
-    pub(crate) weights: Vec<f64>,
-}
-
 impl Current {
     /// Reads it.
     pub(crate) fn of(vault: &Vault) -> Result<Self> {
@@ -141,8 +135,7 @@ impl Current {
         let genesis = vault.genesis()?;
         let plan = Plan::read(&genesis.config_json)?;
         let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
-        let tally = Tally::of(vault, &genesis.public_key)?;
-        let latest = tally.newest(vault, &genesis)?;
+        let (tally, latest) = Tally::with_newest(vault, &genesis)?;
         let planned = plan.is_that_of(&latest)?
             && of(plan.mechanism).is_of(&plan, &latest.event)
             && given_of(&latest.event) == plan.given.as_ref()

@@ -305,7 +305,7 @@ impl<'a> Walk<'a> {
     }
 
     fn check(&mut self, entry: &LedgerEntry<'_>) -> std::result::Result<String, Fault> {
-        let LedgerEntry { index, kind, json, hash: stored } = *entry;
+        let LedgerEntry { index, kind, json, hash: stored, .. } = *entry;
         let document: Value =
             serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))?;
         let hash = document_hash(&document).map_err(|error| error.to_string())?;

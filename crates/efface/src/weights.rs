@@ -1,15 +1,18 @@
-//! The published weights, for use in the process that asks.
-
-use std::path::Path;
+//! The weights that a model publishes, and what is needed to use them.
 
 use efface_formats::FeatureNames;
-use efface_vault::Vault;
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, Task, Trunk};
 use crate::source::schema_of;
-use crate::store::{Current, Published, open_for_reading};
+
+/// Weights as they are published.
+pub(crate) struct Published {
+    pub(crate) salt: [u8; 32],
+    pub(crate) digest: [u8; 32],
+    pub(crate) weights: Vec<f64>,
+}
 
 /// The published model of a vault.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,30 +95,6 @@ impl Weights {
     }
 }
 
-/// The weights, to predict with in this process.
-///
-/// The ledger notes nothing: [`export`](crate::export()) is for copies that leave.
-///
-/// # Errors
-/// A vault that cannot be read.
-pub fn weights(path: &Path) -> Result<Weights> {
-    let vault = open_for_reading(path)?;
-    let current = Current::of(&vault)?;
-    published(&vault, &current)
-}
-
-/// As [`weights`], of a vault that is open.
-pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
-    let vault_id = &current.genesis.vault_id;
-    described(
-        &current.plan,
-        vault_id,
-        current.version,
-        current.published()?,
-        vault.checked_count()?,
-    )
-}
-
 /// What is told of a model about so many `records`; `plan` has its statistics.
 pub(crate) fn described(
     plan: &Plan,
@@ -188,14 +167,6 @@ pub(crate) fn described(
         coef: parts.coef,
         intercept: parts.intercept,
     })
-}
-
-/// The plan of a model: everything that was fixed when it was first trained.
-///
-/// # Errors
-/// A vault that cannot be read.
-pub fn plan(path: &Path) -> Result<Plan> {
-    Ok(Current::of(&open_for_reading(path)?)?.plan)
 }
 
 /// Coefficients and intercepts apart: outputs x features, and outputs.

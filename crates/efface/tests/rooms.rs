@@ -32,15 +32,15 @@ const ROOMS: &[(&str, &str)] = &[
         "efface-vault",
         "difference name range_lock stored wipe lock error in_order spare keyring checksum column connection \
          raw_file writeback schema block hot_journal sweep vault straight transaction unlock ledger model \
-         place stamp position record scan request tally tombstone creation damage identity index copy insert",
+         place stamp position record scan heads request tally tombstone creation damage identity index copy insert",
     ),
     ("efface-page", "model number html text words certificate figure"),
     (
         "efface",
         "digest mechanism_name error arithmetic account leaving seal settings show head plan bounds \
-         predictor encode naming shape start rows source context listed mechanism random gradient_sums \
+         predictor encode naming shape start rows source weights context listed mechanism random gradient_sums \
          table notice margins partitioned raw planner resolve outcome ledger checks store audit_sample \
-         predict serve status sums trunk verify weights add erase export prepare refresh simulation \
+         predict serve status sums trunk verify published add erase export prepare refresh simulation \
          exact_copy train verify_ledger copies delete examine report salvage",
     ),
     ("efface-lab", "audit trial attack reproduce"),

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import _engine
+
+# The published weights as the engine tells them: `coef`, `intercept`, and the rest as JSON.
+Weights = tuple[NDArray[np.float64], NDArray[np.float64], str]
+
+# What the engine answers a request: what was served as JSON, the text of its entry, and the weights
+# where some were published.
+Answer = tuple[str, str, "Weights | None"]
+
+# A function of the engine that serves requests.
+Request = Callable[..., Answer]
 
 
 @dataclass(frozen=True)
@@ -84,11 +97,16 @@ class Entry(ABC):
         self._text = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
         self._check_kind()
         # The engine's parser is the one that decides what an entry is.
-        self._page, self._card = _engine.show(self._text)
+        _engine.check_form(self._text)
 
     @abstractmethod
     def _check_kind(self) -> None:
         """Refuse an entry of another kind."""
+
+    @cached_property
+    def _shown(self) -> tuple[str, str]:
+        """As plain text, and as HTML for a notebook."""
+        return _engine.show(self._text)
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -172,7 +190,7 @@ class Entry(ABC):
         return self._text
 
     def _repr_html_(self) -> str:
-        return self._card
+        return self._shown[1]
 
     def __eq__(self, other: object) -> bool:
         return self._text == other._text if isinstance(other, type(self)) else NotImplemented

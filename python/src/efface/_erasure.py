@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ._entry import Entry, is_erasure, number
+from ._entry import Answer, Entry, is_erasure, number
 from ._errors import InputError, ModelWithdrawn
 from ._notices import Notice, warn_of
 from .certificate import Certificate
@@ -59,15 +59,15 @@ class Erasure(Entry):
         return int(self._document["model"]["version"])
 
     def __str__(self) -> str:
-        return self._page
+        return self._shown[0]
 
     def __repr__(self) -> str:
         return f"<efface.Erasure {self.index}: model version {self.version} withdrawn>"
 
 
-def answered(answer: tuple[str, str]) -> Any:
+def answered(answer: Answer) -> Any:
     """Return an answer to an erasure: its entry, or what says that the records went before."""
-    served, text = answer
+    served, text, _ = answer
     warn_of(map(Notice._of, json.loads(served)["notices"]))
     return Erasure(text) if is_erasure(text) else Certificate(text)
 

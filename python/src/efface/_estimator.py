@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _engine, _face, _rows
 from ._around import limits_of_calls
+from ._entry import Request
 from ._erasure import Erasure, Withdrawn, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
 from ._extract import agreed, check_same, limits_of, training_of
@@ -35,8 +36,6 @@ from .vault import Receipt, Vault
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-Request = Callable[..., tuple[str, str]]
 
 
 class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
@@ -187,7 +186,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             self._precision, self._weighted = precision, read.weights is not None
             self.certificates_: list[Certificate] = []
             self.receipt_ = Receipt._of(answer)
-            self._catch_up(self.receipt_.certificate)
+            self._catch_up(self.receipt_.certificate, answer[2])
         except BaseException:
             home.discard()
             raise
@@ -536,7 +535,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
                     *rows, home.path, home.key, **names, request_id=request_id, **beside
                 )
                 self.receipt_ = Receipt._of(answer)
-                self._catch_up(self.receipt_.certificate)
+                self._catch_up(self.receipt_.certificate, answer[2])
             except BaseException:
                 # An interrupt may come when the vault has moved on already.
                 with suppress(Error):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from sklearn.utils.validation import check_is_fitted
 
-from ._entry import Check, Verdict
+from ._entry import Check, Verdict, Weights
 from ._erasure import Withdrawn
 from ._errors import ModelWithdrawn, StaleModelWarning, warn
 from ._published import Published
@@ -120,19 +120,18 @@ class Following(ABC):
             if isinstance(known, Published):
                 self._forget_records(known)
 
-    def _catch_up(self, latest: Certificate | None = None) -> None:
-        """Take over what the vault has published, by whomever; `latest` is our own."""
-        published = self._orient(Published.of(self._home.weights()))
+    def _catch_up(self, latest: Certificate | None = None, weights: Weights | None = None) -> None:
+        """Take over what the vault has published, by whomever; `latest` and `weights` are ours."""
+        follows = latest is not None and latest.index == self._last + 1
+        if weights is None or not follows:
+            weights = self._home.weights()
+        published = self._orient(Published.of(weights))
         known = getattr(self, "_published", None)
         if isinstance(known, Withdrawn):
             known = None
         if self._last >= 0 and known is not None and known.version == published.version:
             return
-        if (
-            latest is not None
-            and latest.version == published.version
-            and latest.index == self._last + 1
-        ):
+        if latest is not None and follows and latest.version == published.version:
             new, last = [latest], latest.index
         else:
             vault = Vault(self._home.path, key=self._home.key)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine
+from ._entry import Weights
 from ._errors import InputError
 from ._frames import columns_of
 from ._notices import Notice, warn_of
@@ -42,7 +43,7 @@ class Published:
     order: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, weights: tuple[NDArray[np.float64], NDArray[np.float64], str]) -> Published:
+    def of(cls, weights: Weights) -> Published:
         """Take them as the engine tells them."""
         coef, intercept, text = weights
         facts = json.loads(text)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _engine
+from ._entry import Answer, Weights
 from ._errors import (
     Error,
     InputError,
@@ -162,10 +163,11 @@ class Home:
         """Whether the vault is removed automatically."""
         return self.unsaved or self._folder is not None
 
-    def weights(self) -> tuple[Any, Any, str]:
+    def weights(self) -> Weights:
         """Return the published weights, as the engine tells them."""
         model = self._model
-        return _engine.weights(self.path) if model is None else model.weights()
+        published = None if model is None else model.answer[2]
+        return published or _engine.weights(self.path)
 
     def _make_vault(self) -> None:
         """Make the folder of what is unsaved, and the vault and its key in it."""
@@ -320,7 +322,7 @@ def _named_in(folder: Path) -> tuple[Path, Path]:
 
 def trained(
     rows: _engine.Table, settings: str, *, size: int, memory: str | None, **others: Any
-) -> tuple[Home, tuple[str, str]]:
+) -> tuple[Home, Answer]:
     """Train a model whose rows have so many bytes, roughly; its home and the engine's answer.
 
     It is in the memory of the process where that has room and `memory` sets no limit, else in a

@@ -188,7 +188,7 @@ class Certificate(Entry):
 
     def page(self) -> str:
         """Return all that the certificate says, as a page of plain text."""
-        return self._page
+        return self._shown[0]
 
     def __str__(self) -> str:
         lines = [repr(self).strip("<>")]

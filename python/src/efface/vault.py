@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _engine
-from ._entry import Verdict
+from ._entry import Answer, Request, Verdict
 from ._erasure import Erasure, answered
 from ._errors import InputError, UnknownRecord
 from ._notices import Notice, warn_of
@@ -62,7 +62,7 @@ class Receipt:
     skipped: tuple[str, ...] = ()
 
     @classmethod
-    def _of(cls, answer: tuple[str, str]) -> Receipt:
+    def _of(cls, answer: Answer) -> Receipt:
         served = json.loads(answer[0])
         return cls(
             certificate=Certificate(answer[1]),
@@ -253,7 +253,7 @@ class Vault:
 
     def _delete(
         self, request: dict[str, Any], request_id: str | None, told: dict[str, Any]
-    ) -> tuple[str, str]:
+    ) -> Answer:
         return _engine.delete(self.path, self._key_file(), **request, request_id=request_id, **told)
 
     def erase(
@@ -400,7 +400,7 @@ class Vault:
 
     def _bring(
         self,
-        request: Callable[..., tuple[str, str]],
+        request: Request,
         X: Any,
         y: Any,
         named: dict[str, Any],

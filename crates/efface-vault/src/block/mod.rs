@@ -102,16 +102,17 @@ pub struct Name<'a> {
     pub version: u64,
 }
 
-/// The head of a block, which has the names of its rows, without their features.
+/// The head of a block, which has the names of its rows, without their features. It is the one that was
+/// stored once it has been checked: those that [`Vault::scan_heads`](crate::Vault::scan_heads) shows are.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub struct BlockHead {
     first: i64,
     bytes: Vec<u8>,
     stored: [u8; STORED],
     layout: Layout,
 }
 
-impl Head {
+impl BlockHead {
     /// A head as it was read, with the bytes of the block's features. `None` if its parts are not
     /// within their bounds.
     pub(crate) fn parse(
@@ -134,15 +135,37 @@ impl Head {
         self.layout.slots
     }
 
+    /// How many rows are present.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.layout.count(&self.bytes)
+    }
+
+    /// Whether no row is present.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Who the row of a number is, if it is present.
     pub(crate) fn name(&self, record: RecordId) -> Option<Name<'_>> {
         let slot = slot_in(&self.layout, &self.bytes, self.first, record)?;
         self.layout.name(&self.bytes, slot)
     }
 
-    /// Whether it is as it was stored.
-    pub(crate) fn check(&self, checksums: &Checksums) -> bool {
-        checksums.block(self.first, &self.bytes).stored == self.stored
+    /// The rows that are present, in the order of their numbers.
+    pub fn rows(&self) -> impl Iterator<Item = (RecordId, Name<'_>)> {
+        let present = |slot: &usize| self.layout.is_present(&self.bytes, *slot);
+        (0..self.layout.slots).filter(present).filter_map(|slot| {
+            let number = RecordId::new(self.first + slot as i64);
+            Some((number, self.layout.name(&self.bytes, slot)?))
+        })
+    }
+
+    /// Its share of the sum over all blocks; none if it is not as it was stored.
+    pub(crate) fn check(&self, checksums: &Checksums) -> Option<u128> {
+        let checksum = checksums.block(self.first, &self.bytes);
+        (checksum.stored == self.stored).then_some(checksum.share)
     }
 }
 

@@ -69,7 +69,7 @@ fn three_thousand_entries_are_given_back_and_take_little_room() {
         .unwrap();
     let whole: i64 = sql.query_row("SELECT COUNT(*) FROM whole", [], |row| row.get(0)).unwrap();
     assert!(most < 400, "{most}");
-    assert_eq!(whole, 2700 / 64 + 300 / 64);
+    assert_eq!(whole, 2700 / 16 + 300 / 16);
 }
 
 /// Reading an entry looks at no more than those of its kind since the last one stored whole.

@@ -176,10 +176,12 @@ fn rows_in_a_vault_that_should_have_left_are_found() {
     let mut rows =
         RowStore::Vault.open(Access::Changing(&mut transaction), &plan, &leaving).unwrap();
     assert_eq!(rows.check().unwrap_err().code(), Code::Damaged);
+    assert_eq!(rows.check_names().unwrap_err().code(), Code::Damaged);
     assert_eq!(rows.data().unwrap_err().code(), Code::Damaged);
     let found = rows.find_ids(&["id-2"]).unwrap().found;
     rows.erase(&found, &mut |_| Ok(())).unwrap();
     rows.check().unwrap();
+    rows.check_names().unwrap();
     assert_eq!(firsts(rows.data().unwrap()), [0, 1, 3, 4, 5]);
 }
 

@@ -346,6 +346,21 @@ impl<'a, 'v> InVault<'a, 'v> {
         Self { read: Read::filled(read), ..Self::of(access, plan, leaving) }
     }
 
+    /// Those that leave, where some do and no pass has looked for them yet.
+    fn to_look_for(&self) -> Option<&Leaving> {
+        let looked = self.read.get().is_some() || self.looked.get();
+        let agrees = self.resident.is_some_and(Resident::agrees);
+        self.leaving.filter(|leaving| !(looked || agrees || leaving.is_empty()))
+    }
+
+    /// Whether to go on after so many rows were read.
+    fn go_on(&self, rows: u64) -> std::result::Result<(), Stopped> {
+        match self.asked {
+            Some(asked) if asked(rows).is_break() => Err(Stopped(Error::interrupted())),
+            _ => Ok(()),
+        }
+    }
+
     /// Forgets what was found of the rows before they change.
     fn changed(&mut self) {
         self.read.leave();
@@ -400,10 +415,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
     ) -> Result<()> {
         let (mut missed, mut rows_read) = (0, 0);
-        let named = |block: &RowBlock| {
-            let Some(leaving) = leaving.filter(|leaving| !leaving.is_empty()) else { return 0 };
-            block.names().filter(|row| leaving.has(row)).count() as u64
-        };
+        let named = |block: &RowBlock| leaving.map_or(0, |leaving| leaving.among(block.names()));
         let scanned = self.access.vault().scan_blocks(
             ahead,
             |block, before| {
@@ -413,9 +425,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             |(count, seen, made)| {
                 missed += count;
                 rows_read += seen;
-                if self.asked.is_some_and(|asked| asked(rows_read).is_break()) {
-                    return Err(Stopped(Error::interrupted()));
-                }
+                self.go_on(rows_read)?;
                 take(made)
             },
         );
@@ -550,14 +560,27 @@ impl Rows for InVault<'_, '_> {
     /// That each is as it was stored, and none one of those that leave; passed over where none leave,
     /// and where all were read already.
     fn check(&self) -> Result<()> {
-        let read = self.read.get().is_some() || self.looked.get();
-        if read || self.leaving.is_none_or(Leaving::is_empty) {
-            return Ok(());
-        }
-        if self.resident.is_some_and(Resident::agrees) {
+        if self.to_look_for().is_none() {
             return Ok(());
         }
         self.each_block(self.leaving, |_| Ok(()), Ok)?;
+        self.agree()
+    }
+
+    /// The same of the heads of blocks, which have all of a row but its features.
+    fn check_names(&self) -> Result<()> {
+        let Some(leaving) = self.to_look_for() else { return Ok(()) };
+        let (mut missed, mut rows_read) = (0, 0);
+        let scanned = self.access.vault().scan_heads(
+            |head| (leaving.among(head.rows().map(|(_, row)| row)), head.len() as u64),
+            |(count, seen)| {
+                missed += count;
+                rows_read += seen;
+                self.go_on(rows_read)
+            },
+        );
+        scanned.map_err(|Stopped(error)| error)?;
+        leaving.none_missed(missed)?;
         self.agree()
     }
 }

@@ -73,6 +73,7 @@ pub(crate) fn replay(
         head: hex::encode(current.head.hash),
         claims,
         certificate: text,
+        weights: None,
         work: None,
         preprocessing: Vec::new(),
         notices: vec![Notice::new(NoticeCode::ServedBefore, "served before; nothing was changed")],

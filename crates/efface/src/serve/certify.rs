@@ -21,6 +21,7 @@ use crate::outcome::{Served, Work};
 use crate::plan::{PLACE, Plan};
 use crate::seal::sealed;
 use crate::store::Current;
+use crate::weights::{Published, described};
 
 /// What such a certificate says.
 pub(crate) const MOVED: &str = "this vault is not where it last served requests: releases made \
@@ -54,9 +55,9 @@ pub(crate) fn certify(
     context: &mut Context<'_>,
 ) -> Result<Certified> {
     context.report(Progress::Storing)?;
-    let weights = release_bytes(plan, &released.weights)?;
+    let bytes = release_bytes(plan, &released.weights)?;
     let salt = context.random()?;
-    let digest = digest_of(&salt, &weights);
+    let digest = digest_of(&salt, &bytes);
     let version = current.map_or(FIRST, |current| current.version + 1);
     let index = current.map_or(0, |current| current.head.index + 1);
     let previous = current.map(|current| current.head.hash);
@@ -124,6 +125,7 @@ pub(crate) fn certify(
     let document = serde_json::to_value(&certificate)
         .map_err(|error| Error::storage(Code::Certificate, error.to_string()))?;
     let (text, hash) = sealed(document, context.keyring)?;
+    let published = Published { salt, digest, weights: released.weights };
     let served = Served {
         request_id: effect.named.id.clone(),
         kind: effect.kind.name().to_owned(),
@@ -136,12 +138,13 @@ pub(crate) fn certify(
         head: hash,
         claims,
         certificate: text,
+        weights: Some(described(plan, vault_id, version, &published, effect.remaining)?),
         work: Some(work),
         preprocessing: Vec::new(),
         notices: notices(plan, effect),
     };
     let kept = released.kept.map(|kept| kept.to_bytes());
-    Ok(Certified { served, model: StoredModel { version, weights, salt, digest }, kept })
+    Ok(Certified { served, model: StoredModel { version, weights: bytes, salt, digest }, kept })
 }
 
 /// Version of a new model.

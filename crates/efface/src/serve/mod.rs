@@ -231,7 +231,7 @@ pub(crate) fn serve(
     effect.removed.wipe_all()?;
     effect.holders = rows.holders()?;
     effect.remaining = remaining as u64;
-    rows.check()?;
+    rows.check_names()?;
     drop(rows);
     effect.erased = anew.then_some(current.tally.withdrawn.unwrap_or(0));
     let deleted = effect.erased.unwrap_or(effect.deleted_since.len() as u64);

@@ -9,7 +9,6 @@ use zeroize::Zeroize;
 
 use super::{First, Learnt, free_name, parts_apart};
 use crate::context::Context;
-use crate::encode::released;
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::outcome::Served;
@@ -18,8 +17,6 @@ use crate::rows::{Access, InVault, Records, RowStore, Rows};
 use crate::serve::FIRST;
 use crate::settings::Settings;
 use crate::source::Source;
-use crate::store::Published;
-use crate::weights::{Weights, described};
 
 /// As [`train`](super::train()), without a vault: certified, but on no disk.
 ///
@@ -83,19 +80,6 @@ impl Unsaved {
     #[must_use]
     pub fn is_saved(&self) -> bool {
         self.records.is_none()
-    }
-
-    /// The weights, as [`weights`](crate::weights()) of the vault will tell them.
-    ///
-    /// # Errors
-    /// None that a saved model would not have.
-    pub fn weights(&self) -> Result<Weights> {
-        let Learnt { genesis, effect, certified } = &self.learnt;
-        let model = &certified.model;
-        // As a vault has them, so that nothing differs when there is one.
-        let (plan, weights) = released(&model.weights, Plan::read(&genesis.config_json)?)?;
-        let published = Published { salt: model.salt, digest: model.digest, weights };
-        described(&plan, &genesis.vault_id, model.version, &published, effect.remaining)
     }
 
     /// Makes the vault at `output`, with the keys of the training. It appears under its name whole or

@@ -55,7 +55,7 @@ fn a_model_that_is_saved_later_is_the_one_that_was_saved_at_once() {
         let first = other.run(|c| train(&source, given.clone(), &at_once, c)).unwrap();
 
         let mut model = unsaved(&world, given);
-        let before = model.weights().unwrap();
+        let before = model.served().weights.clone().unwrap();
         let vault = world.path("model.efface");
         assert_eq!(model.served().preprocessing, first.preprocessing, "{what}");
         assert_eq!(model.served().notices, first.notices, "{what}");
@@ -63,6 +63,7 @@ fn a_model_that_is_saved_later_is_the_one_that_was_saved_at_once() {
         assert_eq!(&saved, model.served(), "{what}");
         assert_eq!(weights(&vault).unwrap(), before, "{what}");
         assert_eq!(before, weights(&at_once).unwrap(), "{what}");
+        assert_eq!(first.weights.as_ref(), Some(&before), "{what}");
         assert_eq!(certificate(&vault, "latest").unwrap(), saved.certificate, "{what}");
         assert!(saved.certificate.contains(LIMIT), "{what}");
         assert!(!first.certificate.contains(LIMIT), "{what}");
@@ -71,6 +72,7 @@ fn a_model_that_is_saved_later_is_the_one_that_was_saved_at_once() {
         other.run(|c| forget(c, &other, "model.efface")).unwrap();
         assert!(!second.certificate.contains(LIMIT), "{what}");
         assert_eq!(second.remaining, 117, "{what}");
+        assert_eq!(second.weights, weights(&vault).ok(), "{what}");
         assert_eq!(weights(&vault).unwrap(), weights(&at_once).unwrap(), "{what}");
         let key = world.keyring.public_key();
         let verdict = verify_whole_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
@@ -91,7 +93,8 @@ fn nothing_is_written_before_it_is_saved() {
     world.table("train.csv", 0, 120, 2);
     let before = listed();
     let model = unsaved(&world, settings("solve", "fitted"));
-    assert!(model.weights().unwrap().coef.iter().any(|weight| *weight != 0.0));
+    let published = model.served().weights.as_ref().unwrap();
+    assert!(published.coef.iter().any(|weight| *weight != 0.0));
     drop(model);
     assert_eq!(listed(), before);
 }
