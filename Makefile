@@ -39,7 +39,7 @@ lint: lint-rust lint-python deny ## formatting, lints, documentation, types, dep
 lint-rust:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps --lib --bin efface
 
 lint-python: $(VENV)/ready
 	$(VENV)/bin/ruff check $(PYTHON_FILES)
@@ -99,7 +99,7 @@ wheel: $(VENV)/ready ## build the Python package as a wheel, in dist/
 wheel-venv: wheel ## install the wheel into a fresh environment, dist/venv
 	rm -rf dist/venv
 	$(PYTHON) -m venv dist/venv
-	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
 	dist/venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --find-links dist efface
 
 test-wheel: wheel-venv ## test the wheel in an environment of its own
@@ -130,5 +130,5 @@ miri: ## the kernels' unsafe code under miri, in its AVX2 form (needs a nightly 
 
 $(VENV)/ready: requirements-dev.txt
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
 	touch $@

@@ -1,6 +1,6 @@
 """`UnlearningClassifier` beside scikit-learn's `LogisticRegression`: fitting, and forgetting.
 
-    EFFACE_DATA=... python3 benches/estimators.py [sst] [mnist] [a9a] [million]
+    EFFACE_DATA=... python3 benches/estimators.py [sst] [mnist] [a9a] [tenth] [million] [wide]
 
 prints a Markdown table for each data set: the same rows, the same lambda, sums divided by the first
 n, no intercept. efface is timed as users call it: `fit`, which leaves the model in memory, `save`,
@@ -114,18 +114,20 @@ def a9a() -> Table:
     return Table("a9a, sparse", x, y, norm * (1 + 1e-6), *part("a9a.t.gz"))
 
 
-def million() -> Table:
+def normal(rows: int, columns: int) -> Table:
     rng = np.random.default_rng(1)
-    w = rng.normal(size=100)
+    w = rng.normal(size=columns)
 
     def part(n: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        x = rng.standard_normal(size=(n, 100), dtype=np.float32)
+        x = rng.standard_normal(size=(n, columns), dtype=np.float32)
         y = (x @ w + rng.logistic(size=n) > 0).astype(np.int64)
         return unit(x), y
 
-    return Table(
-        "1,000,000 x 100, normal rows of unit length", *part(1_000_000), 1.0, *part(20_000)
-    )
+    return Table("normal rows of unit length", *part(rows), 1.0, *part(20_000))
+
+
+def million() -> Table:
+    return normal(1_000_000, 100)
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -227,7 +229,14 @@ def theirs(table: Table, solver: str, tol: float, kind: str) -> None:
 
 
 def main(names: list[str]) -> None:
-    makers = {"sst": sst, "mnist": mnist, "a9a": a9a, "million": million}
+    makers: dict[str, Callable[[], Table]] = {
+        "sst": sst,
+        "mnist": mnist,
+        "a9a": a9a,
+        "tenth": partial(normal, 100_000, 100),
+        "million": million,
+        "wide": partial(normal, 200_000, 512),
+    }
     if "EFFACE_DATA" not in os.environ:
         sys.exit("`EFFACE_DATA` must name the folder of public data sets, got nothing")
     if unknown := [name for name in names if name not in makers]:
