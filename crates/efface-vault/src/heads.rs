@@ -10,6 +10,7 @@ use crate::block::BlockHead;
 use crate::in_order::{WINDOW_BYTES, in_order_within};
 use crate::record::{Columns, HEAD_COLUMNS, StoredHead};
 use crate::stored::{Found, RecordId};
+use crate::straight::HeadsAhead;
 use crate::{ReadError, StoreFault, Vault};
 
 impl Vault {
@@ -74,7 +75,9 @@ impl Vault {
         let sql = format!("SELECT {HEAD_COLUMNS} FROM block ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
+        let mut ahead = HeadsAhead::of(self);
         let read = || {
+            ahead.go_on();
             let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
             let (columns, features) = Columns::read_head(row).map_err(ReadError::from)?;
             Ok(Some((columns.bytes(), (columns, features))))

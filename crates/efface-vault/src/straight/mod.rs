@@ -38,6 +38,9 @@ const DEPTH: usize = 20;
 const AHEAD: u64 = 8 << 20;
 const STEP: u64 = 2 << 20;
 
+/// Heads that the system is asked to read ahead of the one that is shown.
+const HEADS: usize = 256;
+
 /// Where the features of a block are in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chain {
@@ -103,6 +106,14 @@ impl<'v> Chains<'v> {
         }
     }
 
+    /// The chain of the block after the one that was found last.
+    fn next(&mut self) -> Option<Chain> {
+        while self.leaf.is_empty() {
+            self.descend()?;
+        }
+        self.leaf.pop()
+    }
+
     /// Looks at one more page; none where there is none, or it is not as expected.
     fn descend(&mut self) -> Option<()> {
         let (number, depth) = self.waiting.pop()?;
@@ -129,6 +140,10 @@ impl<'v> Chains<'v> {
                 self.waiting.push((be32(page, 8).ok()?, depth + 1));
                 for at in (0..cells).rev() {
                     self.waiting.push((be32(page, cell(12, at)?).ok()?, depth + 1));
+                }
+                for (child, _) in self.waiting.iter().rev().take(cells + 1) {
+                    let at = offset(*child)?;
+                    will_need(self.file, at..at + PAGE as u64);
                 }
             }
             Kind::TableLeaf => {
@@ -191,6 +206,38 @@ fn stored_length(serial: u64) -> Option<usize> {
         10 | 11 => return None,
         _ => usize::try_from((serial - 12) / 2).ok()?,
     })
+}
+
+/// Has the system read the heads of blocks ahead of who asks SQLite for one after another: on a disk that
+/// nothing is cached of, each would be waited for.
+pub(crate) struct HeadsAhead<'v> {
+    chains: Option<Chains<'v>>,
+    shown: usize,
+    asked: usize,
+}
+
+impl<'v> HeadsAhead<'v> {
+    pub(crate) fn of(vault: &'v Vault) -> Self {
+        Self { chains: vault.chains(), shown: 0, asked: 0 }
+    }
+
+    /// One more is shown.
+    pub(crate) fn go_on(&mut self) {
+        self.shown += 1;
+        let Some(chains) = &mut self.chains else { return };
+        while self.asked < self.shown + HEADS {
+            let Some(chain) = chains.next() else {
+                self.chains = None;
+                return;
+            };
+            self.asked += 1;
+            // The leaf has the rest.
+            let pages = chain.features.start.saturating_sub(chain.local.1).div_ceil(LINKED);
+            if let Some(at) = offset(chain.overflow).filter(|_| pages > 0) {
+                will_need(chains.file, at..at + (pages * PAGE) as u64);
+            }
+        }
+    }
 }
 
 impl Chain {
@@ -286,6 +333,7 @@ fn read(_: &File, _: u64, _: &mut [u8]) -> Option<()> {
     None
 }
 
+/// Has the system read these bytes, of which there must be some: none would mean all of the file.
 #[cfg(target_os = "linux")]
 fn will_need(file: &File, bytes: Range<u64>) {
     use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
