@@ -39,7 +39,7 @@ lint: lint-rust lint-python deny ## formatting, lints, documentation, types, dep
 lint-rust:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps --lib --bin efface
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps --lib
 
 lint-python: $(VENV)/ready
 	$(VENV)/bin/ruff check $(PYTHON_FILES)

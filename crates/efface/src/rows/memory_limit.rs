@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use efface_formats::{Limits, RowBytes};
-use efface_learn::Dataset;
 use efface_learn::objective::{LARGEST_HESSIAN, longest_chunk};
+use efface_learn::{Dataset, DatasetError};
+use efface_matrix::{FillError, PushError};
 use efface_page::number::bytes;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, damaged};
 use crate::plan::Plan;
 
 /// Most memory that an operation should take, rows of the model included (`§memory`).
@@ -171,6 +172,20 @@ impl Memory {
     }
 }
 
+/// What is wrong with stored rows that cannot be put together: they are damaged, unless it is the system that
+/// refused the memory.
+pub(super) fn not_held(error: DatasetError) -> Error {
+    use DatasetError::{Fill, Push};
+    match error {
+        Push(PushError::Memory { .. }) | Fill(FillError::Push(PushError::Memory { .. })) => {
+            Error::refused(Code::Memory, error.to_string()).hint(
+                "free some, or give a smaller `§memory`: rows are then read anew for every pass",
+            )
+        }
+        error => damaged(error),
+    }
+}
+
 /// Units and their bytes.
 const UNITS: [(&str, u64); 10] = [
     ("KiB", 1 << 10),
@@ -310,5 +325,15 @@ mod tests {
         }
         let little = Memory::parse("63MiB").unwrap_err();
         assert!(little.message().contains("at least 64 MiB"), "{}", little.message());
+    }
+
+    #[test]
+    fn memory_that_the_system_refuses_is_no_damage() {
+        let refused = PushError::Memory { bytes: 1 << 40 };
+        for error in [DatasetError::from(refused.clone()), FillError::Push(refused).into()] {
+            assert_eq!(not_held(error).code(), Code::Memory);
+        }
+        let length = PushError::Length { columns: 2, got: 3 };
+        assert_eq!(not_held(length.into()).code(), Code::Damaged);
     }
 }

@@ -6,13 +6,13 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use efface_learn::{Dataset, DatasetError, Filling};
-use efface_matrix::{FillError, PushError};
+use efface_matrix::FillError;
 use efface_vault::RowBlock;
 
-use super::memory_limit::{Gauge, Held};
+use super::memory_limit::{Gauge, Held, not_held};
 use super::{InVault, Keyed, Rows};
 use crate::encode::{decode_dense, split_weight};
-use crate::error::{Code, Error, Result, Stopped, damaged};
+use crate::error::{Error, Result, Stopped, damaged};
 use crate::plan::Plan;
 
 /// Whether rows of a plan are put in their places so.
@@ -22,26 +22,13 @@ pub(super) fn is_placed(plan: &Plan) -> bool {
 
 impl From<DatasetError> for Stopped {
     fn from(error: DatasetError) -> Self {
-        Self(not_put(error))
+        Self(not_held(error))
     }
 }
 
 impl From<FillError> for Stopped {
     fn from(error: FillError) -> Self {
         DatasetError::from(error).into()
-    }
-}
-
-/// Memory that the system refuses is no damage.
-fn not_put(error: DatasetError) -> Error {
-    use DatasetError::{Fill, Push};
-    match error {
-        Push(PushError::Memory { .. }) | Fill(FillError::Push(PushError::Memory { .. })) => {
-            Error::refused(Code::Memory, error.to_string()).hint(
-                "free some, or give a smaller `§memory`: rows are then read anew for every pass",
-            )
-        }
-        error => damaged(error),
     }
 }
 
@@ -67,7 +54,7 @@ impl InVault<'_, '_> {
     pub(super) fn placed(&self) -> Result<Keyed> {
         let (plan, weighted) = (self.plan, self.weighted());
         let filling = Filling::new(self.count()?, plan.columns(), plan.task.targets());
-        let filling = filling.map_err(not_put)?;
+        let filling = filling.map_err(not_held)?;
         let mut keys = Vec::with_capacity(filling.rows());
         let read = |block: RowBlock, before: u64| {
             let (before, rows) = (before as usize, block.len());
@@ -78,7 +65,7 @@ impl InVault<'_, '_> {
             keys.append(&mut own);
             Ok(())
         })?;
-        Ok(Keyed { keys, data: filling.finish().map_err(damaged)? })
+        Ok(Keyed { keys, data: filling.finish().map_err(not_held)? })
     }
 }
 
@@ -151,7 +138,7 @@ impl<'g> Windowed<'g> {
             Some((used, _held)) => Filling::over(used, rows),
             None => Filling::new(rows, self.columns, self.targets),
         };
-        let filling = Arc::new(filling.map_err(not_put)?);
+        let filling = Arc::new(filling.map_err(not_held)?);
         let held = self.gauge.count(filling.bytes());
         open.insert(number, Open { filling: Arc::clone(&filling), held });
         Ok(filling)
@@ -162,7 +149,7 @@ impl<'g> Windowed<'g> {
         drop(self.filling(number)?);
         let Open { filling, held } = lock(&self.open).remove(&number).ok_or_else(changed)?;
         let filling = Arc::into_inner(filling).ok_or_else(changed)?;
-        Ok(Window { number, data: filling.finish().map_err(damaged)?, held })
+        Ok(Window { number, data: filling.finish().map_err(not_held)?, held })
     }
 
     /// Takes a window back once it is summed.

@@ -8,6 +8,7 @@ use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
 use rayon::prelude::*;
 
+use super::memory_limit::not_held;
 use crate::error::{Code, Error, Result, damaged};
 use crate::plan::{Plan, Task};
 
@@ -97,7 +98,7 @@ impl Unprepared {
         for part in made {
             let part = part?;
             all.scaled += part.scaled;
-            all.data.append(part.data).map_err(damaged)?;
+            all.data.append(part.data).map_err(not_held)?;
         }
         Ok(all)
     }
@@ -181,7 +182,7 @@ impl<'a> Encoder<'a> {
             };
             let own = weights.and_then(|weights| weights.get(at));
             let weight = self.weight(own, targets.first().copied().unwrap_or_default());
-            prepared.data.push_several(row, &targets, weight).map_err(damaged)?;
+            prepared.data.push_several(row, &targets, weight).map_err(not_held)?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use efface_vault::{RowBlock, RowSpan};
 use zeroize::Zeroizing;
 
 use super::Keyed;
+use super::memory_limit::not_held;
 use super::names::remove;
 use crate::encode::{decode, split_targets, split_weight};
 use crate::error::{Result, Stopped, damaged};
@@ -166,6 +167,6 @@ impl Decoder {
         } else {
             Row::Dense(&self.values)
         };
-        data.push_several(row, &self.targets, weight).map_err(damaged)
+        data.push_several(row, &self.targets, weight).map_err(not_held)
     }
 }

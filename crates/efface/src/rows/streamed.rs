@@ -10,7 +10,7 @@ use efface_learn::{Dataset, Streamed, SumError};
 use efface_matrix::Matrix;
 use rayon::prelude::*;
 
-use super::memory_limit::{Gauge, Held};
+use super::memory_limit::{Gauge, Held, not_held};
 use super::placed::{Windowed, is_placed};
 use super::prepared::{Encoder, PART};
 use super::stored::Stored;
@@ -214,7 +214,7 @@ impl<'a> Maker<'a> {
         let mut held = Vec::with_capacity(parts.len());
         for part in parts {
             let (data, numbers) = part?;
-            all.append(data).map_err(damaged)?;
+            all.append(data).map_err(not_held)?;
             held.push(numbers);
         }
         take(&all).map_err(Failed::Summing)

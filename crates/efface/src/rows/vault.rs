@@ -11,7 +11,7 @@ use efface_vault::{
     WriteError,
 };
 
-use super::memory_limit::{Memory, Sizes, Windows};
+use super::memory_limit::{Memory, Sizes, Windows, not_held};
 use super::prepared::{Encoder, PART};
 use super::resident::{Read, Resident};
 use super::stored::Stored;
@@ -321,7 +321,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         let mut parts: Vec<_> = parts.into_iter().collect();
         parts.sort_unstable_by_key(|(at, _)| *at);
         for (_, part) in parts {
-            all.data.append(part?).map_err(damaged)?;
+            all.data.append(part?).map_err(not_held)?;
         }
         Ok(all)
     }
