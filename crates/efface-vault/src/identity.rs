@@ -24,6 +24,7 @@ impl Vault {
     /// # Errors
     /// See [`ReadError`]; [`RowFault::Rows`](crate::RowFault::Rows).
     pub fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>, ReadError> {
+        let _state = self.one_state()?;
         let size = self.block_rows()?;
         // By blocks, each of which is read once.
         let mut order: Vec<usize> = (0..records.len()).collect();

@@ -90,6 +90,7 @@ impl Vault {
     pub fn find_ids(&self, ids: &[&str]) -> Result<IdLookup, ReadError> {
         let sql = "SELECT number FROM named WHERE id = ?1";
         let (mut lookup, mut asked) = (IdLookup::default(), HashSet::new());
+        let _state = self.one_state()?;
         for &id in ids.iter().filter(|id| asked.insert(**id)) {
             let number = match Id::of(id) {
                 Id::Text(id) => at_most_one(&self.connection, sql, [id], |row| row.get(0))?,

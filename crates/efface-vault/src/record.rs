@@ -1,15 +1,12 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
-use crate::block::{BlockHead, Builder, Built, Flaw, GROUP, RowBlock};
+use crate::block::{BlockHead, Built, Flaw, GROUP, RowBlock};
 use crate::checksum::Checksums;
 use crate::column::at_most_one;
-use crate::in_order::in_order;
 use crate::schema::FEATURE_BYTES;
 use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Most numbers that a block may have.
 const MOST_ROWS: i64 = 1 << 16;
@@ -138,20 +135,12 @@ impl Stored {
         share.is_some()
     }
 
-    /// Bytes of the block, as far as its parts are within their bounds.
-    fn bytes(&self) -> usize {
-        self.block.as_ref().map_or(0, |block| {
-            let (head, features, _) = block.columns();
-            head.len() + features.len()
-        })
-    }
-
     /// The block, whose parts must be within their bounds and whose rows as they were stored, and its share of
     /// the sum.
-    fn sound(self, checksums: &Checksums) -> Result<(RowBlock, u128), StoreFault> {
+    pub(crate) fn sound(self, checksums: &Checksums) -> Result<(RowBlock, u128), StoreFault> {
         let (first, rows) = (self.first, self.rows);
         let block = self.block.ok_or_else(|| fault(first, rows, &Flaw::Unreadable))?;
-        match block.check(checksums) {
+        match self.share.map_or_else(|| block.check(checksums), Ok) {
             Ok(share) => Ok((block, share)),
             Err(flaw) => Err(fault(first, block.slots() as u64, &flaw).into()),
         }
@@ -204,6 +193,12 @@ impl Vault {
         Ok(read.map(|columns| columns.parse(size)))
     }
 
+    /// The columns of a block's head and the bytes of its features, by the number of its first row.
+    pub(crate) fn head_columns(&self, first: i64) -> Result<Option<(Columns, usize)>, ReadError> {
+        let sql = format!("SELECT {HEAD_COLUMNS} FROM block WHERE first = ?1");
+        at_most_one(&self.connection, &sql, [first], Columns::read_head)
+    }
+
     /// The features of a block, by the number of its first row.
     pub(crate) fn features_of(&self, first: i64) -> Result<Vec<u8>, ReadError> {
         let sql = "SELECT features FROM block WHERE first = ?1";
@@ -219,9 +214,7 @@ impl Vault {
 
     /// The head of a block, checked once the vault is unlocked, by the number of its first row.
     pub(crate) fn head_of(&self, first: i64) -> Result<Option<BlockHead>, ReadError> {
-        let sql = format!("SELECT {HEAD_COLUMNS} FROM block WHERE first = ?1");
-        let read = at_most_one(&self.connection, &sql, [first], Columns::read_head)?;
-        let Some((columns, features)) = read else { return Ok(None) };
+        let Some((columns, features)) = self.head_columns(first)? else { return Ok(None) };
         let stored = columns.parse_head(features, self.block_rows()?);
         Ok(Some(stored.sound(self.checksums.as_ref())?.0))
     }
@@ -304,104 +297,5 @@ impl Transaction<'_> {
         self.execute(sql, (block.first(), block.len() as i64, checksum, head, features))?;
         self.note_rewritten(block.first());
         Ok(())
-    }
-
-    /// Deletes records, and with them the digest of the request that brought them: it is a function
-    /// of their contents. Their bytes are gone from the file when the change is committed. What the
-    /// caller computed from them (caches, its own copies) is the caller's to erase.
-    ///
-    /// # Errors
-    /// [`WriteError::UnknownRecord`] if one is not in the vault or is named twice;
-    /// [`RowFault::Rows`] if one, or one that shares a block with it, is not as it was stored;
-    /// [`RowFault::Index`] if it is not listed under its names.
-    pub fn delete_records(&mut self, records: &[RecordId]) -> Result<(), WriteError> {
-        self.touch()?;
-        let size = self.block_rows()?;
-        let mut going: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
-        for &record in records {
-            if !going.entry(first_of(record.get(), size)).or_default().insert(record.get()) {
-                return self.give_up(WriteError::UnknownRecord { record });
-            }
-        }
-        match self.delete_from(going) {
-            Ok(versions) => self.erase_bodies(Some(&versions)),
-            Err(error) => self.give_up(error),
-        }
-    }
-
-    /// Takes numbers out of the blocks that begin with these: all cores check and make the next blocks while
-    /// one is written. Returns the versions that brought what is gone.
-    fn delete_from(
-        &mut self,
-        going: BTreeMap<i64, BTreeSet<i64>>,
-    ) -> Result<BTreeSet<u64>, WriteError> {
-        let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
-        let (mut versions, mut going) = (BTreeSet::new(), going.into_iter());
-        // Blocks are read between writings, by the same thread.
-        let this = RefCell::new(self);
-        let read = || {
-            let Some((first, numbers)) = going.next() else { return Ok(None) };
-            let stored = this.borrow().stored_block(first)?;
-            let bytes = stored.as_ref().map_or(0, Stored::bytes);
-            Ok(Some((bytes, (stored, numbers))))
-        };
-        let make = |(stored, numbers): (Option<Stored>, BTreeSet<i64>)| {
-            Lessened::of(stored, &numbers, &checksums)
-        };
-        in_order(read, make, |made| {
-            let Lessened { block, share, slots, built } = made?;
-            let mut this = this.borrow_mut();
-            for &slot in &slots {
-                let (number, entry) = (block.first() + slot as i64, block.entry(slot));
-                let gone = || WriteError::UnknownRecord { record: RecordId::new(number) };
-                let entry = entry.ok_or_else(gone)?;
-                versions.insert(entry.version);
-                this.unlist(number, &entry)?;
-            }
-            let old = (block.len() as u64, share);
-            let Some(built) = built else {
-                this.execute("DELETE FROM block WHERE first = ?1", [block.first()])?;
-                this.exchange_block(old, (0, 0));
-                return Ok(());
-            };
-            this.write_block(&built)?;
-            this.exchange_block(old, (built.block.len() as u64, built.share));
-            Ok::<_, WriteError>(())
-        })?;
-        Ok(versions)
-    }
-}
-
-/// A block from which rows are taken.
-struct Lessened {
-    block: RowBlock,
-    /// Its share of the sum over all blocks.
-    share: u128,
-    /// Where those rows are that go.
-    slots: BTreeSet<usize>,
-    /// The block without them; none where no row is left.
-    built: Option<Built>,
-}
-
-impl Lessened {
-    fn of(
-        stored: Option<Stored>,
-        numbers: &BTreeSet<i64>,
-        checksums: &Checksums,
-    ) -> Result<Self, WriteError> {
-        let unknown = |number: &i64| WriteError::UnknownRecord { record: RecordId::new(*number) };
-        let stored = stored.ok_or_else(|| unknown(numbers.first().unwrap_or(&0)))?;
-        let (block, share) = stored.sound(checksums)?;
-        let slot =
-            |number: &i64| block.slot_of(RecordId::new(*number)).ok_or_else(|| unknown(number));
-        let slots: BTreeSet<usize> = numbers.iter().map(slot).collect::<Result<_, _>>()?;
-        let built = if slots.len() == block.len() {
-            None
-        } else {
-            let built = Builder::of(&block, |slot| slots.contains(&slot)).finish(checksums)?;
-            let none = || StoreFault::Damaged("a block with rows has none".into());
-            Some(built.ok_or_else(none)?)
-        };
-        Ok(Self { block, share, slots, built })
     }
 }

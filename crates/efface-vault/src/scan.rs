@@ -3,39 +3,10 @@
 use crate::block::{Flaw, RowBlock};
 use crate::in_order::{WINDOW_BYTES, in_order_within};
 use crate::record::{COLUMNS, Columns, HEAD_COLUMNS, Stored, fault};
-use crate::spare::{Features, Spare};
 use crate::stored::{Found, RecordId, StoredRecord};
-use crate::straight::{Chain, Chains};
+use crate::straight::Wanted;
+use crate::two_steps::{Again, Beginning, Ending};
 use crate::{ReadError, StoreFault, Vault};
-use std::sync::Arc;
-
-/// Features of fewer bytes are not worth reading by themselves.
-const STRAIGHT: usize = 16 << 10;
-
-/// A block of which only the head was read.
-struct Part {
-    columns: Columns,
-    /// Bytes of its features.
-    length: usize,
-    chain: Chain,
-}
-
-/// What is there to work on.
-enum Item {
-    Whole(Columns),
-    Part(Part),
-}
-
-/// What came of it.
-enum Came<T> {
-    Of(T),
-    /// What the file has of the block that begins with this number, after so many rows, is not what SQLite
-    /// has.
-    Again {
-        first: i64,
-        before: u64,
-    },
-}
 
 impl Vault {
     /// Reads every block in the order of numbers, and has `work` done on each by all cores while the next
@@ -68,63 +39,39 @@ impl Vault {
         in_order_within(ahead, read, |columns: Columns| work(columns.parse(size)), take)
     }
 
-    /// The same where each block is checked by `work`: features are read straight from the file, and again
-    /// with SQLite where they are not those of the block's head.
+    /// The same with features that are read straight from the file, and again with SQLite where they are not
+    /// those of the block's head.
     fn each_block_straight<T: Send, E: From<ReadError>>(
         &self,
         ahead: usize,
-        mut chains: Chains<'_>,
+        (mut beginning, ending): (Beginning, Ending),
         work: impl Fn(Stored) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let size = self.block_rows().map_err(E::from)?;
         let sql = format!("SELECT {HEAD_COLUMNS} FROM block ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
-        let (file, spare) = (chains.file(), Arc::new(Spare::default()));
         let mut before = 0;
         let read = || {
             let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
             let (columns, length) = Columns::read_head(row).map_err(ReadError::from)?;
-            let mut columns = columns.after(&mut before);
             let bytes = columns.head.len() + length;
-            let straight = length >= STRAIGHT && !self.rewritten.contains(&columns.first);
-            let chain = chains.find(columns.first).filter(|_| straight);
-            let item = match chain {
-                Some(chain) => Item::Part(Part { columns, length, chain }),
-                None => {
-                    columns.features = self.features_of(columns.first)?.into();
-                    Item::Whole(columns)
+            let begun = beginning.block(self, (columns.after(&mut before), length))?;
+            Ok(Some((bytes, begun)))
+        };
+        in_order_within(
+            ahead,
+            read,
+            |begun| ending.block(begun).map(&work),
+            |came| match came {
+                Ok(made) => take(made),
+                Err(Again { first, before }) => {
+                    let gone = || ReadError::from(rusqlite::Error::QueryReturnedNoRows);
+                    let stored = self.stored_block(first)?.ok_or_else(gone)?;
+                    take(work(Stored { before, ..stored }))
                 }
-            };
-            Ok(Some((bytes, item)))
-        };
-        let checksums = self.checksums.as_ref();
-        let each = |item: Item| {
-            let mut part = match item {
-                Item::Whole(columns) => return Came::Of(work(columns.parse(size))),
-                Item::Part(part) => part,
-            };
-            let (first, before) = (part.columns.first, part.columns.before);
-            let lengths = (part.columns.head.len(), part.length);
-            let Some(features) = part.chain.features(file, lengths, &spare) else {
-                return Came::Again { first, before };
-            };
-            part.columns.features = Features::in_spare(features, &spare);
-            let mut stored = part.columns.parse(size);
-            match checksums {
-                Some(checksums) if stored.holds(checksums) => Came::Of(work(stored)),
-                _ => Came::Again { first, before },
-            }
-        };
-        in_order_within(ahead, read, each, |came| match came {
-            Came::Of(made) => take(made),
-            Came::Again { first, before } => {
-                let gone = || ReadError::from(rusqlite::Error::QueryReturnedNoRows);
-                let stored = self.stored_block(first)?.ok_or_else(gone)?;
-                take(work(Stored { before, ..stored }))
-            }
-        })
+            },
+        )
     }
 
     /// Reads every block in the order of numbers. `read` makes something of each, which comes after so many
@@ -171,8 +118,10 @@ impl Vault {
             found.sum = found.sum.map(|sum| sum.wrapping_add(share));
             take(made)
         };
-        match checksums.and_then(|_| self.chains()) {
-            Some(chains) => self.each_block_straight(ahead, chains, work, take)?,
+        let steps =
+            checksums.map(|checksums| self.in_two_steps(Wanted::All, checksums)).transpose()?;
+        match steps.filter(|(beginning, _)| beginning.is_straight()) {
+            Some(steps) => self.each_block_straight(ahead, steps, work, take)?,
             None => self.each_block_within(ahead, work, take)?,
         }
         let faults = self.tally()?.compare(&found).map_err(StoreFault::from);

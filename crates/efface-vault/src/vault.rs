@@ -17,6 +17,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// KiB of pages that SQLite keeps in memory while they are as they are in the file. A request looks at most
+/// pages once, and the system gives new memory more slowly than it gives what it has of the file again.
+const CACHE: i64 = 2 << 10;
+
 /// Pages that SQLite may keep changed in memory: any number. It must not write the file before the
 /// writer has asked readers to wait.
 const NEVER_SPILL: i64 = i32::MAX as i64;
@@ -105,7 +109,7 @@ impl Vault {
         recover(&path, &file, PATIENCE)?;
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         identify(&connection, &path)?;
-        configure(&connection, "PERSIST", 3, 16 << 10)?;
+        configure(&connection, "PERSIST", 3, CACHE)?;
         connection.pragma_update(None, "cache_spill", NEVER_SPILL)?;
         let access = Access::Writing { file, _lock: Some(lock) };
         let mut vault = Self::of(connection, access, path);
@@ -298,6 +302,13 @@ impl Vault {
             Access::Reading { state } => state,
             Access::Writing { file, .. } => file,
         }
+    }
+
+    /// Until what this returns is dropped, statements see one state of the file, and ask the system for its
+    /// locks once and not each of them; nothing where they do so anyway.
+    pub(crate) fn one_state(&self) -> rusqlite::Result<Option<rusqlite::Transaction<'_>>> {
+        let alone = self.connection.is_autocommit();
+        alone.then(|| self.connection.unchecked_transaction()).transpose()
     }
 
     /// Runs `work` on the file while no other program can write it.

@@ -25,6 +25,7 @@ use crate::sweep::page::{Kind, be16, be32, local_payload, varint};
 use crate::vault::Access;
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Arc;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Bytes of a page, and of those of its payload's chain that it has itself.
@@ -54,13 +55,24 @@ pub(crate) struct Chain {
     features: Range<usize>,
 }
 
-/// The chains of all blocks as the file has them, in the order of their numbers.
+/// Which chains are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// All of them: the system is asked to read ahead.
+    All,
+    /// Few, here and there.
+    Some,
+}
+
+/// The chains of blocks as the file has them, in the order of their numbers. The file must stay open for
+/// longer than this.
 #[derive(Debug)]
-pub(crate) struct Chains<'v> {
-    file: &'v File,
+pub(crate) struct Chains {
+    file: Arc<File>,
     pages: u32,
+    wanted: Wanted,
     /// Pages that are still to be looked at, the next one last.
-    waiting: Vec<(u32, usize)>,
+    waiting: Vec<Waiting>,
     /// Chains of the leaf that was looked at last, the next one last.
     leaf: Vec<Chain>,
     /// Pages looked at: more than there are is a circle.
@@ -69,10 +81,19 @@ pub(crate) struct Chains<'v> {
     asked: u64,
 }
 
-impl<'v> Chains<'v> {
+/// A page that is still to be looked at.
+#[derive(Debug)]
+struct Waiting {
+    page: u32,
+    depth: usize,
+    /// The highest number below it; none where it has all that are left.
+    highest: Option<i64>,
+}
+
+impl Chains {
     /// Those of a vault; none where the system cannot read a file at a place, or the file is not as
     /// expected. Nobody else reads a file in the making, so that all of it can be written first.
-    fn of(vault: &'v Vault) -> Option<Self> {
+    fn of(vault: &Vault, wanted: Wanted) -> Option<Self> {
         if !cfg!(unix) {
             return None;
         }
@@ -81,13 +102,13 @@ impl<'v> Chains<'v> {
         }
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'block'";
         let root: i64 = vault.connection.query_row(sql, [], |row| row.get(0)).ok()?;
-        Self::below(u32::try_from(root).ok()?, vault.raw())
+        Self::below(u32::try_from(root).ok()?, vault.raw(), wanted)
     }
 
-    fn below(root: u32, file: &'v RawFile) -> Option<Self> {
+    fn below(root: u32, file: &RawFile, wanted: Wanted) -> Option<Self> {
         let pages = u32::try_from(file.len().ok()? / u64::from(PAGE_SIZE)).ok()?;
-        let (waiting, leaf) = (vec![(root, 0)], Vec::new());
-        Some(Self { file: file.file().ok()?, pages, waiting, leaf, seen: 0, asked: 0 })
+        let (waiting, leaf) = (vec![Waiting { page: root, depth: 0, highest: None }], Vec::new());
+        Some(Self { file: file.handle()?, pages, wanted, waiting, leaf, seen: 0, asked: 0 })
     }
 
     /// The chain of the block that begins with this number, which is above that of the call before.
@@ -101,9 +122,21 @@ impl<'v> Chains<'v> {
                     return Some(chain);
                 }
                 Some(_) => drop(self.leaf.pop()),
-                None => self.descend()?,
+                None => {
+                    let above =
+                        |waiting: &Waiting| waiting.highest.is_some_and(|last| last < first);
+                    while self.waiting.last().is_some_and(above) {
+                        self.waiting.pop();
+                    }
+                    self.descend()?;
+                }
             }
         }
+    }
+
+    /// What a thread needs to read chains: the file, and how many pages it has.
+    pub(crate) fn file(&self) -> (Arc<File>, u32) {
+        (Arc::clone(&self.file), self.pages)
     }
 
     /// The chain of the block after the one that was found last.
@@ -116,14 +149,14 @@ impl<'v> Chains<'v> {
 
     /// Looks at one more page; none where there is none, or it is not as expected.
     fn descend(&mut self) -> Option<()> {
-        let (number, depth) = self.waiting.pop()?;
+        let Waiting { page: number, depth, .. } = self.waiting.pop()?;
         self.seen += 1;
         if self.seen > self.pages || depth > DEPTH {
             self.waiting.clear();
             return None;
         }
         let mut page = [0; PAGE];
-        read(self.file, offset(number)?, &mut page)?;
+        read(&self.file, offset(number)?, &mut page)?;
         if self.page(number, depth, &page).is_none() {
             self.waiting.clear();
             self.leaf.clear();
@@ -137,13 +170,17 @@ impl<'v> Chains<'v> {
         let cell = |header: usize, cell: usize| be16(page, header + 2 * cell).ok().map(usize::from);
         match kind {
             Kind::TableInterior => {
-                self.waiting.push((be32(page, 8).ok()?, depth + 1));
+                let depth = depth + 1;
+                self.waiting.push(Waiting { page: be32(page, 8).ok()?, depth, highest: None });
                 for at in (0..cells).rev() {
-                    self.waiting.push((be32(page, cell(12, at)?).ok()?, depth + 1));
+                    let cell = cell(12, at)?;
+                    let highest = Some(varint(page, &mut (cell + 4)).ok()?.cast_signed());
+                    self.waiting.push(Waiting { page: be32(page, cell).ok()?, depth, highest });
                 }
-                for (child, _) in self.waiting.iter().rev().take(cells + 1) {
-                    let at = offset(*child)?;
-                    will_need(self.file, at..at + PAGE as u64);
+                let ahead = if self.wanted == Wanted::All { cells + 1 } else { 0 };
+                for child in self.waiting.iter().rev().take(ahead) {
+                    let at = offset(child.page)?;
+                    will_need(&self.file, at..at + PAGE as u64);
                 }
             }
             Kind::TableLeaf => {
@@ -159,13 +196,15 @@ impl<'v> Chains<'v> {
     /// Has the system read ahead from a chain on, as blocks follow one another in a file that was written
     /// in their order.
     fn ask(&mut self, chain: &Chain) {
-        let Some(at) = offset(chain.overflow) else { return };
+        let Some(at) = offset(chain.overflow).filter(|_| self.wanted == Wanted::All) else {
+            return;
+        };
         if at > self.asked || at + 4 * AHEAD < self.asked {
             self.asked = at;
         }
         if self.asked < at + AHEAD {
             let end = (at + AHEAD).next_multiple_of(STEP);
-            will_need(self.file, self.asked..end);
+            will_need(&self.file, self.asked..end);
             self.asked = end;
         }
     }
@@ -210,15 +249,15 @@ fn stored_length(serial: u64) -> Option<usize> {
 
 /// Has the system read the heads of blocks ahead of who asks SQLite for one after another: on a disk that
 /// nothing is cached of, each would be waited for.
-pub(crate) struct HeadsAhead<'v> {
-    chains: Option<Chains<'v>>,
+pub(crate) struct HeadsAhead {
+    chains: Option<Chains>,
     shown: usize,
     asked: usize,
 }
 
-impl<'v> HeadsAhead<'v> {
-    pub(crate) fn of(vault: &'v Vault) -> Self {
-        Self { chains: vault.chains(), shown: 0, asked: 0 }
+impl HeadsAhead {
+    pub(crate) fn of(vault: &Vault) -> Self {
+        Self { chains: vault.chains(Wanted::All), shown: 0, asked: 0 }
     }
 
     /// One more is shown.
@@ -234,7 +273,7 @@ impl<'v> HeadsAhead<'v> {
             // The leaf has the rest.
             let pages = chain.features.start.saturating_sub(chain.local.1).div_ceil(LINKED);
             if let Some(at) = offset(chain.overflow).filter(|_| pages > 0) {
-                will_need(chains.file, at..at + (pages * PAGE) as u64);
+                will_need(&chains.file, at..at + (pages * PAGE) as u64);
             }
         }
     }
@@ -305,16 +344,9 @@ impl Chain {
 }
 
 impl Vault {
-    /// Where the features of all blocks are in the file, where that can be told.
-    pub(crate) fn chains(&self) -> Option<Chains<'_>> {
-        Chains::of(self)
-    }
-}
-
-impl<'v> Chains<'v> {
-    /// What a thread needs to read chains.
-    pub(crate) fn file(&self) -> (&'v File, u32) {
-        (self.file, self.pages)
+    /// Where the features of blocks are in the file, where that can be told.
+    pub(crate) fn chains(&self, wanted: Wanted) -> Option<Chains> {
+        Chains::of(self, wanted)
     }
 }
 

@@ -51,7 +51,7 @@ fn firsts(vault: &Vault) -> Vec<i64> {
 /// How many blocks have features that were read straight and are those that SQLite has, of how many;
 /// none may have others.
 fn read_straight(vault: &Vault) -> (usize, usize) {
-    let mut chains = vault.chains().unwrap();
+    let mut chains = vault.chains(Wanted::All).unwrap();
     let firsts = firsts(vault);
     let mut found = 0;
     for &first in &firsts {
@@ -60,7 +60,8 @@ fn read_straight(vault: &Vault) -> (usize, usize) {
         let head: i64 = vault.connection.query_row(sql, [first], |row| row.get(0)).unwrap();
         let Some(chain) = chains.find(first) else { continue };
         let lengths = (head as usize, expected.len());
-        let read = chain.features(chains.file(), lengths, &Spare::default());
+        let (file, pages) = chains.file();
+        let read = chain.features((&file, pages), lengths, &Spare::default());
         found += usize::from(read.unwrap() == expected);
     }
     (found, firsts.len())
@@ -131,6 +132,55 @@ fn which_blocks_a_change_has_written_is_known_until_it_ends() {
         assert_eq!(vault.rewritten.len(), 0);
         assert_eq!(scanned(&vault).len(), 398);
     }
+}
+
+/// What a change takes out of blocks that are read straight: what it has already written is SQLite's, and a
+/// row that is not as it was stored is not stored again as if it were.
+#[test]
+fn rows_leave_blocks_that_are_as_they_were_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let keyring = keyring(folder.path());
+    let (rows, bytes, block_rows) = (200, 1500, 40);
+    assert!(bytes * block_rows > 16 << 10);
+    let mut vault = vault(folder.path(), &keyring, rows, bytes, block_rows as u32);
+    let mut transaction = vault.begin().unwrap();
+    for gone in [[1, 50], [2, 51]] {
+        transaction.delete_records(&gone.map(RecordId::new)).unwrap();
+    }
+    transaction.commit().unwrap();
+    let rest = (0..rows).map(|at| (at as i64 + 1, row(at, bytes)));
+    let rest: Vec<_> = rest.filter(|(number, _)| ![1, 2, 50, 51].contains(number)).collect();
+    assert_eq!(scanned(&vault), rest);
+    drop(vault);
+
+    // A byte of row 100, which stays.
+    let path = folder.path().join("m.efface");
+    let contents = std::fs::read(&path).unwrap();
+    let whole = row(99, bytes);
+    // Where no page ends within it, and long enough that no other row has the same.
+    let (at, byte) = whole
+        .windows(1100)
+        .find_map(|part| {
+            let at = contents.windows(part.len()).position(|window| window == part)?;
+            Some((at as u64, part[0]))
+        })
+        .unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.write_all_at(&[byte ^ 1], at).unwrap();
+    let mut vault = Vault::open(&path).unwrap();
+    vault.unlock(&keyring).unwrap();
+    let refused = vault.begin().unwrap().delete_records(&[RecordId::new(85)]).unwrap_err();
+    let (first, last) = (RecordId::new(97), RecordId::new(104));
+    let expected = crate::StoreFault::from(crate::RowFault::Rows { first, last }).to_string();
+    assert_eq!(refused.to_string(), expected);
+    file.write_all_at(&[byte], at).unwrap();
+    drop(vault);
+    let mut vault = Vault::open(&path).unwrap();
+    vault.unlock(&keyring).unwrap();
+    let mut transaction = vault.begin().unwrap();
+    transaction.delete_records(&[RecordId::new(85)]).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(scanned(&vault).len(), rest.len() - 1);
 }
 
 /// Whatever a byte of the file is: what is read is right, or refused.

@@ -1,0 +1,101 @@
+//! Blocks of which SQLite reads the heads, and whoever works on them the features.
+
+use crate::checksum::Checksums;
+use crate::record::{Columns, Stored};
+use crate::spare::{Features, Spare};
+use crate::straight::{Chain, Chains, Wanted};
+use crate::{ReadError, Vault};
+use std::fs::File;
+use std::sync::Arc;
+
+/// Features of fewer bytes are not worth reading by themselves.
+const STRAIGHT: usize = 16 << 10;
+
+/// A block as far as the thread has read it that asks SQLite.
+pub(crate) enum Begun {
+    Whole(Columns),
+    Part(Part),
+}
+
+/// A block of which only the head was read.
+pub(crate) struct Part {
+    columns: Columns,
+    /// Bytes of its features.
+    length: usize,
+    chain: Chain,
+}
+
+/// What the file has of the block that begins with this number, after so many rows, is not what SQLite has.
+pub(crate) struct Again {
+    pub(crate) first: i64,
+    pub(crate) before: u64,
+}
+
+/// Begins to read blocks, in the order of their numbers.
+pub(crate) struct Beginning {
+    chains: Option<Chains>,
+}
+
+/// Reads what is left of them, on any core.
+pub(crate) struct Ending {
+    file: Option<(Arc<File>, u32)>,
+    spare: Arc<Spare>,
+    checksums: Checksums,
+    size: i64,
+}
+
+impl Vault {
+    /// What reads blocks in two steps. All of each is asked of SQLite where the file cannot be read beside it.
+    pub(crate) fn in_two_steps(
+        &self,
+        wanted: Wanted,
+        checksums: &Checksums,
+    ) -> Result<(Beginning, Ending), ReadError> {
+        let (chains, size) = (self.chains(wanted), self.block_rows()?);
+        let file = chains.as_ref().map(Chains::file);
+        let (spare, checksums) = (Arc::default(), checksums.clone());
+        Ok((Beginning { chains }, Ending { file, spare, checksums, size }))
+    }
+}
+
+impl Beginning {
+    /// Whether features are read straight from the file.
+    pub(crate) fn is_straight(&self) -> bool {
+        self.chains.is_some()
+    }
+
+    /// A block of which the columns of the head were read, with so many bytes of features.
+    pub(crate) fn block(
+        &mut self,
+        vault: &Vault,
+        (mut columns, length): (Columns, usize),
+    ) -> Result<Begun, ReadError> {
+        let straight = length >= STRAIGHT && !vault.rewritten.contains(&columns.first);
+        let chain = self.chains.as_mut().and_then(|chains| chains.find(columns.first));
+        Ok(match chain.filter(|_| straight) {
+            Some(chain) => Begun::Part(Part { columns, length, chain }),
+            None => {
+                columns.features = vault.features_of(columns.first)?.into();
+                Begun::Whole(columns)
+            }
+        })
+    }
+}
+
+impl Ending {
+    /// The block; one whose features were read here is as it was stored, and its share of the sum is known.
+    pub(crate) fn block(&self, begun: Begun) -> Result<Stored, Again> {
+        let Part { mut columns, length, chain } = match begun {
+            Begun::Whole(columns) => return Ok(columns.parse(self.size)),
+            Begun::Part(part) => part,
+        };
+        let again = Again { first: columns.first, before: columns.before };
+        let lengths = (columns.head.len(), length);
+        let read =
+            |(file, pages): &(Arc<File>, u32)| chain.features((file, *pages), lengths, &self.spare);
+        let Some(features) = self.file.as_ref().and_then(read) else { return Err(again) };
+        columns.features = Features::in_spare(features, &self.spare);
+        let mut stored = columns.parse(self.size);
+        if stored.holds(&self.checksums) { Ok(stored) } else { Err(again) }
+    }
+}
