@@ -21,6 +21,8 @@ pub use last_resort::{accelerated_steps, newton_steps};
 pub use run::{Progress, Watch, unwatched};
 pub use work::{Work, hessian_in_passes, most_work, usual_work};
 
+use work::blocks_in_passes;
+
 use serde::{Deserialize, Serialize};
 
 use crate::constants::{Constants, Summation};
@@ -196,21 +198,25 @@ pub enum SolveError {
 ///
 /// Forming a Hessian costs about as much as P/10 gradient passes (it is bound by arithmetic, a pass
 /// by memory), and Newton forms one to five; L-BFGS makes about sqrt(L/m) passes. So Newton when
-/// 3 P/10 <= sqrt(L/m) + 20 and P <= [`LARGEST_HESSIAN`]. Of C classes the blocks that couple none cost
-/// as much as d/10 passes, P = C d, and are formed two or three times: so `NewtonCg` when
-/// 3 d/10 + 100 <= sqrt(L/m)/4 and d <= [`LARGEST_HESSIAN`].
+/// 3 P/10 <= sqrt(L/m) + 20 and P <= [`LARGEST_HESSIAN`]. Of C classes, P = C d, L-BFGS makes about
+/// C sqrt(L/m)/6 passes, and `NewtonCg` what is worth about d/14 + 20 with the blocks that couple no
+/// classes: so `NewtonCg` where that is less and Newton is not worth it, whose factor can be kept, and
+/// d <= [`LARGEST_HESSIAN`].
 #[must_use]
 pub fn cheapest(constants: &Constants) -> Solver {
-    let parameters = constants.parameters();
-    let condition = constants.total_smoothness() / constants.strong_convexity();
-    let worth = 3.0 * hessian_in_passes(parameters) <= condition.sqrt() + 20.0;
-    if worth && parameters <= LARGEST_HESSIAN {
+    let (parameters, classes) = (constants.parameters(), constants.loss().outputs());
+    let root = root_of_condition(constants);
+    if 3.0 * hessian_in_passes(parameters) <= root + 20.0 && parameters <= LARGEST_HESSIAN {
         return Solver::Newton;
     }
-    let outputs = constants.loss().outputs();
-    let cols = parameters / outputs.max(1);
-    let worth = 3.0 * hessian_in_passes(cols) + 100.0 <= 0.25 * condition.sqrt();
-    if outputs > 1 && worth && cols <= LARGEST_HESSIAN { Solver::NewtonCg } else { Solver::Lbfgs }
+    let formed = classes > 1 && parameters / classes <= LARGEST_HESSIAN;
+    let fewer = blocks_in_passes(constants) < classes as f64 * root / 6.0;
+    if formed && fewer { Solver::NewtonCg } else { Solver::Lbfgs }
+}
+
+/// sqrt(L/m).
+fn root_of_condition(constants: &Constants) -> f64 {
+    (constants.total_smoothness() / constants.strong_convexity()).sqrt()
 }
 
 /// Refuses a distance that sums made so cannot certify: m tau < 2 times the public slack.

@@ -2,7 +2,10 @@
 
 use super::last_resort::Caps;
 use super::run::needs_twice;
-use super::{Solver, Stopping, cheapest, lbfgs, line_search, newton, newton_cg, sufficient_steps};
+use super::{
+    Solver, Stopping, cheapest, lbfgs, line_search, newton, newton_cg, root_of_condition,
+    sufficient_steps,
+};
 use crate::constants::Constants;
 use crate::outward;
 
@@ -22,6 +25,13 @@ pub struct Work {
 #[must_use]
 pub fn hessian_in_passes(parameters: usize) -> f64 {
     parameters as f64 / 10.0
+}
+
+/// What Newton with conjugate gradients usually takes for a loss of several classes, in gradient passes:
+/// the blocks of classes, d/17 passes for each time that they are formed, and products.
+pub(super) fn blocks_in_passes(constants: &Constants) -> f64 {
+    let cols = constants.parameters() / constants.loss().outputs().max(1);
+    cols as f64 / 14.0 + 20.0
 }
 
 impl Work {
@@ -89,10 +99,9 @@ pub fn usual_work(
     stopping: Stopping,
     start_distance: f64,
 ) -> Work {
-    let (l, m) = (constants.total_smoothness(), constants.strong_convexity());
     // Decimal digits by which the distance must shrink.
     let digits = (start_distance / stopping.distance).log10().max(0.0);
-    let root = (l / m).sqrt();
+    let root = root_of_condition(constants);
     match chosen(constants, solver) {
         Solver::Newton => {
             let hessians = (1.0 + (digits / 2.0).floor()).min(4.0);
@@ -102,7 +111,12 @@ pub fn usual_work(
         }
         Solver::NewtonCg => {
             let directions = 2.0 + (digits / 2.0).floor();
-            let products = (directions * (1.0 + 0.4 * root.sqrt())).ceil() as u64;
+            let each = match constants.loss().outputs() {
+                1 => 1.0 + 0.4 * root.sqrt(),
+                // Of which blocks of classes are some.
+                _ => blocks_in_passes(constants) / 2.0,
+            };
+            let products = (directions * each).ceil() as u64;
             Work { passes: 1 + directions as u64, hessians: 0, products }
         }
         Solver::Lbfgs => {
@@ -110,7 +124,7 @@ pub fn usual_work(
             Work { passes: passes as u64, hessians: 0, products: 0 }
         }
         _ => {
-            let target = m * stopping.distance;
+            let target = constants.strong_convexity() * stopping.distance;
             let passes = 1 + sufficient_steps(constants, start_distance, 2.0 * target);
             Work { passes, hessians: 0, products: 0 }
         }
