@@ -96,7 +96,11 @@ pub fn effort(passes: u64, hessians: u64, products: u64) -> String {
     match (hessians, products) {
         (0, 0) => passes,
         (0, products) => format!("{passes}, {}", counted(products, "product", "products")),
-        (hessians, _) => format!("{passes}, {}", counted(hessians, "Hessian", "Hessians")),
+        (hessians, products) => {
+            let formed = format!("{passes}, {}", counted(hessians, "Hessian", "Hessians"));
+            // Newton makes one with each Hessian, conjugate gradients make more.
+            if products <= hessians { formed } else { format!("{formed}, {products} products") }
+        }
     }
 }
 

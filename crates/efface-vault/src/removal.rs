@@ -18,8 +18,9 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`WriteError::UnknownRecord`] if one is not in the vault or is named twice;
-    /// [`RowFault::Rows`] if one, or one that shares a block with it, is not as it was stored;
-    /// [`RowFault::Index`] if it is not listed under its names.
+    /// [`RowFault::Rows`](crate::RowFault::Rows) if one, or one that shares a block with it, is not as it was
+    /// stored;
+    /// [`RowFault::Index`](crate::RowFault::Index) if it is not listed under its names.
     pub fn delete_records(&mut self, records: &[RecordId]) -> Result<(), WriteError> {
         self.touch()?;
         let size = self.block_rows()?;
@@ -43,7 +44,7 @@ impl Transaction<'_> {
     ) -> Result<BTreeSet<u64>, WriteError> {
         let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
         let (mut versions, mut going) = (BTreeSet::new(), going.into_iter());
-        let (mut beginning, ending) = self.in_two_steps(Wanted::Some, &checksums)?;
+        let (mut beginning, ending) = self.in_two_steps(Wanted::Few, &checksums)?;
         // Blocks are read between writings, by the same thread.
         let this = RefCell::new(self);
         let read = || {

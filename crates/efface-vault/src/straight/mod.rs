@@ -60,8 +60,8 @@ pub(crate) struct Chain {
 pub(crate) enum Wanted {
     /// All of them: the system is asked to read ahead.
     All,
-    /// Few, here and there.
-    Some,
+    /// Some, here and there.
+    Few,
 }
 
 /// The chains of blocks as the file has them, in the order of their numbers. The file must stay open for
