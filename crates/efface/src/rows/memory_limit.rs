@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use efface_formats::{Limits, RowBytes};
 use efface_learn::objective::{LARGEST_HESSIAN, longest_chunk};
+use efface_learn::solver::{Solver, cheapest};
 use efface_learn::{Dataset, DatasetError};
 use efface_matrix::{FillError, PushError};
 use efface_page::number::bytes;
 
 use crate::error::{Code, Error, Result, damaged};
-use crate::plan::Plan;
+use crate::plan::{Plan, Schedule};
 
 /// Most memory that an operation should take, rows of the model included (`§memory`).
 ///
@@ -71,12 +72,13 @@ impl Memory {
     }
 
     /// What is left for rows beside what a solver of the plan's model keeps: some tens of vectors of
-    /// weights, and where a Hessian is formed a few matrices.
-    fn for_rows_of(self, plan: &Plan) -> usize {
+    /// weights, and where a Hessian or its blocks of classes are formed a few matrices.
+    pub(super) fn for_rows_of(self, plan: &Plan) -> usize {
         let weights = plan.parameters();
         let order = if weights <= LARGEST_HESSIAN { weights } else { 0 };
         let solver = order.saturating_mul(order).saturating_mul(8 * 6);
         let solver = solver.saturating_add(weights.saturating_mul(8 * 64));
+        let solver = solver.saturating_add(bytes_of_blocks(plan));
         let solver = if self.beside == 0 { 0 } else { solver };
         self.total.saturating_sub(self.beside).saturating_sub(solver)
     }
@@ -170,6 +172,24 @@ impl Memory {
              rows anew for every pass",
         )
     }
+}
+
+/// What the blocks of classes take that conjugate gradients are preconditioned by: those at hand, those that are
+/// formed in their place, and a few matrices while they are; nothing where the plan's solver forms none.
+fn bytes_of_blocks(plan: &Plan) -> usize {
+    let (Schedule::Output(output), Ok(constants)) = (&plan.schedule, plan.constants()) else {
+        return 0;
+    };
+    let solver = match output.solver {
+        Solver::Automatic => cheapest(&constants),
+        named => named,
+    };
+    let classes = constants.loss().outputs();
+    let cols = constants.parameters() / classes.max(1);
+    if solver != Solver::NewtonCg || classes < 2 || cols > LARGEST_HESSIAN {
+        return 0;
+    }
+    (cols * cols).saturating_mul(8 * (2 * classes + 6))
 }
 
 /// What is wrong with stored rows that cannot be put together: they are damaged, unless it is the system that

@@ -21,19 +21,24 @@ fn plan() -> Plan {
 }
 
 fn plan_of(records: usize) -> Plan {
+    plan_by(records, (COLUMNS, 2), Settings::default())
+}
+
+/// A plan for so many records of so many columns and classes.
+fn plan_by(records: usize, (columns, classes): (usize, usize), settings: Settings) -> Plan {
     let shape = Shape {
         records: records as u64,
         parts: 1,
-        features: COLUMNS as u32 - 1,
+        features: columns as u32 - 1,
         names: None,
-        classes: vec!["0".into(), "1".into()],
+        classes: (0..classes).map(|class| class.to_string()).collect(),
         classes_given: true,
         ids: false,
         subjects: false,
         people: None,
         weights: None,
     };
-    let choices = Choices::new(Settings::default()).unwrap();
+    let choices = Choices::new(settings).unwrap();
     let mut plan = Plan::resolve(&choices, &facts_of_parts(&shape, &choices).unwrap()).unwrap();
     plan.in_parts = false;
     plan
@@ -74,6 +79,22 @@ fn both(with: impl Fn(&Vault, &Plan, Memory, usize)) {
         let vault = vault(folder.path(), &plan, &data);
         with(&vault, &plan, Memory::for_rows(little), data.rows());
     }
+}
+
+/// Conjugate gradients form a block for each class, which rows may not have the memory of.
+#[test]
+fn blocks_of_classes_count_against_the_limit() {
+    let left = |solver: &str| {
+        let settings = Settings {
+            loss: Some("softmax".into()),
+            lambda: Some(1e-4),
+            solver: Some(solver.into()),
+            ..Settings::default()
+        };
+        Memory::of(1 << 30).unwrap().for_rows_of(&plan_by(ROWS, (785, 10), settings))
+    };
+    assert_eq!(left("lbfgs") - left("newton-cg"), 785 * 785 * 8 * (2 * 10 + 6));
+    assert_eq!(left("automatic"), left("newton-cg"));
 }
 
 /// A vault of these rows.
