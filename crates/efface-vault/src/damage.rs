@@ -7,6 +7,7 @@
 
 use crate::block::{Builder, Flaw, GROUP, RowBlock};
 use crate::record::{Stored, begins_at};
+use crate::rewrite::Changed;
 use crate::stored::{Found, Tally};
 use crate::vault::integrity;
 use crate::{
@@ -203,10 +204,8 @@ impl Transaction<'_> {
         }
         for (first, kept) in changed {
             match kept {
-                Some(built) => self.write_block(&built)?,
-                None => {
-                    self.execute("DELETE FROM block WHERE first = ?1", [first])?;
-                }
+                Some(built) => self.write_block(&built, &Changed::All)?,
+                None => self.drop_block(first)?,
             }
         }
         self.list_anew()?;

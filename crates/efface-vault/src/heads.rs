@@ -8,7 +8,7 @@
 
 use crate::block::BlockHead;
 use crate::in_order::{WINDOW_BYTES, in_order_within};
-use crate::record::{Columns, HEAD_COLUMNS, StoredHead};
+use crate::record::{Columns, HEADS, StoredHead};
 use crate::stored::{Found, RecordId};
 use crate::straight::HeadsAhead;
 use crate::{ReadError, StoreFault, Vault};
@@ -72,17 +72,17 @@ impl Vault {
         take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let size = self.block_rows().map_err(E::from)?;
-        let sql = format!("SELECT {HEAD_COLUMNS} FROM block ORDER BY first");
+        let sql = format!("{HEADS} ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
         let mut ahead = HeadsAhead::of(self);
         let read = || {
             ahead.go_on();
             let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
-            let (columns, features) = Columns::read_head(row).map_err(ReadError::from)?;
-            Ok(Some((columns.bytes(), (columns, features))))
+            let columns = Columns::read_head(row).map_err(ReadError::from)?;
+            Ok(Some((columns.bytes(), columns)))
         };
-        let head = |(columns, features): (Columns, usize)| work(columns.parse_head(features, size));
+        let head = |columns: Columns| work(columns.parse_head(size));
         in_order_within(WINDOW_BYTES, read, head, take)
     }
 }

@@ -5,7 +5,7 @@ use crate::block::{Entry, Name};
 use crate::column::{at_most_one, unsigned};
 use crate::error::is_duplicate;
 use crate::name::{Id, row_id};
-use crate::schema::ROWS;
+use crate::schema::{NO_BLOCK, ROWS};
 use crate::stored::RecordId;
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 use std::collections::HashSet;
@@ -169,6 +169,12 @@ impl Vault {
         Ok(expected.next().is_none())
     }
 
+    /// Whether there are features of which no block has the head.
+    pub(crate) fn has_loose_features(&self) -> Result<bool, ReadError> {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM content WHERE {NO_BLOCK})");
+        Ok(self.connection.query_row(&sql, [], |row| row.get(0))?)
+    }
+
     /// What the rows themselves say of their names.
     fn listing(&self) -> Result<Listing, ReadError> {
         let mut listing = Listing::default();
@@ -312,6 +318,7 @@ impl Transaction<'_> {
             self.execute(&format!("DELETE FROM {table}"), [])?;
         }
         self.execute("REINDEX block_size", [])?;
+        self.execute(&format!("DELETE FROM content WHERE {NO_BLOCK}"), [])?;
         let listing = self.listing()?;
         match self.list(listing) {
             Err(WriteError::DuplicateId { .. }) => {

@@ -80,6 +80,7 @@ mod raw_file;
 mod record;
 mod removal;
 mod request;
+mod rewrite;
 mod scan;
 mod schema;
 mod spare;

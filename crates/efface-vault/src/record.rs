@@ -1,21 +1,24 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
-use crate::block::{BlockHead, Built, Flaw, GROUP, RowBlock};
+use crate::block::{BlockHead, Flaw, GROUP, RowBlock};
 use crate::checksum::Checksums;
 use crate::column::at_most_one;
 use crate::schema::FEATURE_BYTES;
 use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
-use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
+use crate::{ReadError, RowFault, StoreFault, Vault};
 
 /// Most numbers that a block may have.
 const MOST_ROWS: i64 = 1 << 16;
 
-/// The columns of a block, in the order that [`Stored::read`] expects.
-pub(crate) const COLUMNS: &str = "first, rows, checksum, head, features";
+// Not by the index, whose errors would stop a look at what is wrong.
 
-/// The same of its head, in the order that [`Columns::read_head`] expects.
-pub(crate) const HEAD_COLUMNS: &str = "first, rows, checksum, head, length(features)";
+/// Blocks, in the columns that [`Columns::read`] expects.
+pub(crate) const BLOCKS: &str = "SELECT block.first, rows, bytes, checksum, head, features \
+                                 FROM block NOT INDEXED LEFT JOIN content USING (first)";
+
+/// Their heads, in the columns that [`Columns::read_head`] expects.
+pub(crate) const HEADS: &str = "SELECT first, rows, bytes, checksum, head FROM block NOT INDEXED";
 
 /// A block as it is in the file.
 pub(crate) struct Stored {
@@ -32,36 +35,33 @@ pub(crate) struct Stored {
 pub(crate) struct Columns {
     pub(crate) first: i64,
     rows: u64,
+    /// Bytes that its features should have.
+    pub(crate) length: usize,
     checksum: Vec<u8>,
     pub(crate) head: Vec<u8>,
-    pub(crate) features: Features,
+    /// None where they were not read, or are not there.
+    pub(crate) features: Option<Features>,
     /// Rows of the blocks before it, where these were counted.
     pub(crate) before: u64,
 }
 
 impl Columns {
     pub(crate) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        let features: Option<Vec<u8>> = row.get(5)?;
+        Ok(Self { features: features.map(Features::from), ..Self::read_head(row)? })
+    }
+
+    /// The same without features.
+    pub(crate) fn read_head(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             first: row.get(0)?,
             rows: row.get::<_, i64>(1)?.unsigned_abs(),
-            checksum: row.get(2)?,
-            head: row.get(3)?,
-            features: row.get::<_, Vec<u8>>(4)?.into(),
+            length: row.get::<_, i64>(2)?.unsigned_abs() as usize,
+            checksum: row.get(3)?,
+            head: row.get(4)?,
+            features: None,
             before: 0,
         })
-    }
-
-    /// The same without features, and how many bytes these are, which stands in their place.
-    pub(crate) fn read_head(row: &rusqlite::Row<'_>) -> rusqlite::Result<(Self, usize)> {
-        let columns = Self {
-            first: row.get(0)?,
-            rows: row.get::<_, i64>(1)?.unsigned_abs(),
-            checksum: row.get(2)?,
-            head: row.get(3)?,
-            features: Vec::new().into(),
-            before: 0,
-        };
-        Ok((columns, row.get::<_, i64>(4)?.unsigned_abs() as usize))
     }
 
     /// The same, after so many rows, which are more for the next.
@@ -73,30 +73,27 @@ impl Columns {
 
     /// Bytes of the block.
     pub(crate) fn bytes(&self) -> usize {
-        self.head.len() + self.features.len()
+        self.head.len().saturating_add(self.length)
     }
 
-    /// The head, if it is where blocks of `size` numbers begin and has no more; so many bytes of features
-    /// were left out.
-    pub(crate) fn parse_head(self, features: usize, size: i64) -> StoredHead {
-        let Self { first, rows, checksum, head, .. } = self;
+    /// The head, if it is where blocks of `size` numbers begin and has no more.
+    pub(crate) fn parse_head(self, size: i64) -> StoredHead {
+        let Self { first, rows, length, checksum, head, .. } = self;
         let head = checksum
             .try_into()
             .ok()
             .filter(|_| begins_at(first, size))
-            .and_then(|stored| BlockHead::parse(first, head, features, stored))
+            .and_then(|stored| BlockHead::parse(first, head, length, stored))
             .filter(|head| head.slots() as i64 <= size);
         StoredHead { first, rows, head }
     }
 
     /// The block, if it is where blocks of `size` numbers begin and has no more.
     pub(crate) fn parse(self, size: i64) -> Stored {
-        let Self { first, rows, checksum, head, features, before } = self;
-        let block = checksum
-            .try_into()
-            .ok()
-            .filter(|_| begins_at(first, size))
-            .and_then(|stored| RowBlock::parse(first, head, features, stored))
+        let Self { first, rows, length, checksum, head, features, before } = self;
+        let block = features
+            .filter(|features| features.len() == length && begins_at(first, size))
+            .and_then(|features| RowBlock::parse(first, head, features, checksum.try_into().ok()?))
             .filter(|block| block.slots() as i64 <= size);
         Stored { first, rows, block, share: None, before }
     }
@@ -187,22 +184,22 @@ impl Vault {
 
     /// A block by the number of its first row.
     pub(crate) fn stored_block(&self, first: i64) -> Result<Option<Stored>, ReadError> {
-        let sql = format!("SELECT {COLUMNS} FROM block WHERE first = ?1");
+        let sql = format!("{BLOCKS} WHERE first = ?1");
         let read = at_most_one(&self.connection, &sql, [first], Columns::read)?;
         let size = self.block_rows()?;
         Ok(read.map(|columns| columns.parse(size)))
     }
 
-    /// The columns of a block's head and the bytes of its features, by the number of its first row.
-    pub(crate) fn head_columns(&self, first: i64) -> Result<Option<(Columns, usize)>, ReadError> {
-        let sql = format!("SELECT {HEAD_COLUMNS} FROM block WHERE first = ?1");
+    /// The columns of a block's head, by the number of its first row.
+    pub(crate) fn head_columns(&self, first: i64) -> Result<Option<Columns>, ReadError> {
+        let sql = format!("{HEADS} WHERE first = ?1");
         at_most_one(&self.connection, &sql, [first], Columns::read_head)
     }
 
     /// The features of a block, by the number of its first row.
-    pub(crate) fn features_of(&self, first: i64) -> Result<Vec<u8>, ReadError> {
-        let sql = "SELECT features FROM block WHERE first = ?1";
-        Ok(self.connection.prepare_cached(sql)?.query_row([first], |row| row.get(0))?)
+    pub(crate) fn features_of(&self, first: i64) -> Result<Option<Vec<u8>>, ReadError> {
+        let sql = "SELECT features FROM content WHERE first = ?1";
+        at_most_one(&self.connection, sql, [first], |row| row.get(0))
     }
 
     /// A block whose parts are within their bounds, by the number of its first row.
@@ -214,8 +211,8 @@ impl Vault {
 
     /// The head of a block, checked once the vault is unlocked, by the number of its first row.
     pub(crate) fn head_of(&self, first: i64) -> Result<Option<BlockHead>, ReadError> {
-        let Some((columns, features)) = self.head_columns(first)? else { return Ok(None) };
-        let stored = columns.parse_head(features, self.block_rows()?);
+        let Some(columns) = self.head_columns(first)? else { return Ok(None) };
+        let stored = columns.parse_head(self.block_rows()?);
         Ok(Some(stored.sound(self.checksums.as_ref())?.0))
     }
 
@@ -283,19 +280,4 @@ pub(crate) fn first_of(record: i64, size: i64) -> i64 {
 /// Whether a block may begin with this number, with room for all of its own.
 pub(crate) fn begins_at(first: i64, size: i64) -> bool {
     first >= 1 && first_of(first, size) == first && first.checked_add(size).is_some()
-}
-
-impl Transaction<'_> {
-    /// Writes a block in the place of the one it was made from.
-    pub(crate) fn write_block(&mut self, built: &Built) -> Result<(), WriteError> {
-        let block = &built.block;
-        let (head, features, checksum) = block.columns();
-        let sql = "INSERT INTO block (first, rows, checksum, head, features) \
-                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (first) DO UPDATE SET \
-                   rows = excluded.rows, checksum = excluded.checksum, \
-                   head = excluded.head, features = excluded.features";
-        self.execute(sql, (block.first(), block.len() as i64, checksum, head, features))?;
-        self.note_rewritten(block.first());
-        Ok(())
-    }
 }

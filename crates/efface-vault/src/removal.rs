@@ -4,6 +4,7 @@ use crate::block::{Builder, Built, RowBlock};
 use crate::checksum::Checksums;
 use crate::in_order::in_order;
 use crate::record::{Stored, first_of};
+use crate::rewrite::Changed;
 use crate::stored::RecordId;
 use crate::straight::Wanted;
 use crate::two_steps::Begun;
@@ -50,11 +51,11 @@ impl Transaction<'_> {
         let read = || {
             let Some((first, numbers)) = going.next() else { return Ok(None) };
             let this = this.borrow();
-            let Some((columns, length)) = this.head_columns(first)? else {
+            let Some(columns) = this.head_columns(first)? else {
                 return Ok(Some((0, (None, numbers))));
             };
-            let bytes = columns.bytes() + length;
-            let begun = beginning.block(&this, (columns, length))?;
+            let bytes = columns.bytes();
+            let begun = beginning.block(&this, columns)?;
             Ok(Some((bytes, (Some(begun), numbers))))
         };
         let make = |(begun, numbers): (Option<Begun>, BTreeSet<i64>)| match begun
@@ -69,7 +70,7 @@ impl Transaction<'_> {
             let made = made.unwrap_or_else(|(again, numbers)| {
                 Lessened::of(this.stored_block(again.first)?, &numbers, &checksums)
             });
-            let Lessened { block, share, slots, built } = made?;
+            let Lessened { block, share, slots, built, changed } = made?;
             for &slot in &slots {
                 let (number, entry) = (block.first() + slot as i64, block.entry(slot));
                 let gone = || WriteError::UnknownRecord { record: RecordId::new(number) };
@@ -79,11 +80,11 @@ impl Transaction<'_> {
             }
             let old = (block.len() as u64, share);
             let Some(built) = built else {
-                this.execute("DELETE FROM block WHERE first = ?1", [block.first()])?;
+                this.drop_block(block.first())?;
                 this.exchange_block(old, (0, 0));
                 return Ok(());
             };
-            this.write_block(&built)?;
+            this.write_block(&built, &changed)?;
             this.exchange_block(old, (built.block.len() as u64, built.share));
             Ok::<_, WriteError>(())
         })?;
@@ -100,6 +101,8 @@ struct Lessened {
     slots: BTreeSet<usize>,
     /// The block without them; none where no row is left.
     built: Option<Built>,
+    /// Where its features are others.
+    changed: Changed,
 }
 
 impl Lessened {
@@ -121,6 +124,7 @@ impl Lessened {
             let none = || StoreFault::Damaged("a block with rows has none".into());
             Some(built.ok_or_else(none)?)
         };
-        Ok(Self { block, share, slots, built })
+        let changed = built.as_ref().map(|built| Changed::between(&block, &built.block));
+        Ok(Self { block, share, slots, built, changed: changed.unwrap_or(Changed::All) })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::block::{Flaw, RowBlock};
 use crate::in_order::{WINDOW_BYTES, in_order_within};
-use crate::record::{COLUMNS, Columns, HEAD_COLUMNS, Stored, fault};
+use crate::record::{BLOCKS, Columns, HEADS, Stored, fault};
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::straight::Wanted;
 use crate::two_steps::{Again, Beginning, Ending};
@@ -27,7 +27,7 @@ impl Vault {
         take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let size = self.block_rows().map_err(E::from)?;
-        let sql = format!("SELECT {COLUMNS} FROM block ORDER BY first");
+        let sql = format!("{BLOCKS} ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
         let mut before = 0;
@@ -48,16 +48,14 @@ impl Vault {
         work: impl Fn(Stored) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let sql = format!("SELECT {HEAD_COLUMNS} FROM block ORDER BY first");
+        let sql = format!("{HEADS} ORDER BY first");
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
         let mut before = 0;
         let read = || {
             let Some(row) = rows.next().map_err(ReadError::from)? else { return Ok(None) };
-            let (columns, length) = Columns::read_head(row).map_err(ReadError::from)?;
-            let bytes = columns.head.len() + length;
-            let begun = beginning.block(self, (columns.after(&mut before), length))?;
-            Ok(Some((bytes, begun)))
+            let columns = Columns::read_head(row).map_err(ReadError::from)?.after(&mut before);
+            Ok(Some((columns.bytes(), beginning.block(self, columns)?)))
         };
         in_order_within(
             ahead,

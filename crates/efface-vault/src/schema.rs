@@ -7,7 +7,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
 
 /// `user_version` of the SQLite header: the version of this format.
-pub(crate) const FORMAT: i32 = 8;
+pub(crate) const FORMAT: i32 = 9;
 
 /// Bytes in a page.
 pub(crate) const PAGE_SIZE: u32 = 4096;
@@ -19,7 +19,7 @@ pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
 
 /// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
 /// changed format.
-const STATEMENTS: [(&str, &str); 18] = [
+const STATEMENTS: [(&str, &str); 19] = [
     (
         "genesis",
         "CREATE TABLE genesis (\
@@ -36,12 +36,19 @@ const STATEMENTS: [(&str, &str); 18] = [
         "CREATE TABLE block (\
          first INTEGER PRIMARY KEY, \
          rows INTEGER NOT NULL, \
+         bytes INTEGER NOT NULL, \
          checksum BLOB NOT NULL, \
-         head BLOB NOT NULL, \
-         features BLOB NOT NULL) STRICT",
+         head BLOB NOT NULL) STRICT",
     ),
     // Counts rows and their bytes: else a page of each block would be read for that.
-    ("block_size", "CREATE INDEX block_size ON block (first, rows, length(features))"),
+    ("block_size", "CREATE INDEX block_size ON block (first, rows, bytes)"),
+    // What most of a vault is, without a column that changes its length when a row leaves.
+    (
+        "content",
+        "CREATE TABLE content (\
+         first INTEGER PRIMARY KEY, \
+         features BLOB NOT NULL) STRICT",
+    ),
     (
         "named",
         "CREATE TABLE named (\
@@ -146,7 +153,10 @@ const STATEMENTS: [(&str, &str); 18] = [
 pub(crate) const ROWS: &str = "SELECT COALESCE(SUM(rows), 0) FROM block";
 
 /// How many bytes of features they have, empty slots of deleted rows included. No block is read for it.
-pub(crate) const FEATURE_BYTES: &str = "SELECT COALESCE(SUM(length(features)), 0) FROM block";
+pub(crate) const FEATURE_BYTES: &str = "SELECT COALESCE(SUM(bytes), 0) FROM block";
+
+/// Where features have no head.
+pub(crate) const NO_BLOCK: &str = "first NOT IN (SELECT first FROM block)";
 
 /// What SQLite adds by itself.
 const AUTOMATIC: [&str; 2] = ["sqlite_autoindex_request_1", "sqlite_autoindex_tombstone_1"];

@@ -20,8 +20,6 @@ pub(crate) enum Begun {
 /// A block of which only the head was read.
 pub(crate) struct Part {
     columns: Columns,
-    /// Bytes of its features.
-    length: usize,
     chain: Chain,
 }
 
@@ -64,18 +62,18 @@ impl Beginning {
         self.chains.is_some()
     }
 
-    /// A block of which the columns of the head were read, with so many bytes of features.
+    /// A block of which the columns of the head were read.
     pub(crate) fn block(
         &mut self,
         vault: &Vault,
-        (mut columns, length): (Columns, usize),
+        mut columns: Columns,
     ) -> Result<Begun, ReadError> {
-        let straight = length >= STRAIGHT && !vault.rewritten.contains(&columns.first);
+        let straight = columns.length >= STRAIGHT && !vault.rewritten.contains(&columns.first);
         let chain = self.chains.as_mut().and_then(|chains| chains.find(columns.first));
         Ok(match chain.filter(|_| straight) {
-            Some(chain) => Begun::Part(Part { columns, length, chain }),
+            Some(chain) => Begun::Part(Part { columns, chain }),
             None => {
-                columns.features = vault.features_of(columns.first)?.into();
+                columns.features = vault.features_of(columns.first)?.map(Features::from);
                 Begun::Whole(columns)
             }
         })
@@ -85,16 +83,16 @@ impl Beginning {
 impl Ending {
     /// The block; one whose features were read here is as it was stored, and its share of the sum is known.
     pub(crate) fn block(&self, begun: Begun) -> Result<Stored, Again> {
-        let Part { mut columns, length, chain } = match begun {
+        let Part { mut columns, chain } = match begun {
             Begun::Whole(columns) => return Ok(columns.parse(self.size)),
             Begun::Part(part) => part,
         };
         let again = Again { first: columns.first, before: columns.before };
-        let lengths = (columns.head.len(), length);
-        let read =
-            |(file, pages): &(Arc<File>, u32)| chain.features((file, *pages), lengths, &self.spare);
+        let read = |(file, pages): &(Arc<File>, u32)| {
+            chain.last_column((file, *pages), columns.length, &self.spare)
+        };
         let Some(features) = self.file.as_ref().and_then(read) else { return Err(again) };
-        columns.features = Features::in_spare(features, &self.spare);
+        columns.features = Some(Features::in_spare(features, &self.spare));
         let mut stored = columns.parse(self.size);
         if stored.holds(&self.checksums) { Ok(stored) } else { Err(again) }
     }

@@ -240,6 +240,9 @@ impl Vault {
                 "the tables of names do not lead to the rows that are there, or lead to others";
             examination.complaints.push(text.into());
         }
+        if examination.complaints.is_empty() && matches!(self.has_loose_features(), Ok(true)) {
+            examination.complaints.push("there are features of rows that no block has".into());
+        }
         Ok(examination)
     }
 

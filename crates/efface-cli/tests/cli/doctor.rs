@@ -68,7 +68,7 @@ fn what_was_interrupted_is_mentioned() {
 #[test]
 fn a_damaged_vault_is_named() {
     for sql in [
-        "UPDATE block SET features = zeroblob(length(features))",
+        "UPDATE content SET features = zeroblob(length(features))",
         "UPDATE block SET rows = rows - 1",
         "UPDATE tally SET mac = zeroblob(32)",
         "UPDATE model SET weights = zeroblob(8)",

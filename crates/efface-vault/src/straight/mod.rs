@@ -42,17 +42,18 @@ const STEP: u64 = 2 << 20;
 /// Heads that the system is asked to read ahead of the one that is shown.
 const HEADS: usize = 256;
 
-/// Where the features of a block are in the file.
+/// Where a row of a table, which begins with its number and ends with its largest column, is in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chain {
-    /// The number of the block's first row.
+    /// Its number.
     pub(crate) first: i64,
-    /// Offset in the file of what of the payload is on the leaf itself, and its bytes.
+    /// Offset in the file of what of the payload is on the leaf itself, and its bytes: all of it where there
+    /// is no chain.
     local: (u64, usize),
     /// First page of the rest.
     overflow: u32,
-    /// The features, as bytes of the payload: its end is theirs.
-    features: Range<usize>,
+    /// The last column, as bytes of the payload: its end is theirs.
+    last: Range<usize>,
 }
 
 /// Which chains are asked for.
@@ -64,8 +65,8 @@ pub(crate) enum Wanted {
     Few,
 }
 
-/// The chains of blocks as the file has them, in the order of their numbers. The file must stay open for
-/// longer than this.
+/// The chains of the rows of a table as the file has them, in the order of their numbers. The file must stay
+/// open for longer than this.
 #[derive(Debug)]
 pub(crate) struct Chains {
     file: Arc<File>,
@@ -93,15 +94,15 @@ struct Waiting {
 impl Chains {
     /// Those of a vault; none where the system cannot read a file at a place, or the file is not as
     /// expected. Nobody else reads a file in the making, so that all of it can be written first.
-    fn of(vault: &Vault, wanted: Wanted) -> Option<Self> {
+    fn of(vault: &Vault, table: &str, wanted: Wanted) -> Option<Self> {
         if !cfg!(unix) {
             return None;
         }
         if matches!(vault.access, Access::Writing { _lock: None, .. }) {
             vault.connection.cache_flush().ok()?;
         }
-        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'block'";
-        let root: i64 = vault.connection.query_row(sql, [], |row| row.get(0)).ok()?;
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        let root: i64 = vault.connection.query_row(sql, [table], |row| row.get(0)).ok()?;
         Self::below(u32::try_from(root).ok()?, vault.raw(), wanted)
     }
 
@@ -185,7 +186,7 @@ impl Chains {
             }
             Kind::TableLeaf => {
                 for at in (0..cells).rev() {
-                    self.leaf.extend(chain(number, page, cell(8, at)?)?);
+                    self.leaf.push(chain(number, page, cell(8, at)?)?);
                 }
             }
             Kind::IndexInterior | Kind::IndexLeaf => return None,
@@ -210,18 +211,14 @@ impl Chains {
     }
 }
 
-/// The chain of a leaf's cell; none where the cell holds all of its payload. Nothing at all where it is
-/// not as expected.
-fn chain(number: u32, page: &[u8], cell: usize) -> Option<Option<Chain>> {
+/// The chain of a leaf's cell; none where it is not as expected.
+fn chain(number: u32, page: &[u8], cell: usize) -> Option<Chain> {
     let mut at = cell;
     let payload = varint(page, &mut at).ok()?;
     let first = varint(page, &mut at).ok()?.cast_signed();
     let local = local_payload(Kind::TableLeaf, page.len() as u64, payload);
     let (payload, local) = (usize::try_from(payload).ok()?, usize::try_from(local).ok()?);
-    if local >= payload {
-        return Some(None);
-    }
-    let overflow = be32(page, at.checked_add(local)?).ok()?;
+    let overflow = if local < payload { be32(page, at.checked_add(local)?).ok()? } else { 0 };
     let mut header = at;
     let length = usize::try_from(varint(page, &mut header).ok()?).ok()?;
     let (end, mut start, mut last) = (at.checked_add(length)?, length, 0);
@@ -229,10 +226,9 @@ fn chain(number: u32, page: &[u8], cell: usize) -> Option<Option<Chain>> {
         last = stored_length(varint(page, &mut header).ok()?)?;
         start = start.checked_add(last)?;
     }
-    // The features are the last column.
-    let features = start.checked_sub(last)?..start;
+    let last = start.checked_sub(last)?..start;
     let local = (offset(number)? + at as u64, local);
-    Some((features.end == payload).then_some(Chain { first, local, overflow, features }))
+    (last.end == payload).then_some(Chain { first, local, overflow, last })
 }
 
 /// Bytes of a value by its serial type.
@@ -257,7 +253,7 @@ pub(crate) struct HeadsAhead {
 
 impl HeadsAhead {
     pub(crate) fn of(vault: &Vault) -> Self {
-        Self { chains: vault.chains(Wanted::All), shown: 0, asked: 0 }
+        Self { chains: Chains::of(vault, "block", Wanted::All), shown: 0, asked: 0 }
     }
 
     /// One more is shown.
@@ -271,7 +267,7 @@ impl HeadsAhead {
             };
             self.asked += 1;
             // The leaf has the rest.
-            let pages = chain.features.start.saturating_sub(chain.local.1).div_ceil(LINKED);
+            let pages = chain.last.end.saturating_sub(chain.local.1).div_ceil(LINKED);
             if let Some(at) = offset(chain.overflow).filter(|_| pages > 0) {
                 will_need(&chains.file, at..at + (pages * PAGE) as u64);
             }
@@ -280,23 +276,17 @@ impl HeadsAhead {
 }
 
 impl Chain {
-    /// The features, `length` bytes that come after a head of so many, in spare memory; none where the file
-    /// has others.
-    pub(crate) fn features(
+    /// The last column, which should have `length` bytes, in spare memory; none where the file has others.
+    pub(crate) fn last_column(
         &self,
         (file, pages): (&File, u32),
-        (head, length): (usize, usize),
+        length: usize,
         spare: &Spare,
     ) -> Option<Vec<u8>> {
-        /// Bytes of the lengths and columns before the head, at most.
-        const BEFORE: usize = 64;
-        let Range { start, end } = self.features.clone();
+        let Range { start, end } = self.last.clone();
         let local = self.local.1;
-        let pages_left = (end - local).div_ceil(LINKED);
-        if self.features.len() != length
-            || start.checked_sub(head)? > BEFORE
-            || pages_left > pages as usize
-        {
+        let pages_left = end.checked_sub(local)?.div_ceil(LINKED);
+        if self.last.len() != length || pages_left > pages as usize {
             return None;
         }
         let needed = PAGE + pages_left * PAGE;
@@ -346,7 +336,7 @@ impl Chain {
 impl Vault {
     /// Where the features of blocks are in the file, where that can be told.
     pub(crate) fn chains(&self, wanted: Wanted) -> Option<Chains> {
-        Chains::of(self, wanted)
+        Chains::of(self, "content", wanted)
     }
 }
 

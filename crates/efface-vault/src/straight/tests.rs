@@ -55,13 +55,10 @@ fn read_straight(vault: &Vault) -> (usize, usize) {
     let firsts = firsts(vault);
     let mut found = 0;
     for &first in &firsts {
-        let expected = vault.features_of(first).unwrap();
-        let sql = "SELECT length(head) FROM block WHERE first = ?1";
-        let head: i64 = vault.connection.query_row(sql, [first], |row| row.get(0)).unwrap();
+        let expected = vault.features_of(first).unwrap().unwrap();
         let Some(chain) = chains.find(first) else { continue };
-        let lengths = (head as usize, expected.len());
         let (file, pages) = chains.file();
-        let read = chain.features((&file, pages), lengths, &Spare::default());
+        let read = chain.last_column((&file, pages), expected.len(), &Spare::default());
         found += usize::from(read.unwrap() == expected);
     }
     (found, firsts.len())

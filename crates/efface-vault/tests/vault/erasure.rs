@@ -233,6 +233,7 @@ fn traces_left_by_another_program_are_found_and_erased() {
     foreign
         .execute_batch(
             "DELETE FROM block WHERE first % 3 = 0;
+             DELETE FROM content WHERE first % 3 = 0;
              DELETE FROM named WHERE ((number - 1) / 16 * 16 + 1) % 3 = 0;
              DELETE FROM owned WHERE ((number - 1) / 16 * 16 + 1) % 3 = 0",
         )

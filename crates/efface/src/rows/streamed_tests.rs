@@ -263,7 +263,7 @@ fn a_damaged_block_ends_the_pass_as_damage() {
     drop(vault(folder.path(), &plan, &data));
     let path = folder.path().join("model");
     let change = rusqlite::Connection::open(&path).unwrap();
-    let sql = "UPDATE block SET features = zeroblob(length(features)) WHERE first = \
+    let sql = "UPDATE content SET features = zeroblob(length(features)) WHERE first = \
                (SELECT max(first) FROM block)";
     assert_eq!(change.execute(sql, []).unwrap(), 1);
     drop(change);

@@ -274,7 +274,7 @@ fn weights_that_are_not_of_the_rows_are_noticed() {
     for (query, check) in [
         (
             // A byte of the first row's target.
-            "UPDATE block SET features = CAST(substr(features, 1, 6) || x'3f' || \
+            "UPDATE content SET features = CAST(substr(features, 1, 6) || x'3f' || \
              substr(features, 8) AS BLOB)",
             "preprocessing",
         ),

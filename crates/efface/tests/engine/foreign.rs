@@ -22,7 +22,7 @@ pub(crate) enum Alteration {
 pub(crate) fn alter(vault: &Path, number: usize, alteration: Alteration) {
     let file = Connection::open(vault).unwrap();
     let (mut head, mut features, mut rows): (Vec<u8>, Vec<u8>, i64) = file
-        .query_row("SELECT head, features, rows FROM block", [], |row| {
+        .query_row("SELECT head, features, rows FROM block JOIN content USING (first)", [], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })
         .unwrap();
@@ -51,6 +51,7 @@ pub(crate) fn alter(vault: &Path, number: usize, alteration: Alteration) {
             head[at..at + to.len()].copy_from_slice(to);
         }
     }
-    let altered = "UPDATE block SET head = ?1, features = ?2, rows = ?3";
-    assert_eq!(file.execute(altered, (head, features, rows)).unwrap(), 1);
+    let altered = "UPDATE block SET head = ?1, rows = ?2";
+    assert_eq!(file.execute(altered, (head, rows)).unwrap(), 1);
+    assert_eq!(file.execute("UPDATE content SET features = ?1", [features]).unwrap(), 1);
 }

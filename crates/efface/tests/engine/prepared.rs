@@ -149,7 +149,7 @@ fn a_point_serves_a_change_of_many_records_without_a_pass() {
     assert_eq!(whole.outcome(), CheckOutcome::Holds, "{whole:?}");
 
     world.run(|s| prepare(&vault, s)).unwrap();
-    let sql = "UPDATE block SET features = CAST(substr(features, 1, length(features) - 4) || \
+    let sql = "UPDATE content SET features = CAST(substr(features, 1, length(features) - 4) || \
                x'0000003f' AS BLOB) WHERE first = (SELECT min(first) FROM block)";
     Connection::open(&vault).unwrap().execute_batch(sql).unwrap();
     let refused = |id: usize| {

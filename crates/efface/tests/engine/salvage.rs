@@ -90,7 +90,14 @@ const CHANGES: [(Change, [u64; 3]); 14] = [
     ((&[(22, Name("who-7who-7", b"who-9who-7"))], ""), [0, 8, 0]),
     ((&[(22, Name("id-21id-22", b"xx-21id-22"))], ""), [0, 8, 0]),
     ((&[(61, Name("id-60", b"\xff\xff-60"))], ""), [3, 8, 0]),
-    ((&[], "DELETE FROM main.block; INSERT INTO main.block SELECT * FROM before.block"), [3, 3, 0]),
+    (
+        (
+            &[],
+            "DELETE FROM main.block; INSERT INTO main.block SELECT * FROM before.block; \
+             DELETE FROM main.content; INSERT INTO main.content SELECT * FROM before.content",
+        ),
+        [3, 3, 0],
+    ),
     ((&[], "UPDATE main.tally SET mac = zeroblob(32)"), [3, 0, 0]),
     ((&[], "DELETE FROM main.tally"), [3, 0, 0]),
     ((&[], "DELETE FROM main.model"), [3, 0, 0]),

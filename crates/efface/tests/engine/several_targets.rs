@@ -240,7 +240,7 @@ fn a_changed_target_is_noticed() {
         // The last byte of a row with declared preprocessing; one of the second target of a raw one.
         let place = if name == "declared" { "length(features)" } else { "12" };
         let query = format!(
-            "UPDATE block SET features = CAST(substr(features, 1, {place} - 1) || x'3d' || \
+            "UPDATE content SET features = CAST(substr(features, 1, {place} - 1) || x'3d' || \
              substr(features, {place} + 1) AS BLOB)"
         );
         assert_eq!(database.execute(&query, []).unwrap(), 1);
