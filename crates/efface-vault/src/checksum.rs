@@ -47,9 +47,10 @@ impl Checksums {
         self.with_features(features, rest, b"group")
     }
 
-    /// The checksum of the features of all rows of a block that begins with this number.
-    pub(crate) fn features(&self, first: i64, features: &[u8]) -> [u8; STORED] {
-        self.with_features(features, &first.to_le_bytes(), b"features")
+    /// The checksum of a segment of the features of a block that begins with this number.
+    pub(crate) fn segment(&self, first: i64, segment: u64, features: &[u8]) -> [u8; STORED] {
+        let place = [first.to_le_bytes(), segment.to_le_bytes()];
+        self.with_features(features, place.as_flattened(), b"segment")
     }
 
     fn with_features(&self, features: &[u8], rest: &[u8], purpose: &[u8]) -> [u8; STORED] {

@@ -7,7 +7,6 @@
 
 use crate::block::{Builder, Flaw, GROUP, RowBlock};
 use crate::record::{Stored, begins_at};
-use crate::rewrite::Changed;
 use crate::stored::{Found, Tally};
 use crate::vault::integrity;
 use crate::{
@@ -47,7 +46,7 @@ impl Vault {
             damaged.extend(walked.damaged());
             sound &= walked.checked.is_ok();
             let Some(block) = &walked.block else { return Ok(()) };
-            for slot in block.present().filter(|&slot| !walked.is_damaged(slot)) {
+            for slot in block.head().present().filter(|&slot| !walked.is_damaged(slot)) {
                 if let Some(entry) = block.entry(slot) {
                     let number = RecordId::new(block.first() + slot as i64);
                     visit(number, entry.record(&mut id))?;
@@ -161,7 +160,7 @@ impl Walked {
         match &self.block {
             None => self.stand_ins().collect(),
             Some(block) => {
-                let slots = block.present().filter(|&slot| self.is_damaged(slot));
+                let slots = block.head().present().filter(|&slot| self.is_damaged(slot));
                 slots.map(|slot| RecordId::new(self.first + slot as i64)).collect()
             }
         }
@@ -204,7 +203,7 @@ impl Transaction<'_> {
         }
         for (first, kept) in changed {
             match kept {
-                Some(built) => self.write_block(&built, &Changed::All)?,
+                Some(built) => self.write_block(&built)?,
                 None => self.drop_block(first)?,
             }
         }

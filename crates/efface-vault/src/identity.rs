@@ -37,7 +37,7 @@ impl Vault {
             if last.as_ref().is_none_or(|head| head.first() != first) {
                 last = self.head_of(first)?;
             }
-            let name = last.as_ref().and_then(|head| head.name(record));
+            let name = last.as_ref().and_then(|head| head.name(head.slot_of(record)?));
             found[at] = name.map(|name| Identity {
                 record,
                 id: name.id.text(&mut String::new()).to_owned(),

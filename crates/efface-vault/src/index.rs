@@ -1,7 +1,7 @@
 //! Which record has which name: tables from ids, positions and subjects to numbers. They hold nothing
 //! that the blocks do not, and are made anew from these where they are damaged.
 
-use crate::block::{Entry, Name};
+use crate::block::Name;
 use crate::column::{at_most_one, unsigned};
 use crate::error::is_duplicate;
 use crate::name::{Id, row_id};
@@ -272,8 +272,8 @@ impl Transaction<'_> {
     }
 
     /// Takes a record off the tables of names.
-    pub(crate) fn unlist(&mut self, number: i64, entry: &Entry<'_>) -> Result<(), WriteError> {
-        match entry.id {
+    pub(crate) fn unlist(&mut self, number: i64, name: &Name<'_>) -> Result<(), WriteError> {
+        match name.id {
             Id::Text(id) => {
                 let sql = "DELETE FROM named WHERE id = ?1 AND number = ?2";
                 if self.execute(sql, (id, number))? != 1 {
@@ -291,7 +291,7 @@ impl Transaction<'_> {
                 self.cut(run, position, position + 1)?;
             }
         }
-        if let Some(subject) = entry.subject {
+        if let Some(subject) = name.subject {
             let sql = "DELETE FROM owned WHERE subject = ?1 AND number = ?2";
             if self.execute(sql, (subject, number))? != 1 {
                 return Err(StoreFault::from(RowFault::Index).into());

@@ -5,7 +5,6 @@ use crate::checksum::Checksums;
 use crate::in_order::{WINDOW_BYTES, in_order};
 use crate::index::Listing;
 use crate::record::first_of;
-use crate::rewrite::Changed;
 use crate::stored::{RecordId, StoredRecord};
 use crate::{StoreFault, Transaction, WriteError};
 use std::cell::Cell;
@@ -130,9 +129,9 @@ impl Transaction<'_> {
         let make = |job: Job| job.make(start, records, &checksums);
         in_order(next, make, |made| {
             let Made { built, old, listing: names } = made?;
-            let (head, features, _) = built.block.columns();
-            bytes.set(head.len() + features.len());
-            self.write_block(&built, &Changed::All)?;
+            let (head, _) = built.block.head().columns();
+            bytes.set(head.len() + built.block.features().len());
+            self.write_block(&built)?;
             self.exchange_block(old, (built.block.len() as u64, built.share));
             if let Some(writeback) = &mut self.writeback {
                 writeback.add(bytes.get()).map_err(StoreFault::from)?;

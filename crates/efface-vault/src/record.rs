@@ -1,12 +1,13 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
-use crate::block::{BlockHead, Flaw, GROUP, RowBlock};
+use crate::block::{AtHand, BlockHead, Flaw, GROUP, RowBlock};
 use crate::checksum::Checksums;
-use crate::column::at_most_one;
+use crate::column::{at_most_one, unsigned};
 use crate::schema::FEATURE_BYTES;
 use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
 use crate::{ReadError, RowFault, StoreFault, Vault};
+use rusqlite::MAIN_DB;
 
 /// Most numbers that a block may have.
 const MOST_ROWS: i64 = 1 << 16;
@@ -74,6 +75,13 @@ impl Columns {
     /// Bytes of the block.
     pub(crate) fn bytes(&self) -> usize {
         self.head.len().saturating_add(self.length)
+    }
+
+    /// A copy without features.
+    pub(crate) fn head_again(&self) -> Self {
+        let Self { first, rows, length, ref checksum, ref head, before, .. } = *self;
+        let (checksum, head) = (checksum.clone(), head.clone());
+        Self { first, rows, length, checksum, head, features: None, before }
     }
 
     /// The head, if it is where blocks of `size` numbers begin and has no more.
@@ -202,13 +210,6 @@ impl Vault {
         at_most_one(&self.connection, sql, [first], |row| row.get(0))
     }
 
-    /// A block whose parts are within their bounds, by the number of its first row.
-    pub(crate) fn block(&self, first: i64) -> Result<Option<RowBlock>, ReadError> {
-        let Some(stored) = self.stored_block(first)? else { return Ok(None) };
-        let unreadable = || StoreFault::from(fault(first, stored.rows, &Flaw::Unreadable));
-        Ok(Some(stored.block.ok_or_else(unreadable)?))
-    }
-
     /// The head of a block, checked once the vault is unlocked, by the number of its first row.
     pub(crate) fn head_of(&self, first: i64) -> Result<Option<BlockHead>, ReadError> {
         let Some(columns) = self.head_columns(first)? else { return Ok(None) };
@@ -233,29 +234,61 @@ impl Vault {
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let size = self.block_rows()?;
-        let mut last: Option<RowBlock> = None;
+        let mut last: Option<BlockHead> = None;
         let mut id = String::new();
         for &record in records {
             let first = first_of(record.get(), size);
-            if last.as_ref().is_none_or(|block| block.first() != first) {
-                last = self.block(first)?;
-            }
             let missing = || ReadError::from(rusqlite::Error::QueryReturnedNoRows);
-            let block = last.as_ref().ok_or_else(missing)?;
-            let slot = block.slot_of(record).ok_or_else(missing)?;
-            self.check_slot(block, slot)?;
-            let entry = block.entry(slot).ok_or_else(missing)?;
+            if last.as_ref().is_none_or(|head| head.first() != first) {
+                let columns = self.head_columns(first)?.ok_or_else(missing)?;
+                last = Some(columns.parse_head(size).sound(None).map_err(ReadError::from)?.0);
+            }
+            let head = last.as_ref().ok_or_else(missing)?;
+            let slot = head.slot_of(record).ok_or_else(missing)?;
+            let (start, features) = self.features_beside(head, slot)?;
+            let features = [(start, &*features)];
+            self.check_slot(head, AtHand(&features), slot)?;
+            let entry = head.entry(AtHand(&features), slot).ok_or_else(missing)?;
             visit(record, entry.record(&mut id))?;
         }
         Ok(())
     }
 
+    /// The features of the rows that share a checksum with one, and where they begin in those of the block.
+    fn features_beside(
+        &self,
+        head: &BlockHead,
+        slot: usize,
+    ) -> Result<(usize, Features), ReadError> {
+        let flawed =
+            || StoreFault::from(fault(head.first(), head.slots() as u64, &Flaw::Unreadable));
+        let range = head.span_of_group(slot).ok_or_else(flawed)?;
+        let sql = "SELECT length(features) FROM content WHERE first = ?1";
+        let length = at_most_one(&self.connection, sql, [head.first()], |row| unsigned(row, 0))?;
+        if length != Some(head.features() as u64) {
+            return Err(flawed().into());
+        }
+        let mut bytes = Features::from(vec![0; range.len()]);
+        let blob = self.connection.blob_open(MAIN_DB, "content", "features", head.first(), true)?;
+        blob.read_at_exact(&mut bytes, range.start)?;
+        Ok((range.start, bytes))
+    }
+
     /// That a row is as it was stored, once the vault is unlocked.
-    pub(crate) fn check_slot(&self, block: &RowBlock, slot: usize) -> Result<(), ReadError> {
+    fn check_slot(
+        &self,
+        head: &BlockHead,
+        features: AtHand<'_, '_>,
+        slot: usize,
+    ) -> Result<(), ReadError> {
+        let group = slot / GROUP;
         match &self.checksums {
-            Some(checksums) if !block.check_slot(slot, checksums) => {
-                let flaw = Flaw::Changed { groups: vec![slot / GROUP] };
-                let fault = fault(block.first(), block.slots() as u64, &flaw);
+            Some(checksums)
+                if head.check(checksums).is_none()
+                    || !head.group_holds(group, features, checksums) =>
+            {
+                let flaw = Flaw::Changed { groups: vec![group] };
+                let fault = fault(head.first(), head.slots() as u64, &flaw);
                 Err(StoreFault::from(fault).into())
             }
             _ => Ok(()),

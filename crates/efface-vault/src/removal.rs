@@ -1,13 +1,12 @@
 //! Records that are deleted: out of their blocks, and of the tables of names.
 
-use crate::block::{Builder, Built, RowBlock};
+use crate::block::{BlockHead, Builder, Built, Leaving, Left};
 use crate::checksum::Checksums;
 use crate::in_order::in_order;
 use crate::record::{Stored, first_of};
-use crate::rewrite::Changed;
 use crate::stored::RecordId;
 use crate::straight::Wanted;
-use crate::two_steps::Begun;
+use crate::two_steps::{Begun, Ending, Part};
 use crate::{StoreFault, Transaction, WriteError};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,34 +57,43 @@ impl Transaction<'_> {
             let begun = beginning.block(&this, columns)?;
             Ok(Some((bytes, (Some(begun), numbers))))
         };
-        let make = |(begun, numbers): (Option<Begun>, BTreeSet<i64>)| match begun
-            .map(|begun| ending.block(begun))
-            .transpose()
-        {
-            Ok(stored) => Ok(Lessened::of(stored, &numbers, &checksums)),
-            Err(again) => Err((again, numbers)),
+        let make = |(begun, numbers): (Option<Begun>, BTreeSet<i64>)| {
+            let Some(begun) = begun else { return Ok(Err(unknown(numbers.first().copied()))) };
+            if let Begun::Part(part) = &begun
+                && let Some(lessened) = ending.in_place(part, &numbers)
+            {
+                return Ok(Ok(lessened));
+            }
+            match ending.block(begun) {
+                Ok(stored) => Ok(Lessened::of(stored, &numbers, &checksums)),
+                Err(again) => Err((again, numbers)),
+            }
         };
         in_order(read, make, |made| {
             let mut this = this.borrow_mut();
-            let made = made.unwrap_or_else(|(again, numbers)| {
-                Lessened::of(this.stored_block(again.first)?, &numbers, &checksums)
-            });
-            let Lessened { block, share, slots, built, changed } = made?;
+            let Lessened { old, share, slots, left } =
+                made.unwrap_or_else(|(again, numbers)| {
+                    let gone = || unknown(numbers.first().copied());
+                    let stored = this.stored_block(again.first)?.ok_or_else(gone)?;
+                    Lessened::of(stored, &numbers, &checksums)
+                })?;
             for &slot in &slots {
-                let (number, entry) = (block.first() + slot as i64, block.entry(slot));
-                let gone = || WriteError::UnknownRecord { record: RecordId::new(number) };
-                let entry = entry.ok_or_else(gone)?;
-                versions.insert(entry.version);
-                this.unlist(number, &entry)?;
+                let number = old.first() + slot as i64;
+                let name = old.name(slot).ok_or_else(|| unknown(Some(number)))?;
+                versions.insert(name.version);
+                this.unlist(number, &name)?;
             }
-            let old = (block.len() as u64, share);
-            let Some(built) = built else {
-                this.drop_block(block.first())?;
-                this.exchange_block(old, (0, 0));
-                return Ok(());
+            let new = match &left {
+                Rest::Nothing => (0, 0),
+                Rest::InPlace(left) => (left.head.len() as u64, left.share),
+                Rest::Anew(built) => (built.block.len() as u64, built.share),
             };
-            this.write_block(&built, &changed)?;
-            this.exchange_block(old, (built.block.len() as u64, built.share));
+            match left {
+                Rest::Nothing => this.drop_block(old.first())?,
+                Rest::InPlace(left) => this.write_left(&left)?,
+                Rest::Anew(built) => this.write_block(&built)?,
+            }
+            this.exchange_block((old.len() as u64, share), new);
             Ok::<_, WriteError>(())
         })?;
         Ok(versions)
@@ -94,37 +102,61 @@ impl Transaction<'_> {
 
 /// A block from which rows are taken.
 struct Lessened {
-    block: RowBlock,
+    old: BlockHead,
     /// Its share of the sum over all blocks.
     share: u128,
     /// Where those rows are that go.
     slots: BTreeSet<usize>,
-    /// The block without them; none where no row is left.
-    built: Option<Built>,
-    /// Where its features are others.
-    changed: Changed,
+    left: Rest,
+}
+
+/// What is left of it.
+enum Rest {
+    Nothing,
+    InPlace(Left),
+    Anew(Built),
+}
+
+fn unknown(number: Option<i64>) -> WriteError {
+    WriteError::UnknownRecord { record: RecordId::new(number.unwrap_or(0)) }
+}
+
+fn slots_of(head: &BlockHead, numbers: &BTreeSet<i64>) -> Result<BTreeSet<usize>, WriteError> {
+    let slot = |&number| head.slot_of(RecordId::new(number)).ok_or_else(|| unknown(Some(number)));
+    numbers.iter().map(slot).collect()
 }
 
 impl Lessened {
     fn of(
-        stored: Option<Stored>,
+        stored: Stored,
         numbers: &BTreeSet<i64>,
         checksums: &Checksums,
     ) -> Result<Self, WriteError> {
-        let unknown = |number: &i64| WriteError::UnknownRecord { record: RecordId::new(*number) };
-        let stored = stored.ok_or_else(|| unknown(numbers.first().unwrap_or(&0)))?;
         let (block, share) = stored.sound(checksums)?;
-        let slot =
-            |number: &i64| block.slot_of(RecordId::new(*number)).ok_or_else(|| unknown(number));
-        let slots: BTreeSet<usize> = numbers.iter().map(slot).collect::<Result<_, _>>()?;
-        let built = if slots.len() == block.len() {
-            None
+        let slots = slots_of(block.head(), numbers)?;
+        let left = if slots.len() == block.len() {
+            Rest::Nothing
         } else {
             let built = Builder::of(&block, |slot| slots.contains(&slot)).finish(checksums)?;
             let none = || StoreFault::Damaged("a block with rows has none".into());
-            Some(built.ok_or_else(none)?)
+            Rest::Anew(built.ok_or_else(none)?)
         };
-        let changed = built.as_ref().map(|built| Changed::between(&block, &built.block));
-        Ok(Self { block, share, slots, built, changed: changed.unwrap_or(Changed::All) })
+        Ok(Self { old: block.into_head(), share, slots, left })
+    }
+}
+
+impl Ending {
+    /// Takes rows out of a block by reading few of its features; none where that cannot be, or what was read
+    /// is not as it was stored.
+    fn in_place(&self, part: &Part, numbers: &BTreeSet<i64>) -> Option<Lessened> {
+        let (old, share) = self.head(part)?;
+        let slots = slots_of(&old, numbers).ok()?;
+        if slots.len() == old.len() {
+            return Some(Lessened { old, share, slots, left: Rest::Nothing });
+        }
+        let leaving = Leaving::of(&old, &slots)?;
+        let mut features = self.features(part, leaving.windows())?;
+        let left = leaving.leave(&mut features, &self.checksums)?;
+        Some(Lessened { old, share, slots, left: Rest::InPlace(left) })
     }
 }

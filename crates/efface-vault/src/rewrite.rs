@@ -1,85 +1,45 @@
 //! Blocks written to the file, in the place of others or in none.
 
-use crate::block::{Built, RowBlock};
+use crate::block::{BlockHead, Built, Left};
 use crate::{Transaction, WriteError};
 use rusqlite::MAIN_DB;
 use std::ops::Range;
 
-/// Bytes that are compared at a time.
-const STEP: usize = 512;
-
-/// Where the features of a block are not those of the one that it was made from.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Changed {
-    /// Anywhere, or of another length.
-    All,
-    /// There alone.
-    Within(Vec<Range<usize>>),
-}
-
-impl Changed {
-    /// What changed from one block to another.
-    pub(crate) fn between(old: &RowBlock, new: &RowBlock) -> Self {
-        let (old, new) = (old.features(), new.features());
-        if old.len() != new.len() {
-            return Self::All;
-        }
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        for (at, (old, new)) in old.chunks(STEP).zip(new.chunks(STEP)).enumerate() {
-            if old == new {
-                continue;
-            }
-            let (start, end) = (at * STEP, at * STEP + new.len());
-            match ranges.last_mut() {
-                Some(last) if last.end == start => last.end = end,
-                _ => ranges.push(start..end),
-            }
-        }
-        Self::Within(ranges)
-    }
-}
-
 impl Transaction<'_> {
-    /// Writes a block in the place of the one it was made from, of which the file has these features but
-    /// where they changed.
-    pub(crate) fn write_block(
-        &mut self,
-        built: &Built,
-        changed: &Changed,
-    ) -> Result<(), WriteError> {
+    /// Writes a block, in the place of the one that begins with the same number.
+    pub(crate) fn write_block(&mut self, built: &Built) -> Result<(), WriteError> {
         let block = &built.block;
-        let (head, features, checksum) = block.columns();
+        self.write_head(block.head())?;
+        let sql = "INSERT INTO content (first, features) VALUES (?1, ?2) \
+                   ON CONFLICT (first) DO UPDATE SET features = excluded.features";
+        self.execute(sql, (block.first(), block.features()))?;
+        Ok(())
+    }
+
+    /// Writes what rows that left in place have changed of a block.
+    pub(crate) fn write_left(&mut self, left: &Left) -> Result<(), WriteError> {
+        self.write_head(&left.head)?;
+        let written = self.write_zeros(left.head.first(), &left.zeros);
+        written.or_else(|error| self.give_up(error))
+    }
+
+    fn write_head(&mut self, block: &BlockHead) -> Result<(), WriteError> {
+        let (head, checksum) = block.columns();
         let sql = "INSERT INTO block (first, rows, bytes, checksum, head) \
                    VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (first) DO UPDATE SET \
                    rows = excluded.rows, bytes = excluded.bytes, checksum = excluded.checksum, \
                    head = excluded.head";
-        let length = features.len() as i64;
-        self.execute(sql, (block.first(), block.len() as i64, length, checksum, head))?;
-        match changed {
-            Changed::Within(ranges) => {
-                let written = self.write_features(block.first(), features, ranges);
-                written.or_else(|error| self.give_up(error))?;
-            }
-            Changed::All => {
-                let sql = "INSERT INTO content (first, features) VALUES (?1, ?2) \
-                           ON CONFLICT (first) DO UPDATE SET features = excluded.features";
-                self.execute(sql, (block.first(), features))?;
-            }
-        }
+        let (rows, bytes) = (block.len() as i64, block.features() as i64);
+        self.execute(sql, (block.first(), rows, bytes, checksum, head))?;
         self.note_rewritten(block.first());
         Ok(())
     }
 
     /// Overwrites features in place, without the others passing through SQLite.
-    fn write_features(
-        &self,
-        first: i64,
-        features: &[u8],
-        ranges: &[Range<usize>],
-    ) -> rusqlite::Result<()> {
+    fn write_zeros(&self, first: i64, ranges: &[Range<usize>]) -> rusqlite::Result<()> {
         let mut blob = self.connection.blob_open(MAIN_DB, "content", "features", first, false)?;
         for range in ranges {
-            blob.write_all_at(&features[range.clone()], range.start)?;
+            blob.write_all_at(&vec![0; range.len()], range.start)?;
         }
         blob.close()
     }

@@ -1,6 +1,6 @@
 //! Memory that blocks are read to one after another: new memory for each costs more than reading them.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroize;
 
@@ -46,6 +46,12 @@ impl Features {
         Self { bytes, from: Some(Arc::clone(spare)) }
     }
 
+    /// Overwrites all but the first bytes, which are those that are left.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        wipe(self.bytes.get_mut(length..).unwrap_or_default());
+        self.bytes.truncate(length);
+    }
+
     /// The bytes, which are whoever's who takes them.
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         self.from = None;
@@ -64,6 +70,12 @@ impl Deref for Features {
 
     fn deref(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+impl DerefMut for Features {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
     }
 }
 

@@ -1,11 +1,13 @@
 //! Blocks of which SQLite reads the heads, and whoever works on them the features.
 
+use crate::block::BlockHead;
 use crate::checksum::Checksums;
 use crate::record::{Columns, Stored};
 use crate::spare::{Features, Spare};
 use crate::straight::{Chain, Chains, Wanted};
 use crate::{ReadError, Vault};
 use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Features of fewer bytes are not worth reading by themselves.
@@ -38,7 +40,7 @@ pub(crate) struct Beginning {
 pub(crate) struct Ending {
     file: Option<(Arc<File>, u32)>,
     spare: Arc<Spare>,
-    checksums: Checksums,
+    pub(crate) checksums: Checksums,
     size: i64,
 }
 
@@ -81,6 +83,19 @@ impl Beginning {
 }
 
 impl Ending {
+    /// The head of a block, and its share of the sum; none where it is not as it was stored.
+    pub(crate) fn head(&self, part: &Part) -> Option<(BlockHead, u128)> {
+        let head = part.columns.head_again().parse_head(self.size);
+        head.sound(Some(&self.checksums)).ok()
+    }
+
+    /// Some of the features of a block, as far as they lie as expected.
+    pub(crate) fn features(&self, part: &Part, ranges: &[Range<usize>]) -> Option<Vec<Features>> {
+        let (file, pages) = self.file.as_ref()?;
+        let read = |range| part.chain.part((file, *pages), part.columns.length, range);
+        ranges.iter().map(read).collect()
+    }
+
     /// The block; one whose features were read here is as it was stored, and its share of the sum is known.
     pub(crate) fn block(&self, begun: Begun) -> Result<Stored, Again> {
         let Part { mut columns, chain } = match begun {

@@ -1,7 +1,7 @@
 //! Making blocks.
 
-use super::layout::{BY_POSITION, COMMON_LENGTH, IN_FULL, SUBJECTS, TEXTS};
-use super::{Entry, GROUP, RowBlock, SPREAD};
+use super::layout::{BY_POSITION, COMMON_LENGTH, IN_FULL, SUBJECTS, TEXTS, checksums_of};
+use super::{AtHand, BlockHead, Entry, GROUP, Name, RowBlock, SPREAD};
 use crate::StoreFault;
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
@@ -104,24 +104,40 @@ impl Builder {
     /// The rows of a block but those in the slots that `leaves` says yes to. Every row that stays must
     /// have been found to be as it was stored.
     pub(crate) fn of(block: &RowBlock, leaves: impl Fn(usize) -> bool) -> Self {
-        let mut builder = Self::new(block.first);
+        let mut builder = Self::new(block.first());
         reserve(&mut builder.features, block.features.len());
         for slot in 0..block.slots() {
-            let stays = block.layout.is_present(&block.head, slot) && !leaves(slot);
+            let stays = block.head.is_present(slot) && !leaves(slot);
             builder.push(if stays { block.entry(slot) } else { None });
         }
-        builder.known_length = block.layout.common_length();
+        builder.known_length = block.head.common_length();
         // A group that later slots join is another.
         let whole = block.slots() / GROUP;
         builder.known = (0..whole)
             .map(|group| {
-                let stays =
-                    |slot| builder.is_present(slot) == block.layout.is_present(&block.head, slot);
+                let stays = |slot| builder.is_present(slot) == block.head.is_present(slot);
                 let same = (group * GROUP..(group + 1) * GROUP).all(stays);
-                block.stored_checksum(group).filter(|_| same)
+                block.head.stored_checksum(group).filter(|_| same)
             })
             .collect();
         builder
+    }
+
+    /// The head of a block whose rows lie at equal distances, without those in the slots that `leaves` says
+    /// yes to; its checksums are still to come.
+    pub(super) fn of_head(head: &BlockHead, leaves: impl Fn(usize) -> bool) -> Option<BlockHead> {
+        let mut builder = Self::new(head.first());
+        for slot in 0..head.slots() {
+            let stays = head.is_present(slot) && !leaves(slot);
+            let entry = |Name { id, subject, version }| {
+                let target = head.target(slot)?;
+                // They stay where they are.
+                Some(Entry { id, subject, target, version, features: &[] })
+            };
+            builder.push(if stays { entry(head.name(slot)?) } else { None });
+        }
+        let bytes = builder.head(Some(head.common_length()?), head.features());
+        BlockHead::parse(head.first(), bytes, head.features(), [0; STORED])
     }
 
     /// The same, all of whose checksums are computed.
@@ -217,15 +233,18 @@ impl Builder {
             }
             self.features = spread;
         }
-        let head = self.head(common);
+        let head = self.head(common, self.features.len());
         let features = std::mem::take(&mut self.features);
         let block = RowBlock::parse(self.first, head, features, [0; STORED]);
         let mut block = block.ok_or_else(too_large)?;
-        let share = block.seal(checksums, &self.known).ok_or_else(too_large)?;
+        let known = |at: usize| self.known.get(at).copied().flatten();
+        let all = AtHand(&[(0, &*block.features)]);
+        let share = block.head.seal(all, checksums, known).ok_or_else(too_large)?;
         Ok(Some(Built { block, share }))
     }
 
-    fn head(&self, common: Option<u32>) -> Vec<u8> {
+    /// The head, with room for its checksums, of a block with so many bytes of features.
+    fn head(&self, common: Option<u32>, features: usize) -> Vec<u8> {
         let mut head = Vec::with_capacity(64 + self.slots * 16);
         let parts = [
             (common.is_some(), COMMON_LENGTH),
@@ -259,7 +278,7 @@ impl Builder {
         if common.is_none() {
             head.extend(self.ends.iter().flat_map(|end| end.to_le_bytes()));
         }
-        head.resize(head.len() + STORED * (self.slots.div_ceil(GROUP) + 1), 0);
+        head.resize(head.len() + STORED * checksums_of(self.slots, features), 0);
         head
     }
 }

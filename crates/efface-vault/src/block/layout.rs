@@ -1,6 +1,6 @@
 //! Where the parts of a block's head lie.
 
-use super::{Entry, GROUP, Name};
+use super::{GROUP, Name, SEGMENT};
 use crate::checksum::STORED;
 use crate::name::Id;
 use std::ops::Range;
@@ -27,7 +27,9 @@ pub(super) struct Layout {
     ids: Vec<(usize, Option<u64>)>,
     texts: Option<Texts>,
     subjects: Option<(usize, Texts)>,
-    /// One for each group, then the one of all features.
+    /// Bytes of the features of all rows.
+    pub(super) features: usize,
+    /// One for each group, then one for each segment.
     pub(super) checksums: usize,
 }
 
@@ -143,7 +145,20 @@ fn part(head: &[u8], ends: usize, slot: usize) -> Option<Range<usize>> {
     Some(start as usize..word(head, ends + 4 * slot)? as usize)
 }
 
+/// How many checksums a head has.
+pub(super) fn checksums_of(slots: usize, features: usize) -> usize {
+    slots.div_ceil(GROUP) + features.div_ceil(SEGMENT)
+}
+
 impl Layout {
+    pub(super) fn groups(&self) -> usize {
+        self.slots.div_ceil(GROUP)
+    }
+
+    pub(super) fn segments(&self) -> usize {
+        self.features.div_ceil(SEGMENT)
+    }
+
     /// The parts of a head, all of it, that fit the features. A row whose names are no text is found
     /// when it is read.
     pub(super) fn parse(head: &[u8], features: usize) -> Option<Self> {
@@ -188,11 +203,22 @@ impl Layout {
                 (Length::Ends(ends), last_end(head, ends, slots)?)
             }
         };
-        let checksums = cursor.skip(STORED * (slots.div_ceil(GROUP) + 1))?;
-        if cursor.at != head.len() || bytes != features {
+        if bytes != features {
             return None;
         }
-        Some(Self { slots, length, present, targets, versions, ids, texts, subjects, checksums })
+        let checksums = cursor.skip(STORED * checksums_of(slots, features))?;
+        (cursor.at == head.len()).then_some(Self {
+            slots,
+            length,
+            present,
+            targets,
+            versions,
+            ids,
+            texts,
+            subjects,
+            features,
+            checksums,
+        })
     }
 
     pub(super) fn is_present(&self, head: &[u8], slot: usize) -> bool {
@@ -212,16 +238,6 @@ impl Layout {
         }
     }
 
-    /// The features of consecutive slots.
-    pub(super) fn features_of<'a>(
-        &self,
-        head: &[u8],
-        features: &'a [u8],
-        slots: Range<usize>,
-    ) -> Option<&'a [u8]> {
-        features.get(self.span(head, slots)?)
-    }
-
     /// Where the features of consecutive slots lie.
     pub(super) fn span(&self, head: &[u8], slots: Range<usize>) -> Option<Range<usize>> {
         Some(match self.length {
@@ -235,18 +251,6 @@ impl Layout {
 
     pub(super) fn target(&self, head: &[u8], slot: usize) -> Option<f64> {
         Some(f64::from_bits(double(head, self.targets + 8 * slot)?))
-    }
-
-    pub(super) fn entry<'a>(
-        &self,
-        head: &'a [u8],
-        features: &'a [u8],
-        slot: usize,
-    ) -> Option<Entry<'a>> {
-        let target = self.target(head, slot)?;
-        let features = self.features_of(head, features, slot..slot + 1)?;
-        let Name { id, subject, version } = self.name(head, slot)?;
-        Some(Entry { id, subject, target, version, features })
     }
 
     /// Who the row of a slot is.

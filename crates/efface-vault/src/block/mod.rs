@@ -1,10 +1,10 @@
-//! Rows in blocks, each of which is one row of the file's table `block`.
+//! Rows in blocks, each of which is one row of the file's table `block` and one of `content`.
 //!
 //! A block has the rows of a fixed range of record numbers, so that which rows share a block says
 //! nothing of their contents. A number's place in it is its slot; the slot of a deleted row stays
 //! empty. Its bytes are a function of the rows that are present alone, its number of slots excepted,
-//! and lie in two columns: `features`, the rows' bytes one after another, and `head`, everything else,
-//! little-endian:
+//! and lie in two columns: `content.features`, the rows' bytes one after another, and `block.head`,
+//! everything else, little-endian:
 //!
 //! | | |
 //! |---|---|
@@ -19,31 +19,38 @@
 //! | a bit per slot, `u32` per slot, bytes | who has a subject, where each ends, subjects |
 //! | `u32` per slot | where each row's features end, if there is no common length |
 //! | 16 bytes per [`GROUP`] slots | keyed checksum of these rows |
-//! | 16 bytes | keyed checksum of all features |
+//! | 16 bytes per [`SEGMENT`] bytes of features | keyed checksum of these |
 //!
-//! With a common length, which blocks of up to 16 MiB have, the features of an empty slot are zeros, so that a deletion changes few pages;
-//! without, an empty slot takes no room and its length is not kept.
+//! With a common length, which blocks of up to 16 MiB have, the features of an empty slot are zeros, so that
+//! a deletion reads and changes few pages ([`Leaving`]); without, an empty slot takes no room and its length
+//! is not kept.
 //!
-//! A whole block is checked by its head and all features at once, which is several times as fast as
-//! group by group; the groups' checksums serve single rows, and tell what is damaged.
+//! A whole block is checked by its head and its segments, which is several times as fast as group by group;
+//! the groups' checksums serve single rows, and tell what is damaged.
 
 mod build;
+mod head;
 mod layout;
+mod leaving;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use build::{Builder, Built};
+pub use head::BlockHead;
+pub(crate) use leaving::{Leaving, Left};
 
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
 use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
-use layout::Layout;
 use std::ops::Range;
-use zeroize::Zeroizing;
 
 /// Rows under one checksum: what a damaged byte makes unusable.
 pub(crate) const GROUP: usize = 8;
+
+/// Bytes of features under one checksum: as many as a hash takes side by side, few enough to be read for one
+/// row.
+pub(crate) const SEGMENT: usize = 16 << 10;
 
 /// Bytes of features that a block should have: enough for few reads, few enough to write again.
 const BYTES: u64 = 128 << 10;
@@ -63,11 +70,21 @@ pub fn rows_per_block(bytes: u64) -> u32 {
 /// once it has been checked: those that [`Vault::scan_blocks`](crate::Vault::scan_blocks) shows have.
 #[derive(Debug)]
 pub struct RowBlock {
-    first: i64,
-    head: Vec<u8>,
+    head: BlockHead,
     features: Features,
-    stored: [u8; STORED],
-    layout: Layout,
+}
+
+/// Features of a block as far as they are at hand: bytes of them, and where these begin.
+#[derive(Clone, Copy)]
+pub(crate) struct AtHand<'p, 'a>(pub(crate) &'p [(usize, &'a [u8])]);
+
+impl<'a> AtHand<'_, 'a> {
+    fn get(&self, range: Range<usize>) -> Option<&'a [u8]> {
+        let within = |&(start, bytes): &(usize, &'a [u8])| {
+            bytes.get(range.start.checked_sub(start)?..range.end.checked_sub(start)?)
+        };
+        if range.is_empty() { Some(&[]) } else { self.0.iter().find_map(within) }
+    }
 }
 
 /// A row of a block, apart from its names.
@@ -100,79 +117,6 @@ pub struct Name<'a> {
     pub subject: Option<&'a str>,
     /// The version that first saw it.
     pub version: u64,
-}
-
-/// The head of a block, which has the names of its rows, without their features. It is the one that was
-/// stored once it has been checked: those that [`Vault::scan_heads`](crate::Vault::scan_heads) shows are.
-#[derive(Debug)]
-pub struct BlockHead {
-    first: i64,
-    bytes: Vec<u8>,
-    stored: [u8; STORED],
-    layout: Layout,
-}
-
-impl BlockHead {
-    /// A head as it was read, with the bytes of the block's features. `None` if its parts are not
-    /// within their bounds.
-    pub(crate) fn parse(
-        first: i64,
-        bytes: Vec<u8>,
-        features: usize,
-        stored: [u8; STORED],
-    ) -> Option<Self> {
-        let layout = Layout::parse(&bytes, features)?;
-        Some(Self { first, bytes, stored, layout })
-    }
-
-    /// The number of the row in the first slot.
-    pub(crate) fn first(&self) -> i64 {
-        self.first
-    }
-
-    /// Slots, empty ones included.
-    pub(crate) fn slots(&self) -> usize {
-        self.layout.slots
-    }
-
-    /// How many rows are present.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.layout.count(&self.bytes)
-    }
-
-    /// Whether no row is present.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Who the row of a number is, if it is present.
-    pub(crate) fn name(&self, record: RecordId) -> Option<Name<'_>> {
-        let slot = slot_in(&self.layout, &self.bytes, self.first, record)?;
-        self.layout.name(&self.bytes, slot)
-    }
-
-    /// The rows that are present, in the order of their numbers.
-    pub fn rows(&self) -> impl Iterator<Item = (RecordId, Name<'_>)> {
-        let present = |slot: &usize| self.layout.is_present(&self.bytes, *slot);
-        (0..self.layout.slots).filter(present).filter_map(|slot| {
-            let number = RecordId::new(self.first + slot as i64);
-            Some((number, self.layout.name(&self.bytes, slot)?))
-        })
-    }
-
-    /// Its share of the sum over all blocks; none if it is not as it was stored.
-    pub(crate) fn check(&self, checksums: &Checksums) -> Option<u128> {
-        let checksum = checksums.block(self.first, &self.bytes);
-        (checksum.stored == self.stored).then_some(checksum.share)
-    }
-}
-
-/// The slot of a number, if a row is present there.
-fn slot_in(layout: &Layout, head: &[u8], first: i64, record: RecordId) -> Option<usize> {
-    let slot = usize::try_from(record.get().checked_sub(first)?).ok()?;
-    (slot < layout.slots && layout.is_present(head, slot)).then_some(slot)
 }
 
 impl<'a> Entry<'a> {
@@ -223,29 +167,32 @@ impl RowBlock {
         stored: [u8; STORED],
     ) -> Option<Self> {
         let features = features.into();
-        let layout = Layout::parse(&head, features.len())?;
-        Some(Self { first, head, features, stored, layout })
+        Some(Self { head: BlockHead::parse(first, head, features.len(), stored)?, features })
     }
 
     /// The number of the row in the first slot.
     pub(crate) fn first(&self) -> i64 {
-        self.first
+        self.head.first()
     }
 
     /// Slots, empty ones included.
     pub(crate) fn slots(&self) -> usize {
-        self.layout.slots
+        self.head.slots()
     }
 
-    /// The columns `head` and `features`, and the stored half of the checksum.
-    pub(crate) fn columns(&self) -> (&[u8], &[u8], [u8; STORED]) {
-        (&self.head, &self.features, self.stored)
+    /// The head.
+    pub(crate) fn head(&self) -> &BlockHead {
+        &self.head
+    }
+
+    pub(crate) fn into_head(self) -> BlockHead {
+        self.head
     }
 
     /// How many rows are present.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.layout.count(&self.head)
+        self.head.len()
     }
 
     /// Whether no row is present.
@@ -254,29 +201,19 @@ impl RowBlock {
         self.len() == 0
     }
 
-    /// The slot of a number, if a row is present there.
-    pub(crate) fn slot_of(&self, record: RecordId) -> Option<usize> {
-        slot_in(&self.layout, &self.head, self.first, record)
-    }
-
-    /// The slots of the rows that are present.
-    pub(crate) fn present(&self) -> impl Iterator<Item = usize> {
-        (0..self.layout.slots).filter(|&slot| self.layout.is_present(&self.head, slot))
-    }
-
     /// The numbers of the rows that are present, ascending.
     pub fn numbers(&self) -> impl Iterator<Item = RecordId> {
-        self.present().map(|slot| RecordId::new(self.first + slot as i64))
+        self.head.present().map(|slot| RecordId::new(self.first() + slot as i64))
     }
 
     /// The row in a slot.
     pub(crate) fn entry(&self, slot: usize) -> Option<Entry<'_>> {
-        self.layout.entry(&self.head, &self.features, slot)
+        self.head.entry(AtHand(&[(0, &self.features)]), slot)
     }
 
     /// Who the rows are that are present, in the order of their numbers.
     pub fn names(&self) -> impl Iterator<Item = Name<'_>> {
-        self.present().filter_map(|slot| self.layout.name(&self.head, slot))
+        self.head.rows().map(|(_, name)| name)
     }
 
     /// The features of all rows.
@@ -288,10 +225,9 @@ impl RowBlock {
     /// Where the features of each row that is present lie in [those of all](Self::features), in the order
     /// of their numbers.
     pub fn spans(&self) -> impl Iterator<Item = RowSpan> {
-        self.present().filter_map(|slot| {
-            let features = self.layout.span(&self.head, slot..slot + 1)?;
-            let target = self.layout.target(&self.head, slot)?;
-            Some(RowSpan { number: RecordId::new(self.first + slot as i64), features, target })
+        self.head.present().filter_map(|slot| {
+            let (features, target) = (self.head.span(slot..slot + 1)?, self.head.target(slot)?);
+            Some(RowSpan { number: RecordId::new(self.first() + slot as i64), features, target })
         })
     }
 
@@ -311,9 +247,9 @@ impl RowBlock {
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut id = String::new();
-        for slot in self.present() {
+        for slot in self.head.present() {
             if let Some(entry) = self.entry(slot) {
-                visit(RecordId::new(self.first + slot as i64), entry.record(&mut id))?;
+                visit(RecordId::new(self.first() + slot as i64), entry.record(&mut id))?;
             }
         }
         Ok(())
@@ -321,75 +257,16 @@ impl RowBlock {
 
     /// Its share of the sum over all blocks, once every row has been found to be as it was stored.
     pub(crate) fn check(&self, checksums: &Checksums) -> Result<u128, Flaw> {
-        let checksum = checksums.block(self.first, &self.head);
-        let whole = checksums.features(self.first, &self.features);
-        if checksum.stored == self.stored && self.stored_checksum(self.groups()) == Some(whole) {
-            return Ok(checksum.share);
+        let all = [(0, &*self.features)];
+        let all = AtHand(&all);
+        let mut segments = 0..self.head.segments();
+        if let Some(share) = self.head.check(checksums)
+            && segments.all(|segment| self.head.segment_holds(segment, all, checksums))
+        {
+            return Ok(share);
         }
-        let groups = (0..self.groups()).filter(|&group| !self.group_holds(group, checksums));
-        Err(Flaw::Changed { groups: groups.collect() })
-    }
-
-    /// Whether the head and the row of one slot are as they were stored.
-    pub(crate) fn check_slot(&self, slot: usize, checksums: &Checksums) -> bool {
-        checksums.block(self.first, &self.head).stored == self.stored
-            && self.group_holds(slot / GROUP, checksums)
-    }
-
-    /// The checksum that the head has for a group; for the one after the last, that of all features.
-    fn stored_checksum(&self, group: usize) -> Option<[u8; STORED]> {
-        let at = self.layout.checksums + group * STORED;
-        self.head.get(at..at + STORED)?.try_into().ok()
-    }
-
-    fn groups(&self) -> usize {
-        self.layout.slots.div_ceil(GROUP)
-    }
-
-    fn group_holds(&self, group: usize, checksums: &Checksums) -> bool {
-        let found = self.group_checksum(group, checksums);
-        found.is_some() && found == self.stored_checksum(group)
-    }
-
-    fn group_checksum(&self, group: usize, checksums: &Checksums) -> Option<[u8; STORED]> {
-        let slots = group * GROUP..((group + 1) * GROUP).min(self.layout.slots);
-        let features = self.layout.features_of(&self.head, &self.features, slots.clone())?;
-        let mut rest = Zeroizing::new(Vec::with_capacity(64 * GROUP));
-        rest.extend((self.first + slots.start as i64).to_le_bytes());
-        for slot in slots {
-            // A length that no row can have marks an empty slot.
-            if !self.layout.is_present(&self.head, slot) {
-                rest.extend(u64::MAX.to_le_bytes());
-                continue;
-            }
-            let entry = self.entry(slot)?;
-            rest.extend((entry.features.len() as u64).to_le_bytes());
-            rest.extend(entry.version.to_le_bytes());
-            rest.extend(entry.target.to_le_bytes());
-            rest.push(u8::from(matches!(entry.id, Id::Text(_))));
-            match entry.id {
-                Id::Position(position) => rest.extend(position.to_le_bytes()),
-                Id::Text(text) => crate::checksum::put(&mut rest, Some(text.as_bytes())),
-            }
-            crate::checksum::put(&mut rest, entry.subject.map(str::as_bytes));
-        }
-        Some(checksums.group(features, &rest))
-    }
-
-    /// Puts the checksums of all groups and of all features into the head, and the stored half of its own
-    /// beside it. Returns its share of the sum. `known` has those of groups that are as they were.
-    fn seal(&mut self, checksums: &Checksums, known: &[Option<[u8; STORED]>]) -> Option<u128> {
-        for group in 0..=self.groups() {
-            let found = match known.get(group) {
-                Some(Some(known)) => *known,
-                _ if group == self.groups() => checksums.features(self.first, &self.features),
-                _ => self.group_checksum(group, checksums)?,
-            };
-            let at = self.layout.checksums + group * STORED;
-            self.head.get_mut(at..at + STORED)?.copy_from_slice(&found);
-        }
-        let checksum = checksums.block(self.first, &self.head);
-        self.stored = checksum.stored;
-        Some(checksum.share)
+        let groups = 0..self.head.groups();
+        let changed = groups.filter(|&group| !self.head.group_holds(group, all, checksums));
+        Err(Flaw::Changed { groups: changed.collect() })
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::checksum::for_tests;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// A row that owns what an [`Entry`] borrows.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +41,23 @@ fn built(first: i64, rows: &[Option<Owned>]) -> Option<Built> {
         builder.push(row.as_ref().map(|row| Entry::of(&row.stored())).as_ref().copied());
     }
     builder.finish(&for_tests(2, "v")).unwrap()
+}
+
+/// A block's head, features and the stored half of its checksum.
+fn columns(block: &RowBlock) -> (&[u8], &[u8], [u8; STORED]) {
+    let (head, stored) = block.head().columns();
+    (head, block.features(), stored)
+}
+
+/// Takes rows out in place, with no more of the features than are asked for.
+fn left_in_place(block: &RowBlock, slots: &BTreeSet<usize>) -> Option<Left> {
+    let leaving = Leaving::of(block.head(), slots)?;
+    let mut features: Vec<_> = leaving
+        .windows()
+        .iter()
+        .map(|window| Features::from(block.features()[window.clone()].to_vec()))
+        .collect();
+    leaving.leave(&mut features, &for_tests(2, "v"))
 }
 
 fn rows_of(block: &RowBlock) -> Vec<(i64, Owned)> {
@@ -111,8 +129,19 @@ proptest! {
         let never = super::tests::built(101, &never);
         prop_assert_eq!(left.is_none(), never.is_none());
         if let (Some(left), Some(never)) = (left, never) {
-            prop_assert_eq!(left.block.columns(), never.block.columns());
+            prop_assert_eq!(columns(&left.block), columns(&never.block));
             prop_assert_eq!(left.share, never.share);
+            let slots = built.block.head().present().filter(|&slot| leaves(slot)).collect();
+            let in_place = left_in_place(&built.block, &slots);
+            let spread = built.block.head().common_length().is_some();
+            prop_assert_eq!(in_place.is_some(), spread);
+            if let Some(in_place) = in_place {
+                prop_assert_eq!(in_place.head.columns(), never.block.head().columns());
+                prop_assert_eq!(in_place.share, never.share);
+                let mut features = built.block.features().to_vec();
+                in_place.zeros.into_iter().for_each(|zeros| features[zeros].fill(0));
+                prop_assert_eq!(&features[..], never.block.features());
+            }
         }
     }
 
@@ -122,7 +151,7 @@ proptest! {
         rows in rows(), at in any::<prop::sample::Index>(), mask in 1..=255_u8, cut in any::<bool>(),
     ) {
         let Some(built) = built(1, &rows) else { return Ok(()) };
-        let (head, features, stored) = built.block.columns();
+        let (head, features, stored) = columns(&built.block);
         let mut bytes = [head, features].concat();
         bytes[at.index(head.len() + features.len())] ^= mask;
         let mut head_now = bytes[..head.len()].to_vec();
@@ -147,9 +176,9 @@ fn plain(id: &str, features: &[u8]) -> Option<Owned> {
 fn rows_of_one_length_and_consecutive_positions_take_no_more_than_themselves() {
     let rows: Vec<_> = (0..64).map(|i| plain(&crate::row_id(1000 + i), &[i as u8; 40])).collect();
     let block = built(65, &rows).unwrap().block;
-    let (head, features, _) = block.columns();
+    let (head, features, _) = columns(&block);
     assert_eq!(features.len(), 64 * 40);
-    // Bits, targets, and a checksum per eight rows and one of all; the rest does not grow with the rows.
+    // Bits, targets, and a checksum per eight rows and one of the only segment; the rest does not grow with the rows.
     assert_eq!(head.len(), 64 / 8 + 64 * 8 + (64 / 8 + 1) * 16 + 48);
     let (features, contents) = block.into_contents();
     let row = contents[5].clone();
@@ -159,7 +188,7 @@ fn rows_of_one_length_and_consecutive_positions_take_no_more_than_themselves() {
     let mut gap = rows;
     gap[3] = None;
     let block = built(65, &gap).unwrap().block;
-    assert_eq!(block.columns().1[3 * 40..4 * 40], [0; 40]);
+    assert_eq!(columns(&block).1[3 * 40..4 * 40], [0; 40]);
     assert_eq!(block.into_contents().1.len(), 63);
 }
 
@@ -169,7 +198,7 @@ fn a_lone_long_row_takes_its_own_room() {
     let mut rows = vec![None; 4095];
     rows.push(plain("long", &[1; 100_000]));
     let block = built(1, &rows).unwrap().block;
-    assert_eq!(block.columns().1.len(), 100_000);
+    assert_eq!(columns(&block).1.len(), 100_000);
     assert_eq!(block.into_contents().1.len(), 1);
 }
 
@@ -195,17 +224,49 @@ fn a_row_that_leaves_may_change_how_the_others_lie() {
 fn a_flaw_names_the_group_it_is_in() {
     let rows: Vec<_> = (0..40).map(|i| plain(&format!("id {i}"), &[7; 16])).collect();
     let block = built(1, &rows).unwrap().block;
-    let (head, features, stored) = block.columns();
+    let (head, features, stored) = columns(&block);
     let mut damaged = features.to_vec();
     damaged[20 * 16] ^= 1;
     let block = RowBlock::parse(1, head.to_vec(), damaged, stored).unwrap();
     let checksums = for_tests(2, "v");
     assert_eq!(block.check(&checksums), Err(Flaw::Changed { groups: vec![2] }));
-    assert!(!block.check_slot(16, &checksums) && block.check_slot(15, &checksums));
+    let all = [(0, block.features())];
+    let holds = |group| block.head().group_holds(group, AtHand(&all), &checksums);
+    assert!(!holds(2) && holds(1));
     // The same rows under other numbers are other rows.
-    let (head, features, stored) = block.columns();
+    let (head, features, stored) = columns(&block);
     let moved = RowBlock::parse(41, head.to_vec(), features.to_vec(), stored).unwrap();
     assert_eq!(moved.check(&checksums), Err(Flaw::Changed { groups: (0..5).collect() }));
+}
+
+/// Of a block of many segments a row takes with it those that its group lies in; bytes of others are not
+/// looked at, and no changed byte of these is stored anew.
+#[test]
+fn rows_leave_in_place_by_few_features() {
+    let rows: Vec<_> = (0..64).map(|i| plain(&format!("id {i}"), &[i as u8; 3136])).collect();
+    let block = built(1, &rows).unwrap().block;
+    let (slots, checksums) = (BTreeSet::from([0, 7, 40]), for_tests(2, "v"));
+    let leaving = Leaving::of(block.head(), &slots).unwrap();
+    // Rows 0 to 7 end at 25088, rows 40 to 47 lie from 125440 to 150528.
+    assert_eq!(leaving.windows(), [0..32 << 10, 112 << 10..160 << 10]);
+    let read = |features: &[u8]| -> Vec<_> {
+        leaving.windows().iter().map(|w| Features::from(features[w.clone()].to_vec())).collect()
+    };
+    let never: Vec<_> =
+        rows.into_iter().enumerate().map(|(i, row)| row.filter(|_| !slots.contains(&i))).collect();
+    let never = built(1, &never).unwrap();
+    for (at, within) in
+        [(0, true), (40_000, false), (112 << 10, true), ((160 << 10) - 1, true), (160 << 10, false)]
+    {
+        let mut features = block.features().to_vec();
+        features[at] ^= 1;
+        let left = leaving.leave(&mut read(&features), &checksums);
+        assert_eq!(left.is_none(), within, "byte {at}");
+        if let Some(left) = left {
+            assert_eq!(left.head.columns(), never.block.head().columns());
+        }
+    }
+    assert!(leaving.leave(&mut read(block.features()), &for_tests(3, "v")).is_none());
 }
 
 #[test]

@@ -20,7 +20,7 @@ mod tests;
 use crate::Vault;
 use crate::raw_file::RawFile;
 use crate::schema::PAGE_SIZE;
-use crate::spare::Spare;
+use crate::spare::{Features, Spare};
 use crate::sweep::page::{Kind, be16, be32, local_payload, varint};
 use crate::vault::Access;
 use std::fs::File;
@@ -330,6 +330,45 @@ impl Chain {
         rest.zeroize();
         bytes.truncate(length);
         Some(std::mem::take(&mut *bytes))
+    }
+}
+
+impl Chain {
+    /// Some bytes of the last column, which should have `length` of them, as they lie where the chain is one
+    /// page after another; where it is not, they are others.
+    pub(crate) fn part(
+        &self,
+        (file, pages): (&File, u32),
+        length: usize,
+        range: &Range<usize>,
+    ) -> Option<Features> {
+        let (local_at, local) = self.local;
+        if self.last.len() != length || range.end > length {
+            return None;
+        }
+        let (start, end) = (self.last.start + range.start, self.last.start + range.end);
+        let on_leaf = end.min(local).saturating_sub(start);
+        let (from, to) = (start.max(local) - local, end.max(local) - local);
+        let (skipped, count) = (from / LINKED, to.div_ceil(LINKED) - from / LINKED);
+        // What is on the pages is moved to the front of where they were read to.
+        let mut bytes = Features::from(vec![0; on_leaf + count * PAGE]);
+        read(file, local_at + start as u64, &mut bytes[..on_leaf])?;
+        if count > 0 {
+            let page = self.overflow.checked_add(u32::try_from(skipped).ok()?)?;
+            if page as usize + count > pages as usize + 1 {
+                return None;
+            }
+            read(file, offset(page)?, &mut bytes[on_leaf..])?;
+        }
+        let (mut filled, mut before) = (on_leaf, from - skipped * LINKED);
+        for page in 0..count {
+            let at = on_leaf + page * PAGE;
+            bytes.copy_within(at + 4 + before..at + PAGE, filled);
+            filled += LINKED - before;
+            before = 0;
+        }
+        bytes.truncate(range.len());
+        Some(bytes)
     }
 }
 
