@@ -120,7 +120,7 @@ fn costs(place: &Path, records: u64, size: usize) {
         deletes[1],
         deletes[2],
         times[7],
-        f64::from(examination.pages) * 4096e-6,
+        f64::from(examination.pages) * 8192e-6,
     );
 }
 

@@ -42,26 +42,19 @@ impl Checksums {
         Self { key }
     }
 
-    /// The checksum of some rows of a block: their features, and everything else of them.
-    pub(crate) fn group(&self, features: &[u8], rest: &[u8]) -> [u8; STORED] {
-        self.with_features(features, rest, b"group")
-    }
-
-    /// The checksum of a segment of the features of a block that begins with this number.
-    pub(crate) fn segment(&self, first: i64, segment: u64, features: &[u8]) -> [u8; STORED] {
-        let place = [first.to_le_bytes(), segment.to_le_bytes()];
-        self.with_features(features, place.as_flattened(), b"segment")
-    }
-
-    fn with_features(&self, features: &[u8], rest: &[u8], purpose: &[u8]) -> [u8; STORED] {
+    /// The checksum of the features of rows whose numbers begin with this one.
+    pub(crate) fn features(&self, first: i64, features: &[u8]) -> [u8; STORED] {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         // Features come first, where whole chunks of them are hashed side by side; the end says how
         // many bytes they are and what this is.
-        hasher.update(features).update(rest);
-        hasher.update(&(features.len() as u64).to_le_bytes()).update(purpose);
-        let mut stored = [0; STORED];
-        stored.copy_from_slice(&hasher.finalize().as_bytes()[..STORED]);
-        stored
+        hasher.update(features).update(&first.to_le_bytes());
+        hasher.update(&(features.len() as u64).to_le_bytes()).update(b"features");
+        stored_half(hasher.finalize().as_bytes())
+    }
+
+    /// The checksum of everything else of some rows.
+    pub(crate) fn group(&self, rest: &[u8]) -> [u8; STORED] {
+        stored_half(&self.hash(b"group", |input| input.extend_from_slice(rest)))
     }
 
     /// The checksum of a block that begins with this number: of its head, which has the checksums of
@@ -102,11 +95,16 @@ impl Checksums {
 
     fn halves(&self, purpose: &[u8], fill: impl FnOnce(&mut Vec<u8>)) -> Checksum {
         let hash = self.hash(purpose, fill);
-        let (mut stored, mut share) = ([0; STORED], [0; 16]);
-        stored.copy_from_slice(&hash[..STORED]);
+        let mut share = [0; 16];
         share.copy_from_slice(&hash[STORED..]);
-        Checksum { stored, share: u128::from_le_bytes(share) }
+        Checksum { stored: stored_half(&hash), share: u128::from_le_bytes(share) }
     }
+}
+
+fn stored_half(hash: &[u8; 32]) -> [u8; STORED] {
+    let mut stored = [0; STORED];
+    stored.copy_from_slice(&hash[..STORED]);
+    stored
 }
 
 /// Checksums for tests.

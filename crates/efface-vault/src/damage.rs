@@ -5,7 +5,7 @@
 //! them are not those that were stored. An erasure takes them out with the rows that it names, so that
 //! no row of the people named is left under another name, and the tally starts anew from what remains.
 
-use crate::block::{Builder, Flaw, GROUP, RowBlock};
+use crate::block::{Builder, Flaw, RowBlock};
 use crate::record::{Stored, begins_at};
 use crate::stored::{Found, Tally};
 use crate::vault::integrity;
@@ -149,7 +149,7 @@ impl Walked {
     /// Whether the row of a slot shares a checksum with one that is not as it was stored.
     fn is_damaged(&self, slot: usize) -> bool {
         match &self.checked {
-            Err(Flaw::Changed { groups }) => groups.binary_search(&(slot / GROUP)).is_ok(),
+            Err(Flaw::Changed { slots }) => slots.iter().any(|group| group.contains(&slot)),
             Err(Flaw::Unreadable) => true,
             Ok(_) => false,
         }

@@ -73,6 +73,7 @@ mod ledger;
 mod lock;
 mod model;
 mod name;
+mod picked;
 mod place;
 mod position;
 mod range_lock;

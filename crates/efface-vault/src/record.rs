@@ -1,13 +1,12 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
-use crate::block::{AtHand, BlockHead, Flaw, GROUP, RowBlock};
+use crate::block::{BlockHead, Flaw, RowBlock};
 use crate::checksum::Checksums;
-use crate::column::{at_most_one, unsigned};
+use crate::column::at_most_one;
 use crate::schema::FEATURE_BYTES;
 use crate::spare::Features;
-use crate::stored::{RecordId, StoredRecord};
+use crate::stored::RecordId;
 use crate::{ReadError, RowFault, StoreFault, Vault};
-use rusqlite::MAIN_DB;
 
 /// Most numbers that a block may have.
 const MOST_ROWS: i64 = 1 << 16;
@@ -156,7 +155,7 @@ impl Stored {
         let Some(block) = self.block else { return (None, Err(Flaw::Unreadable)) };
         let mut checked = block.check(checksums);
         if checked.is_ok() && block.len() as u64 != self.rows {
-            checked = Err(Flaw::Changed { groups: Vec::new() });
+            checked = Err(Flaw::Changed { slots: Vec::new() });
         }
         (Some(block), checked)
     }
@@ -165,15 +164,15 @@ impl Stored {
 /// The rows that a flaw makes unusable: the first of them that share a checksum.
 pub(crate) fn fault(first: i64, slots: u64, flaw: &Flaw) -> RowFault {
     let group = match flaw {
-        Flaw::Changed { groups } => groups.first().copied(),
+        Flaw::Changed { slots } => slots.first(),
         Flaw::Unreadable => None,
     };
     let last = first.saturating_add_unsigned(slots.max(1) - 1);
     let (first, last) = match group {
         None => (first, last),
         Some(group) => {
-            let first = first + (group * GROUP) as i64;
-            (first, last.min(first + GROUP as i64 - 1))
+            let last_of_group = first.saturating_add_unsigned(group.end as u64) - 1;
+            (first + group.start as i64, last.min(last_of_group))
         }
     };
     RowFault::Rows { first: RecordId::new(first), last: RecordId::new(last) }
@@ -222,77 +221,6 @@ impl Vault {
         let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
         let Some(stored) = self.stored_block(first)? else { return Ok(None) };
         Ok(Some(stored.sound(checksums)?))
-    }
-
-    /// Visits these records, in the order named, each checked as in [`scan`](Vault::scan).
-    ///
-    /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it; [`RowFault::Rows`].
-    pub fn read_records<E: From<ReadError>>(
-        &self,
-        records: &[RecordId],
-        mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let size = self.block_rows()?;
-        let mut last: Option<BlockHead> = None;
-        let mut id = String::new();
-        for &record in records {
-            let first = first_of(record.get(), size);
-            let missing = || ReadError::from(rusqlite::Error::QueryReturnedNoRows);
-            if last.as_ref().is_none_or(|head| head.first() != first) {
-                let columns = self.head_columns(first)?.ok_or_else(missing)?;
-                last = Some(columns.parse_head(size).sound(None).map_err(ReadError::from)?.0);
-            }
-            let head = last.as_ref().ok_or_else(missing)?;
-            let slot = head.slot_of(record).ok_or_else(missing)?;
-            let (start, features) = self.features_beside(head, slot)?;
-            let features = [(start, &*features)];
-            self.check_slot(head, AtHand(&features), slot)?;
-            let entry = head.entry(AtHand(&features), slot).ok_or_else(missing)?;
-            visit(record, entry.record(&mut id))?;
-        }
-        Ok(())
-    }
-
-    /// The features of the rows that share a checksum with one, and where they begin in those of the block.
-    fn features_beside(
-        &self,
-        head: &BlockHead,
-        slot: usize,
-    ) -> Result<(usize, Features), ReadError> {
-        let flawed =
-            || StoreFault::from(fault(head.first(), head.slots() as u64, &Flaw::Unreadable));
-        let range = head.span_of_group(slot).ok_or_else(flawed)?;
-        let sql = "SELECT length(features) FROM content WHERE first = ?1";
-        let length = at_most_one(&self.connection, sql, [head.first()], |row| unsigned(row, 0))?;
-        if length != Some(head.features() as u64) {
-            return Err(flawed().into());
-        }
-        let mut bytes = Features::from(vec![0; range.len()]);
-        let blob = self.connection.blob_open(MAIN_DB, "content", "features", head.first(), true)?;
-        blob.read_at_exact(&mut bytes, range.start)?;
-        Ok((range.start, bytes))
-    }
-
-    /// That a row is as it was stored, once the vault is unlocked.
-    fn check_slot(
-        &self,
-        head: &BlockHead,
-        features: AtHand<'_, '_>,
-        slot: usize,
-    ) -> Result<(), ReadError> {
-        let group = slot / GROUP;
-        match &self.checksums {
-            Some(checksums)
-                if head.check(checksums).is_none()
-                    || !head.group_holds(group, features, checksums) =>
-            {
-                let flaw = Flaw::Changed { groups: vec![group] };
-                let fault = fault(head.first(), head.slots() as u64, &flaw);
-                Err(StoreFault::from(fault).into())
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Bytes of the features of all rows, empty slots of deleted rows included. No block is read.

@@ -10,7 +10,7 @@ pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
 pub(crate) const FORMAT: i32 = 9;
 
 /// Bytes in a page.
-pub(crate) const PAGE_SIZE: u32 = 4096;
+pub(crate) const PAGE_SIZE: u32 = 8192;
 
 /// Most pages a vault may have. Below 2^25 the first byte of an overflow or freelist page (the
 /// high byte of a page number) is 0 or 1, and so is never one of the B-tree page kinds 2, 5, 10

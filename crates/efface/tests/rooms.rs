@@ -32,7 +32,7 @@ const ROOMS: &[(&str, &str)] = &[
         "efface-vault",
         "difference name range_lock stored wipe lock error in_order spare keyring checksum column connection \
          raw_file writeback schema block hot_journal sweep vault straight transaction unlock ledger model \
-         place stamp position record two_steps rewrite removal scan heads request tally tombstone creation damage identity index copy insert",
+         place stamp position record picked two_steps rewrite removal scan heads request tally tombstone creation damage identity index copy insert",
     ),
     ("efface-page", "model number html text words certificate figure"),
     (

@@ -1,7 +1,9 @@
 //! Making blocks.
 
-use super::layout::{BY_POSITION, COMMON_LENGTH, IN_FULL, SUBJECTS, TEXTS, checksums_of};
-use super::{AtHand, BlockHead, Entry, GROUP, Name, RowBlock, SPREAD};
+use super::layout::{
+    BY_POSITION, COMMON_LENGTH, IN_FULL, SUBJECTS, TEXTS, checksums_of, group_size,
+};
+use super::{AtHand, BlockHead, Entry, Name, RowBlock, SPREAD};
 use crate::StoreFault;
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
@@ -25,10 +27,10 @@ pub(crate) struct Builder {
     features: Vec<u8>,
     /// Where the features of each slot end.
     ends: Vec<u32>,
-    /// Checksums of groups that are as they were, and the common length that they were made with:
-    /// with another, empty slots take another room in what is hashed.
-    known: Vec<Option<[u8; STORED]>>,
-    known_length: Option<u32>,
+    /// Checksums of groups that are as they were, and the size of these and the common length that they
+    /// were made with: with another, empty slots take another room in what is hashed.
+    known: Vec<Option<[[u8; STORED]; 2]>>,
+    known_for: (usize, Option<u32>),
 }
 
 /// Texts, and where each ends.
@@ -92,7 +94,7 @@ impl Builder {
             features: Vec::new(),
             ends: Vec::new(),
             known: Vec::new(),
-            known_length: None,
+            known_for: (0, None),
         }
     }
 
@@ -110,14 +112,15 @@ impl Builder {
             let stays = block.head.is_present(slot) && !leaves(slot);
             builder.push(if stays { block.entry(slot) } else { None });
         }
-        builder.known_length = block.head.common_length();
+        let size = block.head.group_size();
+        builder.known_for = (size, block.head.common_length());
         // A group that later slots join is another.
-        let whole = block.slots() / GROUP;
+        let whole = block.slots() / size;
         builder.known = (0..whole)
             .map(|group| {
                 let stays = |slot| builder.is_present(slot) == block.head.is_present(slot);
-                let same = (group * GROUP..(group + 1) * GROUP).all(stays);
-                block.head.stored_checksum(group).filter(|_| same)
+                let same = block.head.group(group).all(stays);
+                block.head.stored_checksums(group).filter(|_| same)
             })
             .collect();
         builder
@@ -214,9 +217,6 @@ impl Builder {
             return Err(too_large());
         }
         let common = self.common_length();
-        if common != self.known_length {
-            self.known.clear();
-        }
         if let Some(length) = common.map(|length| length as usize)
             && rows < self.slots
         {
@@ -232,6 +232,9 @@ impl Builder {
                 }
             }
             self.features = spread;
+        }
+        if self.known_for != (group_size(self.slots, self.features.len()), common) {
+            self.known.clear();
         }
         let head = self.head(common, self.features.len());
         let features = std::mem::take(&mut self.features);

@@ -1,8 +1,8 @@
 //! Heads of blocks: all of their rows but the features.
 
 use super::layout::Layout;
-use super::{AtHand, Entry, GROUP, Name, SEGMENT};
-use crate::checksum::{Checksums, STORED};
+use super::{AtHand, Entry, Name};
+use crate::checksum::{Checksums, STORED, put};
 use crate::name::Id;
 use crate::stored::RecordId;
 use std::ops::Range;
@@ -93,6 +93,11 @@ impl BlockHead {
         self.layout.target(&self.bytes, slot)
     }
 
+    /// Slots of a group.
+    pub(super) fn group_size(&self) -> usize {
+        self.layout.group
+    }
+
     /// The bytes of each row's features, if all have equally many.
     pub(super) fn common_length(&self) -> Option<u32> {
         self.layout.common_length()
@@ -101,11 +106,6 @@ impl BlockHead {
     /// Where the features of consecutive slots lie.
     pub(super) fn span(&self, slots: Range<usize>) -> Option<Range<usize>> {
         self.layout.span(&self.bytes, slots)
-    }
-
-    /// Where the features lie of the rows that share a checksum with that of a slot.
-    pub(crate) fn span_of_group(&self, slot: usize) -> Option<Range<usize>> {
-        self.span(self.group(slot / GROUP))
     }
 
     /// The row in a slot, whose features are at hand.
@@ -125,72 +125,86 @@ impl BlockHead {
         self.layout.groups()
     }
 
-    pub(super) fn segments(&self) -> usize {
-        self.layout.segments()
+    /// The group of a slot.
+    pub(crate) fn group_of(&self, slot: usize) -> usize {
+        slot / self.layout.group
     }
 
     /// The slots of a group.
-    fn group(&self, group: usize) -> Range<usize> {
-        group * GROUP..((group + 1) * GROUP).min(self.layout.slots)
+    pub(crate) fn group(&self, group: usize) -> Range<usize> {
+        let size = self.layout.group;
+        group * size..((group + 1) * size).min(self.layout.slots)
     }
 
-    /// Where a segment of the features lies.
-    pub(super) fn segment(&self, segment: usize) -> Range<usize> {
-        segment * SEGMENT..((segment + 1) * SEGMENT).min(self.layout.features)
+    /// Where a group's features lie.
+    pub(crate) fn span_of_group(&self, group: usize) -> Option<Range<usize>> {
+        self.span(self.group(group))
     }
 
-    /// Where a checksum is: those of groups come first, then those of segments.
-    fn place(&self, checksum: usize) -> Range<usize> {
-        let at = self.layout.checksums + checksum * STORED;
+    /// Where a checksum is.
+    fn place(&self, checksum: Of, group: usize) -> Range<usize> {
+        let before = match checksum {
+            Of::Features => group,
+            Of::Rest => self.groups() + group,
+        };
+        let at = self.layout.checksums + before * STORED;
         at..at + STORED
     }
 
-    /// One of its checksums.
-    pub(super) fn stored_checksum(&self, checksum: usize) -> Option<[u8; STORED]> {
-        self.bytes.get(self.place(checksum))?.try_into().ok()
+    /// One of a group's checksums.
+    fn stored_checksum(&self, checksum: Of, group: usize) -> Option<[u8; STORED]> {
+        self.bytes.get(self.place(checksum, group))?.try_into().ok()
     }
 
-    /// Whether the rows of a group are those of the head.
+    /// Both.
+    pub(super) fn stored_checksums(&self, group: usize) -> Option<[[u8; STORED]; 2]> {
+        Some([self.stored_checksum(Of::Features, group)?, self.stored_checksum(Of::Rest, group)?])
+    }
+
+    /// Whether the features of a group are those of the head.
+    pub(crate) fn features_hold(
+        &self,
+        group: usize,
+        features: AtHand<'_, '_>,
+        checksums: &Checksums,
+    ) -> bool {
+        let found = self.checksum_of_features(group, features, checksums);
+        found.is_some() && found == self.stored_checksum(Of::Features, group)
+    }
+
+    /// Whether the rows of a group are those that were stored, whatever else of the head is not.
     pub(crate) fn group_holds(
         &self,
         group: usize,
         features: AtHand<'_, '_>,
         checksums: &Checksums,
     ) -> bool {
-        let found = self.group_checksum(group, features, checksums);
-        found.is_some() && found == self.stored_checksum(group)
+        let sums = self.checksums(group, features, checksums);
+        sums.is_some() && sums == self.stored_checksums(group)
     }
 
-    /// Whether the features of a segment are those of the head.
-    pub(super) fn segment_holds(
-        &self,
-        segment: usize,
-        features: AtHand<'_, '_>,
-        checksums: &Checksums,
-    ) -> bool {
-        let found = self.segment_checksum(segment, features, checksums);
-        found.is_some() && found == self.stored_checksum(self.groups() + segment)
-    }
-
-    fn segment_checksum(
-        &self,
-        segment: usize,
-        features: AtHand<'_, '_>,
-        checksums: &Checksums,
-    ) -> Option<[u8; STORED]> {
-        let features = features.get(self.segment(segment))?;
-        Some(checksums.segment(self.first, segment as u64, features))
-    }
-
-    fn group_checksum(
+    fn checksum_of_features(
         &self,
         group: usize,
         features: AtHand<'_, '_>,
         checksums: &Checksums,
     ) -> Option<[u8; STORED]> {
         let slots = self.group(group);
-        let all = features.get(self.span(slots.clone())?)?;
-        let mut rest = Zeroizing::new(Vec::with_capacity(64 * GROUP));
+        let features = features.get(self.span(slots.clone())?)?;
+        Some(checksums.features(self.first + slots.start as i64, features))
+    }
+
+    /// A group's checksums: of its features, and of everything else with that one.
+    fn checksums(
+        &self,
+        group: usize,
+        features: AtHand<'_, '_>,
+        checksums: &Checksums,
+    ) -> Option<[[u8; STORED]; 2]> {
+        let of_features = self.checksum_of_features(group, features, checksums)?;
+        let slots = self.group(group);
+        let mut rest = Zeroizing::new(Vec::with_capacity(64 * slots.len()));
+        rest.extend(of_features);
         rest.extend((self.first + slots.start as i64).to_le_bytes());
         for slot in slots {
             // A length that no row can have marks an empty slot.
@@ -198,40 +212,48 @@ impl BlockHead {
                 rest.extend(u64::MAX.to_le_bytes());
                 continue;
             }
-            let entry = self.entry(features, slot)?;
-            rest.extend((entry.features.len() as u64).to_le_bytes());
-            rest.extend(entry.version.to_le_bytes());
-            rest.extend(entry.target.to_le_bytes());
-            rest.push(u8::from(matches!(entry.id, Id::Text(_))));
-            match entry.id {
+            let (Name { id, subject, version }, span) =
+                (self.name(slot)?, self.span(slot..slot + 1)?);
+            rest.extend((span.len() as u64).to_le_bytes());
+            rest.extend(version.to_le_bytes());
+            rest.extend(self.target(slot)?.to_le_bytes());
+            rest.push(u8::from(matches!(id, Id::Text(_))));
+            match id {
                 Id::Position(position) => rest.extend(position.to_le_bytes()),
-                Id::Text(text) => crate::checksum::put(&mut rest, Some(text.as_bytes())),
+                Id::Text(text) => put(&mut rest, Some(text.as_bytes())),
             }
-            crate::checksum::put(&mut rest, entry.subject.map(str::as_bytes));
+            put(&mut rest, subject.map(str::as_bytes));
         }
-        Some(checksums.group(all, &rest))
+        Some([of_features, checksums.group(&rest)])
     }
 
     /// Puts its checksums into the head, and the stored half of its own beside it. Returns its share of the
-    /// sum. `known` has those that are as they were, the features of others are at hand.
+    /// sum. `known` has those of groups that are as they were, the features of others are at hand.
     pub(super) fn seal(
         &mut self,
         features: AtHand<'_, '_>,
         checksums: &Checksums,
-        known: impl Fn(usize) -> Option<[u8; STORED]>,
+        known: impl Fn(usize) -> Option<[[u8; STORED]; 2]>,
     ) -> Option<u128> {
-        let groups = self.groups();
-        for at in 0..groups + self.segments() {
-            let found = match known(at) {
+        for group in 0..self.groups() {
+            let sums = match known(group) {
                 Some(known) => known,
-                None if at < groups => self.group_checksum(at, features, checksums)?,
-                None => self.segment_checksum(at - groups, features, checksums)?,
+                None => self.checksums(group, features, checksums)?,
             };
-            let place = self.place(at);
-            self.bytes.get_mut(place)?.copy_from_slice(&found);
+            for (of, sum) in [Of::Features, Of::Rest].into_iter().zip(sums) {
+                let place = self.place(of, group);
+                self.bytes.get_mut(place)?.copy_from_slice(&sum);
+            }
         }
         let checksum = checksums.block(self.first, &self.bytes);
         self.stored = checksum.stored;
         Some(checksum.share)
     }
+}
+
+/// What of a group a checksum is of.
+#[derive(Clone, Copy)]
+enum Of {
+    Features,
+    Rest,
 }

@@ -1,6 +1,6 @@
 //! Where the parts of a block's head lie.
 
-use super::{GROUP, Name, SEGMENT};
+use super::{GROUP, Name, TOGETHER};
 use crate::checksum::STORED;
 use crate::name::Id;
 use std::ops::Range;
@@ -29,7 +29,9 @@ pub(super) struct Layout {
     subjects: Option<(usize, Texts)>,
     /// Bytes of the features of all rows.
     pub(super) features: usize,
-    /// One for each group, then one for each segment.
+    /// Slots of a group.
+    pub(super) group: usize,
+    /// Of the features of each group, then of everything else of each.
     pub(super) checksums: usize,
 }
 
@@ -145,18 +147,19 @@ fn part(head: &[u8], ends: usize, slot: usize) -> Option<Range<usize>> {
     Some(start as usize..word(head, ends + 4 * slot)? as usize)
 }
 
+/// Slots of a group, of so many with so many bytes of features.
+pub(super) fn group_size(slots: usize, features: usize) -> usize {
+    if features <= 2 * TOGETHER { GROUP } else { (TOGETHER * slots / features).max(GROUP) }
+}
+
 /// How many checksums a head has.
 pub(super) fn checksums_of(slots: usize, features: usize) -> usize {
-    slots.div_ceil(GROUP) + features.div_ceil(SEGMENT)
+    2 * slots.div_ceil(group_size(slots, features))
 }
 
 impl Layout {
     pub(super) fn groups(&self) -> usize {
-        self.slots.div_ceil(GROUP)
-    }
-
-    pub(super) fn segments(&self) -> usize {
-        self.features.div_ceil(SEGMENT)
+        self.slots.div_ceil(self.group)
     }
 
     /// The parts of a head, all of it, that fit the features. A row whose names are no text is found
@@ -206,6 +209,7 @@ impl Layout {
         if bytes != features {
             return None;
         }
+        let group = group_size(slots, features);
         let checksums = cursor.skip(STORED * checksums_of(slots, features))?;
         (cursor.at == head.len()).then_some(Self {
             slots,
@@ -217,6 +221,7 @@ impl Layout {
             texts,
             subjects,
             features,
+            group,
             checksums,
         })
     }

@@ -18,15 +18,17 @@
 //! | `u32` per slot, bytes | where each id ends, ids in full |
 //! | a bit per slot, `u32` per slot, bytes | who has a subject, where each ends, subjects |
 //! | `u32` per slot | where each row's features end, if there is no common length |
-//! | 16 bytes per [`GROUP`] slots | keyed checksum of these rows |
-//! | 16 bytes per [`SEGMENT`] bytes of features | keyed checksum of these |
+//! | 16 bytes per group of slots | keyed checksum of their features |
+//! | 16 bytes per group of slots | keyed checksum of everything else of these rows, and of the one before |
 //!
 //! With a common length, which blocks of up to 16 MiB have, the features of an empty slot are zeros, so that
 //! a deletion reads and changes few pages ([`Leaving`]); without, an empty slot takes no room and its length
 //! is not kept.
 //!
-//! A whole block is checked by its head and its segments, which is several times as fast as group by group;
-//! the groups' checksums serve single rows, and tell what is damaged.
+//! A group is [`GROUP`] slots, or as many as have [`TOGETHER`] bytes of features where a block has more than
+//! twice that: a hash takes so many bytes side by side, several times as fast as a few kilobytes. A whole block
+//! is checked by its head and its features; the checksums of everything else serve single rows, and tell what
+//! is damaged where the head is not as it was stored.
 
 mod build;
 mod head;
@@ -45,12 +47,11 @@ use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
 use std::ops::Range;
 
-/// Rows under one checksum: what a damaged byte makes unusable.
-pub(crate) const GROUP: usize = 8;
+/// Rows under one checksum, at least: what a damaged byte makes unusable.
+const GROUP: usize = 8;
 
-/// Bytes of features under one checksum: as many as a hash takes side by side, few enough to be read for one
-/// row.
-pub(crate) const SEGMENT: usize = 16 << 10;
+/// Bytes of features under one checksum in a large block.
+const TOGETHER: usize = 16 << 10;
 
 /// Bytes of features that a block should have: enough for few reads, few enough to write again.
 const BYTES: u64 = 128 << 10;
@@ -153,8 +154,8 @@ pub(crate) enum Flaw {
     Unreadable,
     /// Something in it is not as it was stored.
     Changed {
-        /// The groups whose rows are not, from 0; none if all rows are.
-        groups: Vec<usize>,
+        /// The slots whose rows are not; none if all rows are.
+        slots: Vec<Range<usize>>,
     },
 }
 
@@ -259,14 +260,15 @@ impl RowBlock {
     pub(crate) fn check(&self, checksums: &Checksums) -> Result<u128, Flaw> {
         let all = [(0, &*self.features)];
         let all = AtHand(&all);
-        let mut segments = 0..self.head.segments();
-        if let Some(share) = self.head.check(checksums)
-            && segments.all(|segment| self.head.segment_holds(segment, all, checksums))
+        let head = &self.head;
+        let mut groups = 0..head.groups();
+        if let Some(share) = head.check(checksums)
+            && groups.all(|group| head.features_hold(group, all, checksums))
         {
             return Ok(share);
         }
-        let groups = 0..self.head.groups();
-        let changed = groups.filter(|&group| !self.head.group_holds(group, all, checksums));
-        Err(Flaw::Changed { groups: changed.collect() })
+        let groups = 0..head.groups();
+        let changed = groups.filter(|&group| !head.group_holds(group, all, checksums));
+        Err(Flaw::Changed { slots: changed.map(|group| head.group(group)).collect() })
     }
 }

@@ -95,7 +95,13 @@ fn rows() -> impl Strategy<Value = Vec<Option<Owned>>> {
     // Without one row, or with it, all are equally long.
     let mixed = prop_oneof![19 => Just(7_usize), 1 => 0..40_usize];
     let nearly = prop::collection::vec(prop::option::weighted(0.8, row(mixed)), 1..40);
-    prop_oneof![alike, unlike, nearly]
+    // Of more than eight rows under one checksum.
+    let large = (1000..2000_usize).prop_flat_map(|n| {
+        let row = (row(Just(0)), any::<u8>())
+            .prop_map(move |(row, byte)| Owned { features: vec![byte; n], ..row });
+        prop::collection::vec(prop::option::weighted(0.8, row), 20..40)
+    });
+    prop_oneof![3 => alike, 3 => unlike, 3 => nearly, 1 => large]
 }
 
 proptest! {
@@ -178,8 +184,8 @@ fn rows_of_one_length_and_consecutive_positions_take_no_more_than_themselves() {
     let block = built(65, &rows).unwrap().block;
     let (head, features, _) = columns(&block);
     assert_eq!(features.len(), 64 * 40);
-    // Bits, targets, and a checksum per eight rows and one of the only segment; the rest does not grow with the rows.
-    assert_eq!(head.len(), 64 / 8 + 64 * 8 + (64 / 8 + 1) * 16 + 48);
+    // Bits, targets, and two checksums per eight rows; the rest does not grow with the rows.
+    assert_eq!(head.len(), 64 / 8 + 64 * 8 + 64 / 8 * 32 + 48);
     let (features, contents) = block.into_contents();
     let row = contents[5].clone();
     assert_eq!((row.number, row.target), (RecordId::new(70), 1.0));
@@ -229,26 +235,29 @@ fn a_flaw_names_the_group_it_is_in() {
     damaged[20 * 16] ^= 1;
     let block = RowBlock::parse(1, head.to_vec(), damaged, stored).unwrap();
     let checksums = for_tests(2, "v");
-    assert_eq!(block.check(&checksums), Err(Flaw::Changed { groups: vec![2] }));
+    assert_eq!(block.check(&checksums), Err(Flaw::Changed { slots: vec![16..24] }));
     let all = [(0, block.features())];
     let holds = |group| block.head().group_holds(group, AtHand(&all), &checksums);
     assert!(!holds(2) && holds(1));
     // The same rows under other numbers are other rows.
     let (head, features, stored) = columns(&block);
     let moved = RowBlock::parse(41, head.to_vec(), features.to_vec(), stored).unwrap();
-    assert_eq!(moved.check(&checksums), Err(Flaw::Changed { groups: (0..5).collect() }));
+    assert_eq!(
+        moved.check(&checksums),
+        Err(Flaw::Changed { slots: (0..5).map(|group| 8 * group..8 * group + 8).collect() })
+    );
 }
 
-/// Of a block of many segments a row takes with it those that its group lies in; bytes of others are not
-/// looked at, and no changed byte of these is stored anew.
+/// Of a large block the features of a row's group are looked at and no others, and no changed byte of these is
+/// stored anew.
 #[test]
 fn rows_leave_in_place_by_few_features() {
-    let rows: Vec<_> = (0..64).map(|i| plain(&format!("id {i}"), &[i as u8; 3136])).collect();
+    let rows: Vec<_> = (0..64).map(|i| plain(&format!("id {i}"), &[i as u8; 1600])).collect();
     let block = built(1, &rows).unwrap().block;
     let (slots, checksums) = (BTreeSet::from([0, 7, 40]), for_tests(2, "v"));
     let leaving = Leaving::of(block.head(), &slots).unwrap();
-    // Rows 0 to 7 end at 25088, rows 40 to 47 lie from 125440 to 150528.
-    assert_eq!(leaving.windows(), [0..32 << 10, 112 << 10..160 << 10]);
+    // As many as have 16 KiB.
+    assert_eq!(leaving.windows(), [0..16_000, 64_000..80_000]);
     let read = |features: &[u8]| -> Vec<_> {
         leaving.windows().iter().map(|w| Features::from(features[w.clone()].to_vec())).collect()
     };
@@ -256,7 +265,7 @@ fn rows_leave_in_place_by_few_features() {
         rows.into_iter().enumerate().map(|(i, row)| row.filter(|_| !slots.contains(&i))).collect();
     let never = built(1, &never).unwrap();
     for (at, within) in
-        [(0, true), (40_000, false), (112 << 10, true), ((160 << 10) - 1, true), (160 << 10, false)]
+        [(0, true), (16_000, false), (64_000, true), (79_999, true), (80_000, false)]
     {
         let mut features = block.features().to_vec();
         features[at] ^= 1;
@@ -267,6 +276,31 @@ fn rows_leave_in_place_by_few_features() {
         }
     }
     assert!(leaving.leave(&mut read(block.features()), &for_tests(3, "v")).is_none());
+}
+
+#[test]
+fn rows_without_features_leave_in_place() {
+    let rows: Vec<_> = (0..20).map(|i| plain(&format!("id {i}"), &[])).collect();
+    let block = built(1, &rows).unwrap().block;
+    let left = left_in_place(&block, &BTreeSet::from([3, 11])).unwrap();
+    assert!(left.zeros.is_empty());
+    assert_eq!(left.head.len(), 18);
+}
+
+/// More rows share a checksum once a block is large: none is kept that was of fewer.
+#[test]
+fn a_block_that_grows_may_have_other_groups() {
+    let rows: Vec<_> = (0..25).map(|i| plain(&format!("id {i}"), &[i as u8; 1500])).collect();
+    let (checksums, small) = (for_tests(2, "v"), built(1, &rows[..20]).unwrap().block);
+    assert_eq!(small.head().group(1), 8..16);
+    let mut builder = Builder::of(&small, |_| false);
+    for row in &rows[20..] {
+        builder.push(row.as_ref().map(|row| Entry::of(&row.stored())).as_ref().copied());
+    }
+    let grown = builder.finish(&checksums).unwrap().unwrap();
+    assert_eq!(grown.block.head().group(1), 10..20);
+    assert_eq!(grown.block.check(&checksums), Ok(grown.share));
+    assert_eq!(columns(&grown.block), columns(&built(1, &rows).unwrap().block));
 }
 
 #[test]

@@ -71,7 +71,10 @@ pub(crate) enum Wanted {
 pub(crate) struct Chains {
     file: Arc<File>,
     pages: u32,
+    root: u32,
     wanted: Wanted,
+    /// What was last asked for.
+    last: Option<i64>,
     /// Pages that are still to be looked at, the next one last.
     waiting: Vec<Waiting>,
     /// Chains of the leaf that was looked at last, the next one last.
@@ -108,12 +111,24 @@ impl Chains {
 
     fn below(root: u32, file: &RawFile, wanted: Wanted) -> Option<Self> {
         let pages = u32::try_from(file.len().ok()? / u64::from(PAGE_SIZE)).ok()?;
-        let (waiting, leaf) = (vec![Waiting { page: root, depth: 0, highest: None }], Vec::new());
-        Some(Self { file: file.handle()?, pages, wanted, waiting, leaf, seen: 0, asked: 0 })
+        let (waiting, leaf) = (Vec::new(), Vec::new());
+        let (file, last) = (file.handle()?, None);
+        let mut chains = Self { file, pages, root, wanted, last, waiting, leaf, seen: 0, asked: 0 };
+        chains.begin();
+        Some(chains)
     }
 
-    /// The chain of the block that begins with this number, which is above that of the call before.
+    fn begin(&mut self) {
+        self.waiting = vec![Waiting { page: self.root, depth: 0, highest: None }];
+        self.leaf.clear();
+        self.seen = 0;
+    }
+
+    /// The chain of the block that begins with this number. Those of ascending numbers are found in one walk.
     pub(crate) fn find(&mut self, first: i64) -> Option<Chain> {
+        if self.last.replace(first).is_some_and(|last| last >= first) {
+            self.begin();
+        }
         loop {
             match self.leaf.last() {
                 Some(chain) if chain.first > first => return None,

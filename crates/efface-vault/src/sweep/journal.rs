@@ -62,8 +62,11 @@ pub(super) fn pages(path: &Path, page_size: u32) -> io::Result<Option<Vec<u32>>>
 mod tests {
     use super::super::{Before, Pages};
     use crate::raw_file::RawFile;
+    use crate::schema::PAGE_SIZE;
     use rusqlite::Connection;
     use std::fs;
+
+    const PAGE: usize = PAGE_SIZE as usize;
 
     /// Every page that differs after a transaction is among those its sweep takes for changed,
     /// and the journal is understood (or else every page would be).
@@ -83,7 +86,8 @@ mod tests {
         let connection = Connection::open(&path).unwrap();
         connection
             .execute_batch(&format!(
-                "PRAGMA secure_delete = ON; PRAGMA synchronous = {synchronous};
+                "PRAGMA page_size = {PAGE_SIZE}; PRAGMA secure_delete = ON;
+                 PRAGMA synchronous = {synchronous};
                  PRAGMA cache_size = 20;
                  CREATE TABLE r (n INTEGER PRIMARY KEY, id TEXT UNIQUE, x BLOB);
                  WITH RECURSIVE c (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 2000)
@@ -111,13 +115,13 @@ mod tests {
             connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 1").unwrap();
             connection.execute_batch(sql).unwrap();
             connection.cache_flush().unwrap();
-            let journalled = super::pages(&folder.path().join("db-journal"), 4096).unwrap();
+            let journalled = super::pages(&folder.path().join("db-journal"), PAGE_SIZE).unwrap();
             let journalled = journalled.expect("the journal is understood");
             connection.execute_batch("COMMIT").unwrap();
             let after = fs::read(&path).unwrap();
             let count = Pages::of(&file).unwrap().count();
             for number in 1..=count {
-                let place = (number as usize - 1) * 4096..number as usize * 4096;
+                let place = (number as usize - 1) * PAGE..number as usize * PAGE;
                 if before.get(place.clone()) == after.get(place) {
                     continue;
                 }

@@ -93,7 +93,7 @@ fn the_journal_is_overwritten_before_it_is_removed() {
         let mut bytes = Vec::new();
         kept.seek(SeekFrom::Start(0)).unwrap();
         kept.read_to_end(&mut bytes).unwrap();
-        assert!(bytes.len() > 4096, "{} bytes: the journal was not looked at", bytes.len());
+        assert!(bytes.len() > 8192, "{} bytes: the journal was not looked at", bytes.len());
         assert!(bytes.iter().all(|&byte| byte == 0), "undone: {undone}");
     }
 }
@@ -194,7 +194,7 @@ fn a_vault_taken_away_from_its_journal_is_refused_and_left_alone() {
 /// Where each page of the file is named by the list of unused pages.
 fn unused_pages(bytes: &[u8]) -> (usize, Vec<u32>) {
     let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-    let trunk = (word(32) as usize - 1) * 4096;
+    let trunk = (word(32) as usize - 1) * 8192;
     (trunk, (0..word(trunk + 4) as usize).map(|entry| word(trunk + 8 + 4 * entry)).collect())
 }
 
@@ -209,13 +209,13 @@ fn a_damaged_list_of_unused_pages_is_refused_before_anything_is_written() {
     let (trunk, leaves) = unused_pages(&whole);
     assert!(leaves.len() > 3);
     let live = (2..).find(|page| {
-        let at = (*page as usize - 1) * 4096;
-        !leaves.contains(page) && at != trunk && whole[at..at + 4096].iter().any(|&b| b != 0)
+        let at = (*page as usize - 1) * 8192;
+        !leaves.contains(page) && at != trunk && whole[at..at + 8192].iter().any(|&b| b != 0)
     });
     let number = |bytes: &mut [u8], at: usize, value: u32| {
         bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
     };
-    let itself = trunk as u32 / 4096 + 1;
+    let itself = trunk as u32 / 8192 + 1;
     type Damage<'a> = &'a dyn Fn(&mut [u8]);
     let damages: [(&str, Damage<'_>); 6] = [
         ("points at itself", &|bytes| {

@@ -203,11 +203,11 @@ fn overwritten_anywhere_never_panics() {
     let mut noticed = 0;
     for round in 0..400 {
         let mut bytes = whole.clone();
-        let page = rng.next_u64() as usize % (bytes.len() / 4096);
+        let page = rng.next_u64() as usize % (bytes.len() / 8192);
         for _ in 0..1 + round % 20 {
             // Mostly in the heads of pages, where the structure is.
-            let reach = if round % 3 == 0 { 4096 } else { 100 };
-            let at = page * 4096 + rng.next_u64() as usize % reach;
+            let reach = if round % 3 == 0 { 8192 } else { 100 };
+            let at = page * 8192 + rng.next_u64() as usize % reach;
             bytes[at] = rng.next_u64() as u8;
         }
         fs::write(&path, &bytes).unwrap();

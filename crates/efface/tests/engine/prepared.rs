@@ -149,15 +149,16 @@ fn a_point_serves_a_change_of_many_records_without_a_pass() {
     assert_eq!(whole.outcome(), CheckOutcome::Holds, "{whole:?}");
 
     world.run(|s| prepare(&vault, s)).unwrap();
-    let sql = "UPDATE content SET features = CAST(substr(features, 1, length(features) - 4) || \
-               x'0000003f' AS BLOB) WHERE first = (SELECT min(first) FROM block)";
+    let sql = "UPDATE content SET features = CAST(x'0000003f' || substr(features, 5) AS BLOB) \
+               WHERE first = (SELECT min(first) FROM block)";
     Connection::open(&vault).unwrap().execute_batch(sql).unwrap();
     let refused = |id: usize| {
         let refused = world.run(|s| delete(&vault, &one(id), s)).map(drop).unwrap_err();
         assert_eq!(refused.code(), Code::Damaged, "{refused}");
     };
-    refused(12);
-    let elsewhere = world.run(|s| delete(&vault, &one(4400), s)).unwrap();
+    refused(3);
+    // In the same block, with rows beside it that are as they were stored.
+    let elsewhere = world.run(|s| delete(&vault, &one(12), s)).unwrap();
     assert!(by_it(&elsewhere) && elsewhere.work.unwrap().passes == 0);
     let whole = verify_whole_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
     assert_eq!(whole.outcome(), CheckOutcome::Fails);
