@@ -63,8 +63,11 @@ impl Vault {
         Ok(self.caches_digest()?.is_some())
     }
 
-    /// The digest stored with the kept state.
-    pub(crate) fn caches_digest(&self) -> Result<Option<[u8; 32]>, ReadError> {
+    /// The digest stored with the kept state, of which the bytes may be damaged.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn caches_digest(&self) -> Result<Option<[u8; 32]>, ReadError> {
         at_most_one(&self.connection, "SELECT digest FROM caches", [], |row| row.get(0))
     }
 }

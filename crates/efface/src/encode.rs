@@ -13,7 +13,10 @@ pub(crate) fn encode(data: &Dataset, row: usize, weighted: bool, bytes: &mut Vec
     bytes.clear();
     match data.x().row(row) {
         Row::Dense(values) => {
-            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            bytes.extend_from_slice(bytemuck::cast_slice(values));
+            for value in bytes.as_chunks_mut::<4>().0 {
+                *value = u32::from_ne_bytes(*value).to_le_bytes();
+            }
         }
         Row::Sparse { indices, values } => {
             for (index, value) in indices.iter().zip(values) {

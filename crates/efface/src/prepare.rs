@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use efface_learn::mechanism::Prepared;
+
 use crate::context::{Context, Progress, Watched};
 use crate::error::Result;
 use crate::leaving::Leaving;
@@ -53,7 +55,14 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
         (made.to_bytes(), rows.count()?)
     };
     transaction.set_caches(Some(&bytes))?;
+    let digest = transaction.caches_digest()?;
     transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
     context.rows.end(vault.path(), &current.genesis.vault_id, current.head);
+    if let (Some(resident), Some(digest)) = (context.rows.held(), digest)
+        // As it is read again: rounded.
+        && let Ok(kept) = Prepared::from_bytes(&bytes)
+    {
+        resident.keep_prepared(digest, kept);
+    }
     Ok(ready(records as u64, bytes.len(), false))
 }

@@ -17,7 +17,7 @@ use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::Tally;
 use crate::mechanism::{of, prepares_point};
 use crate::plan::Plan;
-use crate::rows::block_rows;
+use crate::rows::{Resident, block_rows};
 use crate::weights::Published;
 
 /// How often a vault that another program has is tried again.
@@ -242,15 +242,33 @@ pub(crate) fn prepared(
     version: u64,
     weights: usize,
 ) -> Result<Option<Prepared>> {
+    prepared_or_held(vault, (plan, version, weights), None)
+}
+
+/// The same, from the memory of the process where this has what the vault keeps.
+pub(crate) fn prepared_or_held(
+    vault: &Vault,
+    (plan, version, weights): (&Plan, u64, usize),
+    resident: Option<&Resident>,
+) -> Result<Option<Prepared>> {
     if !plan.prepares() {
         return Ok(None);
     }
-    let Some(bytes) = vault.caches()? else { return Ok(None) };
     let damaged = |why: String| {
         let what = format!("the vault's kept Hessian cannot be used: {why}");
         Error::storage(Code::Damaged, what).hint("`§efface prepare` makes it anew")
     };
-    let prepared = Prepared::from_bytes(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let held = match (resident, vault.caches_digest()?) {
+        (Some(resident), Some(digest)) => resident.take_prepared(&digest),
+        _ => None,
+    };
+    let prepared = match held {
+        Some(held) => held,
+        None => {
+            let Some(bytes) = vault.caches()? else { return Ok(None) };
+            Prepared::from_bytes(&bytes).map_err(|error| damaged(error.to_string()))?
+        }
+    };
     let (made, dimension) = (prepared.version, prepared.dimension());
     if matches!(prepared.kept, Steering::Point(_)) && !prepares_point(plan) {
         return Err(damaged("the model's rows are not what it was computed from".to_owned()));

@@ -1,6 +1,6 @@
 //! Where the parts of a block's head lie.
 
-use super::{GROUP, Name, TOGETHER};
+use super::{GROUP, LARGEST_GROUP, Name, TOGETHER};
 use crate::checksum::STORED;
 use crate::name::Id;
 use std::ops::Range;
@@ -149,7 +149,10 @@ fn part(head: &[u8], ends: usize, slot: usize) -> Option<Range<usize>> {
 
 /// Slots of a group, of so many with so many bytes of features.
 pub(super) fn group_size(slots: usize, features: usize) -> usize {
-    if features <= 2 * TOGETHER { GROUP } else { (TOGETHER * slots / features).max(GROUP) }
+    if features <= 2 * TOGETHER {
+        return GROUP;
+    }
+    (TOGETHER * slots / features).clamp(GROUP, LARGEST_GROUP)
 }
 
 /// How many checksums a head has.

@@ -25,8 +25,8 @@
 //! a deletion reads and changes few pages ([`Leaving`]); without, an empty slot takes no room and its length
 //! is not kept.
 //!
-//! A group is [`GROUP`] slots, or as many as have [`TOGETHER`] bytes of features where a block has more than
-//! twice that: a hash takes so many bytes side by side, several times as fast as a few kilobytes. A whole block
+//! A group is [`GROUP`] slots, or as many as have [`TOGETHER`] bytes of features, up to [`LARGEST_GROUP`], where
+//! a block has more than twice that: a hash takes so many bytes side by side, several times as fast as a few kilobytes. A whole block
 //! is checked by its head and its features; the checksums of everything else serve single rows, and tell what
 //! is damaged where the head is not as it was stored.
 
@@ -47,8 +47,9 @@ use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
 use std::ops::Range;
 
-/// Rows under one checksum, at least: what a damaged byte makes unusable.
+/// Rows under one checksum, at least and at most: what a damaged byte makes unusable.
 const GROUP: usize = 8;
+const LARGEST_GROUP: usize = 64;
 
 /// Bytes of features under one checksum in a large block.
 const TOGETHER: usize = 16 << 10;

@@ -235,7 +235,10 @@ fn a_flaw_names_the_group_it_is_in() {
     damaged[20 * 16] ^= 1;
     let block = RowBlock::parse(1, head.to_vec(), damaged, stored).unwrap();
     let checksums = for_tests(2, "v");
-    assert_eq!(block.check(&checksums), Err(Flaw::Changed { slots: vec![16..24] }));
+    assert_eq!(
+        block.check(&checksums),
+        Err(Flaw::Changed { slots: [2].map(|group| 8 * group..8 * group + 8).to_vec() })
+    );
     let all = [(0, block.features())];
     let holds = |group| block.head().group_holds(group, AtHand(&all), &checksums);
     assert!(!holds(2) && holds(1));
@@ -301,6 +304,12 @@ fn a_block_that_grows_may_have_other_groups() {
     assert_eq!(grown.block.head().group(1), 10..20);
     assert_eq!(grown.block.check(&checksums), Ok(grown.share));
     assert_eq!(columns(&grown.block), columns(&built(1, &rows).unwrap().block));
+}
+
+#[test]
+fn short_rows_share_a_checksum_with_few() {
+    let group = |bytes: usize| layout::group_size(4096, 4096 * bytes);
+    assert_eq!([0, 8, 9, 16, 400, 4000].map(group), [8, 8, 64, 64, 40, 8]);
 }
 
 #[test]

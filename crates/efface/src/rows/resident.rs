@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 use std::path::Path;
 
+use efface_learn::mechanism::Prepared;
 use efface_vault::{FileStamp, LedgerHead, RecordId};
 use rayon::prelude::*;
 
@@ -31,6 +32,8 @@ struct Held {
     cleared: Vec<i64>,
     /// As they are stored, where each request makes anew what is learnt from.
     raw: Option<Stored>,
+    /// What was prepared for the next request, and the digest of it in the vault.
+    prepared: Option<([u8; 32], Prepared)>,
     /// Whether all names in the vault's tables were held against the rows.
     agree: bool,
     readings: u64,
@@ -91,6 +94,18 @@ impl Resident {
     pub(super) fn end(&self, path: &Path, vault: &str, head: LedgerHead) {
         let mut held = self.0.borrow_mut();
         held.at = At::of(path, vault, head);
+        // It was for this request.
+        held.prepared = None;
+    }
+
+    /// Holds what was prepared for the next request, too.
+    pub(crate) fn keep_prepared(&self, digest: [u8; 32], prepared: Prepared) {
+        self.0.borrow_mut().prepared = Some((digest, prepared));
+    }
+
+    /// Gives up what was prepared, if the vault keeps that.
+    pub(crate) fn take_prepared(&self, kept: &[u8; 32]) -> Option<Prepared> {
+        self.0.borrow_mut().prepared.take_if(|(digest, _)| digest == kept).map(|(_, it)| it)
     }
 
     /// Whether all names were held against the rows.
@@ -200,6 +215,7 @@ impl Held {
     fn wipe(&mut self) {
         self.at = None;
         self.agree = false;
+        self.prepared = None;
         self.cleared.clear();
         if let Some(mut rows) = self.rows.take() {
             // Positions of all of them, in order: this cannot fail.
@@ -303,5 +319,44 @@ impl<'a> Read<'a> {
 impl Drop for Read<'_> {
     fn drop(&mut self) {
         self.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use efface_learn::mechanism::Steering;
+    use efface_learn::solver::Factor;
+
+    /// What was prepared is given to the one request that finds it in the vault, and to no later one.
+    #[test]
+    fn what_was_prepared_is_that_of_the_vault_or_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vault");
+        std::fs::write(&path, "as it was").unwrap();
+        let head = LedgerHead { index: 3, hash: [7; 32] };
+        let kept = Steering::Factor(Factor::from_slice(1, &[2.0]).unwrap());
+        let prepared = Prepared { version: 4, kept };
+        let held = Resident::new();
+        let keep = || {
+            held.end(&path, "v", head);
+            held.keep_prepared([1; 32], prepared.clone());
+            held.begin(&path, "v", head);
+        };
+        keep();
+        assert_eq!(held.take_prepared(&[2; 32]), None);
+        assert_eq!(held.take_prepared(&[1; 32]), Some(prepared.clone()));
+        assert_eq!(held.take_prepared(&[1; 32]), None);
+        // A request that had no use for it.
+        keep();
+        held.end(&path, "v", head);
+        assert_eq!(held.take_prepared(&[1; 32]), None);
+        // Another program wrote to the file.
+        keep();
+        std::fs::write(&path, "as it is").unwrap();
+        held.begin(&path, "v", head);
+        assert_eq!(held.take_prepared(&[1; 32]), None);
     }
 }

@@ -208,7 +208,7 @@ pub(crate) fn serve(
     let count = |rows: &Keyed| rows.data.rows() as u64;
     let known = (remaining as u64 + count(&effect.removed)).saturating_sub(count(&effect.inserted));
     let told = (known, &mut effect.notices);
-    let prepared = prepared::for_request(&transaction, current, plan, told)?;
+    let prepared = prepared::for_request(&transaction, current, plan, context.rows.held(), told)?;
     let request = Request {
         weights: &start,
         event: &current.latest.event,

@@ -6,7 +6,8 @@ use efface_vault::Vault;
 use crate::error::{Code, Result};
 use crate::notice::{Notice, NoticeCode};
 use crate::plan::Plan;
-use crate::store::{Current, prepared};
+use crate::rows::Resident;
+use crate::store::{Current, prepared_or_held};
 
 /// What was prepared for a request whose plan is `plan`, which may have other columns than the one before. There
 /// were so many records `before` it. What is damaged, or of other columns or records, is told of and not
@@ -15,6 +16,7 @@ pub(super) fn for_request(
     vault: &Vault,
     current: &Current,
     plan: &Plan,
+    resident: Option<&Resident>,
     (before, notices): (u64, &mut Vec<Notice>),
 ) -> Result<Option<Prepared>> {
     if current.is_withdrawn() {
@@ -26,7 +28,8 @@ pub(super) fn for_request(
         notices.push(Notice::new(NoticeCode::HessianNotUsed, said));
         Ok(None)
     };
-    match prepared(vault, &current.plan, current.version, weights) {
+    let of = (&current.plan, current.version, weights);
+    match prepared_or_held(vault, of, resident) {
         Ok(Some(_)) if !plan.has_columns_of(&current.plan)? => {
             left_out("rows have other columns now that the preprocessing was fitted again")
         }

@@ -158,7 +158,7 @@ fn a_point_serves_a_change_of_many_records_without_a_pass() {
     };
     refused(3);
     // In the same block, with rows beside it that are as they were stored.
-    let elsewhere = world.run(|s| delete(&vault, &one(12), s)).unwrap();
+    let elsewhere = world.run(|s| delete(&vault, &one(120), s)).unwrap();
     assert!(by_it(&elsewhere) && elsewhere.work.unwrap().passes == 0);
     let whole = verify_whole_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
     assert_eq!(whole.outcome(), CheckOutcome::Fails);
