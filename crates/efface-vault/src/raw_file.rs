@@ -111,17 +111,8 @@ impl RawFile {
     }
 
     /// Fills `buffer` from `offset` on.
-    #[cfg(unix)]
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(self.file()?, buffer, offset)
-    }
-
-    /// Fills `buffer` from `offset` on.
-    #[cfg(not(unix))]
-    pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let mut file = self.file()?;
-        file.seek(SeekFrom::Start(offset))?;
-        io::Read::read_exact(&mut file, buffer)
+        read_at(self.file()?, offset, buffer)
     }
 
     /// Overwrites `length` bytes from `offset` on with zeros.
@@ -159,6 +150,19 @@ impl RawFile {
     pub(crate) fn handle(&self) -> Option<Arc<File>> {
         self.file.clone()
     }
+}
+
+/// Fills `buffer` from `offset` on.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+/// Fills `buffer` from `offset` on.
+#[cfg(not(unix))]
+pub(crate) fn read_at(mut file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    io::Read::read_exact(&mut file, buffer)
 }
 
 impl Drop for RawFile {

@@ -13,9 +13,11 @@ pub(crate) mod page;
 
 pub use examine::Examination;
 
-use crate::raw_file::RawFile;
+use crate::raw_file::{RawFile, read_at};
+use crate::spare::Features;
 use crate::{StoreFault, WriteError, schema};
 use page::{Layout, Overflow, be32, is_btree};
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -183,17 +185,26 @@ impl<'f> Pages<'f> {
     /// The first word of each of the pages `1..=last`: of pages of an overflow chain, the next.
     fn first_words(&self, last: u32) -> Result<Vec<u32>, StoreFault> {
         const AT_ONCE: u32 = 256;
-        let size = self.head.page_size as usize;
-        let mut words = Vec::with_capacity(last as usize);
-        let mut pages = vec![0; size * AT_ONCE.min(last) as usize];
-        for first in (1..=last).step_by(AT_ONCE as usize) {
+        let (size, file) = (self.head.page_size as usize, self.file.file()?);
+        let buffer = || Features::from(vec![0; size * AT_ONCE.min(last) as usize]);
+        let words = |pages: &mut Features, first: u32| {
             let count = AT_ONCE.min(last - first + 1) as usize;
             let pages = &mut pages[..size * count];
-            self.file.read(self.offset(first), pages)?;
-            let (starts, _) = pages.as_chunks::<4>();
-            words.extend(starts.iter().step_by(size / 4).map(|start| u32::from_be_bytes(*start)));
-        }
-        Ok(words)
+            read_at(file, u64::from(first - 1) * size as u64, pages)?;
+            let starts = pages.as_chunks::<4>().0.iter().step_by(size / 4);
+            Ok(starts.map(|start| u32::from_be_bytes(*start)).collect())
+        };
+        let firsts: Vec<u32> = (1..=last).step_by(AT_ONCE as usize).collect();
+        // Where the system cannot read at a place, one read moves where the next begins.
+        let parts: Vec<Vec<u32>> = if cfg!(unix) {
+            let parts = firsts.into_par_iter().map_init(buffer, words);
+            parts.collect::<Result<_, StoreFault>>()?
+        } else {
+            let mut pages = buffer();
+            let parts = firsts.into_iter().map(|first| words(&mut pages, first));
+            parts.collect::<Result<_, StoreFault>>()?
+        };
+        Ok(parts.concat())
     }
 
     /// Zeroes the unused bytes of page `number` if it is a B-tree page, and of the overflow chains
