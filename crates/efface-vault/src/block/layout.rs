@@ -152,7 +152,7 @@ pub(super) fn group_size(slots: usize, features: usize) -> usize {
     if features <= 2 * TOGETHER {
         return GROUP;
     }
-    (TOGETHER * slots / features).clamp(GROUP, LARGEST_GROUP)
+    (TOGETHER * slots).div_ceil(features).clamp(GROUP, LARGEST_GROUP)
 }
 
 /// How many checksums a head has.

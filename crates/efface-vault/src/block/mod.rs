@@ -25,8 +25,9 @@
 //! a deletion reads and changes few pages ([`Leaving`]); without, an empty slot takes no room and its length
 //! is not kept.
 //!
-//! A group is [`GROUP`] slots, or as many as have [`TOGETHER`] bytes of features, up to [`LARGEST_GROUP`], where
-//! a block has more than twice that: a hash takes so many bytes side by side, several times as fast as a few kilobytes. A whole block
+//! A group is [`GROUP`] slots, or as many as have [`TOGETHER`] bytes of features and no row fewer, up to
+//! [`LARGEST_GROUP`], where a block has more than twice that: a hash takes so many bytes side by side, several
+//! times as fast as a few kilobytes or some bytes less. A whole block
 //! is checked by its head and its features; the checksums of everything else serve single rows, and tell what
 //! is damaged where the head is not as it was stored.
 

@@ -200,8 +200,8 @@ fn rows_leave_blocks_that_are_as_they_were_stored() {
     let mut vault = Vault::open(&path).unwrap();
     vault.unlock(&keyring).unwrap();
     let refused = vault.begin().unwrap().delete_records(&[RecordId::new(85)]).unwrap_err();
-    // Ten rows of 1500 bytes share a checksum, and blocks begin with row 81.
-    let (first, last) = (RecordId::new(91), RecordId::new(100));
+    // Eleven rows of 1500 bytes share a checksum, and the block begins with row 81.
+    let (first, last) = (RecordId::new(92), RecordId::new(102));
     let expected = crate::StoreFault::from(crate::RowFault::Rows { first, last }).to_string();
     assert_eq!(refused.to_string(), expected);
     file.write_all_at(&[byte], at).unwrap();
