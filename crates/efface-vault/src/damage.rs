@@ -55,6 +55,7 @@ impl Vault {
             Ok(())
         })?;
         let tally = self.tally_that_holds()?;
+        sound &= !self.has_loose_features()?;
         Ok(Survey {
             present: found.records,
             certified: tally.map(|tally| tally.records),

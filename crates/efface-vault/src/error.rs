@@ -109,6 +109,9 @@ pub enum RowFault {
         /// How many there are.
         records: u64,
     },
+    /// Features that belong to no row.
+    #[error("the vault has features of rows that no block has: another program put them there")]
+    Loose,
     /// An index and its table say different things.
     #[error(
         "the vault's index is damaged: it does not lead to all the rows of the names given, or \

@@ -15,6 +15,8 @@ struct Opened {
     /// Whether the head is as it was stored; false without the keys.
     sound: bool,
     chain: Option<Chain>,
+    /// The features that were read last: of which group, and where they begin.
+    read: Option<(usize, usize, Features)>,
 }
 
 impl Vault {
@@ -41,24 +43,29 @@ impl Vault {
                 let checked = self.checksums.as_ref().and_then(|checksums| head.check(checksums));
                 let here = chains.as_mut().filter(|_| !self.rewritten.contains(&first));
                 let chain = here.and_then(|chains| chains.find(first));
-                last = Some(Opened { head, sound: checked.is_some(), chain });
+                last = Some(Opened { head, sound: checked.is_some(), chain, read: None });
             }
-            let opened = last.as_ref().ok_or_else(missing)?;
+            let opened = last.as_mut().ok_or_else(missing)?;
             let slot = opened.head.slot_of(record).ok_or_else(missing)?;
-            let (start, features) = self.features_beside(opened, slot, chains.as_ref())?;
-            let features = [(start, &*features)];
+            let group = opened.head.group_of(slot);
+            if opened.read.as_ref().is_none_or(|(of, ..)| *of != group) {
+                let (start, features) = self.features_of_group(opened, group, chains.as_ref())?;
+                opened.read = Some((group, start, features));
+            }
+            let features = opened.read.as_ref().map(|(_, start, features)| (*start, &**features));
+            let features = [features.ok_or_else(missing)?];
             let entry = opened.head.entry(AtHand(&features), slot).ok_or_else(missing)?;
             visit(record, entry.record(&mut id))?;
         }
         Ok(())
     }
 
-    /// The features of the rows that share a checksum with one, and where they begin in those of the block.
+    /// The features of a group of rows, and where they begin in those of the block.
     /// Once the vault is unlocked these rows are as they were stored.
-    fn features_beside(
+    fn features_of_group(
         &self,
         opened: &Opened,
-        slot: usize,
+        group: usize,
         chains: Option<&Chains>,
     ) -> Result<(usize, Features), ReadError> {
         let head = &opened.head;
@@ -66,7 +73,6 @@ impl Vault {
             let fault = fault(head.first(), head.slots() as u64, flaw);
             ReadError::from(StoreFault::from(fault))
         };
-        let group = head.group_of(slot);
         let range = head.span_of_group(group).ok_or_else(|| flawed(&Flaw::Unreadable))?;
         if let (Some(chain), Some(chains), Some(checksums)) =
             (opened.chain.as_ref().filter(|_| opened.sound), chains, &self.checksums)

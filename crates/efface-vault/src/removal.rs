@@ -18,8 +18,8 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`WriteError::UnknownRecord`] if one is not in the vault or is named twice;
-    /// [`RowFault::Rows`](crate::RowFault::Rows) if one, or one that shares a block with it, is not as it was
-    /// stored;
+    /// [`RowFault::Rows`](crate::RowFault::Rows) if one, or one that shares a checksum with it, is not as it
+    /// was stored;
     /// [`RowFault::Index`](crate::RowFault::Index) if it is not listed under its names.
     pub fn delete_records(&mut self, records: &[RecordId]) -> Result<(), WriteError> {
         self.touch()?;
@@ -90,7 +90,7 @@ impl Transaction<'_> {
             };
             match left {
                 Rest::Nothing => this.drop_block(old.first())?,
-                Rest::InPlace(left) => this.write_left(&left)?,
+                Rest::InPlace(left) => this.write_left(&old, &left)?,
                 Rest::Anew(built) => this.write_block(&built)?,
             }
             this.exchange_block((old.len() as u64, share), new);
@@ -152,7 +152,8 @@ impl Ending {
         let (old, share) = self.head(part)?;
         let slots = slots_of(&old, numbers).ok()?;
         if slots.len() == old.len() {
-            return Some(Lessened { old, share, slots, left: Rest::Nothing });
+            // All of its features go, and so all of them are looked at.
+            return None;
         }
         let leaving = Leaving::of(&old, &slots)?;
         let mut features = self.features(part, leaving.windows())?;

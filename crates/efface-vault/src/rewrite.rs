@@ -1,9 +1,10 @@
 //! Blocks written to the file, in the place of others or in none.
 
-use crate::block::{BlockHead, Built, Left};
-use crate::{Transaction, WriteError};
+use crate::block::{AtHand, BlockHead, Built, Flaw, Left};
+use crate::record::fault;
+use crate::spare::Features;
+use crate::{StoreFault, Transaction, WriteError};
 use rusqlite::MAIN_DB;
-use std::ops::Range;
 
 impl Transaction<'_> {
     /// Writes a block, in the place of the one that begins with the same number.
@@ -16,10 +17,12 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Writes what rows that left in place have changed of a block.
-    pub(crate) fn write_left(&mut self, left: &Left) -> Result<(), WriteError> {
+    /// Writes what rows that left in place have changed of a block that had this head. What SQLite has there
+    /// is held against its checksums once more: what was read before was read beside SQLite, which may be led
+    /// elsewhere by a damaged page.
+    pub(crate) fn write_left(&mut self, old: &BlockHead, left: &Left) -> Result<(), WriteError> {
         self.write_head(&left.head)?;
-        let written = self.write_zeros(left.head.first(), &left.zeros);
+        let written = self.write_zeros(old, left);
         written.or_else(|error| self.give_up(error))
     }
 
@@ -36,12 +39,25 @@ impl Transaction<'_> {
     }
 
     /// Overwrites features in place, without the others passing through SQLite.
-    fn write_zeros(&self, first: i64, ranges: &[Range<usize>]) -> rusqlite::Result<()> {
+    fn write_zeros(&self, old: &BlockHead, left: &Left) -> Result<(), WriteError> {
+        let checksums = self.checksums.as_ref().ok_or(WriteError::Locked)?;
+        let first = old.first();
         let mut blob = self.connection.blob_open(MAIN_DB, "content", "features", first, false)?;
-        for range in ranges {
+        for &group in &left.groups {
+            let changed = || Flaw::Changed { slots: vec![old.group(group)] };
+            let fault = || StoreFault::from(fault(first, old.slots() as u64, &changed()));
+            let range = old.span_of_group(group).ok_or_else(fault)?;
+            let mut features = Features::from(vec![0; range.len()]);
+            blob.read_at_exact(&mut features, range.start)?;
+            let at_hand = [(range.start, &*features)];
+            if !old.features_hold(group, AtHand(&at_hand), checksums) {
+                return Err(fault().into());
+            }
+        }
+        for range in &left.zeros {
             blob.write_all_at(&vec![0; range.len()], range.start)?;
         }
-        blob.close()
+        Ok(blob.close()?)
     }
 
     /// Takes a block out.

@@ -6,7 +6,7 @@ use crate::record::{BLOCKS, Columns, HEADS, Stored, fault};
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::straight::Wanted;
 use crate::two_steps::{Again, Beginning, Ending};
-use crate::{ReadError, StoreFault, Vault};
+use crate::{ReadError, RowFault, StoreFault, Vault};
 
 impl Vault {
     /// Reads every block in the order of numbers, and has `work` done on each by all cores while the next
@@ -123,7 +123,11 @@ impl Vault {
             None => self.each_block_within(ahead, work, take)?,
         }
         let faults = self.tally()?.compare(&found).map_err(StoreFault::from);
-        Ok(faults.map_err(ReadError::from)?)
+        faults.map_err(ReadError::from)?;
+        match self.has_loose_features()? {
+            true => Err(E::from(ReadError::from(StoreFault::from(RowFault::Loose)))),
+            false => Ok(()),
+        }
     }
 
     /// Visits every record in the order of insertion, checked as in

@@ -27,7 +27,7 @@ impl Drop for Spare {
 }
 
 /// Overwrites bytes, whole words far faster than one by one.
-fn wipe(bytes: &mut [u8]) {
+pub(crate) fn wipe(bytes: &mut [u8]) {
     let (start, words, end) = bytemuck::pod_align_to_mut::<u8, u64>(bytes);
     start.zeroize();
     words.zeroize();

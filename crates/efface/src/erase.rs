@@ -76,6 +76,7 @@ pub(crate) fn withdraw(
     let (text, hash) = sealed(document, context.keyring)?;
     context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?.check()?;
     transaction.withdraw_model()?;
+    context.rows.held().inspect(|resident| resident.drop_prepared());
     let index = current.head.index + 1;
     let head = append(&mut transaction, ERASURE, &text, &hash, context.keyring)?;
     transaction.insert_request(&named.request(RequestKind::Delete, None, index))?;

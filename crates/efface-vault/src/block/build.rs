@@ -7,6 +7,7 @@ use super::{AtHand, BlockHead, Entry, Name, RowBlock, SPREAD};
 use crate::StoreFault;
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
+use crate::spare::wipe;
 use zeroize::Zeroize;
 
 /// Takes the rows of a block, slot by slot.
@@ -60,7 +61,7 @@ impl Texts {
 
 /// Makes room for more bytes. What they outgrow is overwritten: threads of a pool, which make blocks, may
 /// leave it as it is for as long as they live.
-fn reserve(bytes: &mut Vec<u8>, more: usize) {
+pub(super) fn reserve(bytes: &mut Vec<u8>, more: usize) {
     /// For few bytes, so that they are moved seldom.
     const LEAST: usize = 4096;
     let needed = bytes.len() + more;
@@ -231,7 +232,7 @@ impl Builder {
                     spread.resize(spread.len() + length, 0);
                 }
             }
-            self.features = spread;
+            wipe(&mut std::mem::replace(&mut self.features, spread));
         }
         if self.known_for != (group_size(self.slots, self.features.len()), common) {
             self.known.clear();

@@ -1,5 +1,6 @@
 //! Heads of blocks: all of their rows but the features.
 
+use super::build::reserve;
 use super::layout::Layout;
 use super::{AtHand, Entry, Name};
 use crate::checksum::{Checksums, STORED, put};
@@ -214,6 +215,11 @@ impl BlockHead {
             }
             let (Name { id, subject, version }, span) =
                 (self.name(slot)?, self.span(slot..slot + 1)?);
+            let texts = match id {
+                Id::Position(_) => 8,
+                Id::Text(text) => text.len(),
+            };
+            reserve(&mut rest, 64 + texts + subject.map_or(0, str::len));
             rest.extend((span.len() as u64).to_le_bytes());
             rest.extend(version.to_le_bytes());
             rest.extend(self.target(slot)?.to_le_bytes());

@@ -24,7 +24,8 @@ pub(crate) struct Left {
     pub(crate) head: BlockHead,
     /// Its share of the sum over all blocks.
     pub(crate) share: u128,
-    /// Where features became zeros.
+    /// The groups whose features changed, by the head before, and where these became zeros.
+    pub(crate) groups: BTreeSet<usize>,
     pub(crate) zeros: Vec<Range<usize>>,
 }
 
@@ -68,7 +69,7 @@ impl<'a> Leaving<'a> {
         };
         let mut left = Builder::of_head(head, |slot| self.slots.contains(&slot))?;
         let share = left.seal(AtHand(&at_hand(&self.windows, features)), checksums, known)?;
-        Some(Left { head: left, share, zeros })
+        Some(Left { head: left, share, groups: self.groups.clone(), zeros })
     }
 }
 

@@ -28,7 +28,7 @@
 //! A group is [`GROUP`] slots, or as many as have [`TOGETHER`] bytes of features and no row fewer, up to
 //! [`LARGEST_GROUP`], where a block has more than twice that: a hash takes so many bytes side by side, several
 //! times as fast as a few kilobytes or some bytes less. A whole block
-//! is checked by its head and its features; the checksums of everything else serve single rows, and tell what
+//! is checked by its head and its features, and so are single rows; the checksums of everything else tell what
 //! is damaged where the head is not as it was stored.
 
 mod build;

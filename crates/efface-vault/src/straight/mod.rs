@@ -1,14 +1,15 @@
 //! Features of blocks read straight from the vault's file, beside SQLite.
 //!
-//! SQLite keeps a block's features in a chain of pages of 4 KiB, asks the system for one page at a time
+//! SQLite keeps a block's features in a chain of pages, asks the system for one page at a time
 //! and copies each three times, on one thread. A pass over all rows is several times as fast where
 //! whole chains are read at once, by whoever works on the block.
 //!
 //! What is read so is a guess, never an answer: the pages of a change in progress are in SQLite's memory
 //! and not in the file, and another program may have written it. A block's head comes from SQLite, and
 //! has the keyed checksum of its features; only features that it fits are those that SQLite would have
-//! shown, and whoever gets others asks SQLite. So nothing here has to be right for rows to be right, and
-//! whatever the bytes are, reading them ends.
+//! shown, and whoever gets others asks SQLite; and before anything is overwritten, SQLite's are held against
+//! the checksum again, since bytes may be right that its own way does not lead to. So nothing here has to be
+//! right for rows to be right, and whatever the bytes are, reading them ends.
 //!
 //! Written from the public description of the format (sections 1.6 "B-tree pages", 1.7 and 2.1 of
 //! "Database File Format" on sqlite.org).
@@ -201,7 +202,12 @@ impl Chains {
             }
             Kind::TableLeaf => {
                 for at in (0..cells).rev() {
-                    self.leaf.push(chain(number, page, cell(8, at)?)?);
+                    let chain = chain(number, page, cell(8, at)?)?;
+                    // More than the file has.
+                    if chain.last.end > self.pages as usize * PAGE {
+                        return None;
+                    }
+                    self.leaf.push(chain);
                 }
             }
             Kind::IndexInterior | Kind::IndexLeaf => return None,

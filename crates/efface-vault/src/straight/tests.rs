@@ -1,7 +1,7 @@
 //! Against what SQLite shows, of files of every shape.
 
 use super::*;
-use crate::{Genesis, Keyring, RecordId, StoredRecord};
+use crate::{Genesis, Keyring, RecordId, RowFault, StoreFault, StoredRecord, WriteError};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -102,21 +102,83 @@ fn features_are_those_of_sqlite_wherever_they_begin() {
     }
 }
 
+/// A vault of rows that were added at once.
+fn at_once(folder: &Path, keyring: &Keyring, rows: usize, bytes: usize, block_rows: u32) -> Vault {
+    let mut vault = vault(folder, keyring, 0, bytes, block_rows);
+    let mut transaction = vault.begin().unwrap();
+    let record = |at: usize, show: &mut dyn FnMut(&StoredRecord<'_>)| {
+        let (id, features) = (format!("id{at}"), row(at, bytes));
+        let (target, added_version) = (at as f64, 1);
+        let (id, features) = (id.as_str(), features.as_slice());
+        show(&StoredRecord { id, subject: None, target, features, added_version });
+    };
+    transaction.insert_records(rows, &record).unwrap();
+    transaction.commit().unwrap();
+    vault
+}
+
+fn opened(folder: &Path, keyring: &Keyring) -> Vault {
+    let mut vault = Vault::open(&folder.join("m.efface")).unwrap();
+    vault.unlock(keyring).unwrap();
+    vault
+}
+
+fn refused(vault: &mut Vault, records: impl Iterator<Item = i64>) -> bool {
+    let records: Vec<RecordId> = records.map(RecordId::new).collect();
+    let refused = vault.begin().unwrap().delete_records(&records).unwrap_err();
+    // SQLite itself finds some chains damaged.
+    let rows = |fault: &StoreFault| matches!(fault, StoreFault::Rows(RowFault::Rows { .. }));
+    matches!(refused, WriteError::Store(fault) if rows(&fault) || matches!(fault, StoreFault::Damaged(_)))
+}
+
+/// Bytes that are right where they are read are none that a change may overwrite where SQLite is led elsewhere.
+#[test]
+fn no_row_leaves_by_a_damaged_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let keyring = keyring(folder.path());
+    let vault = at_once(folder.path(), &keyring, 300, 3136, 83);
+    let chain = vault.chains(Wanted::Few).unwrap().find(1).unwrap();
+    drop(vault);
+    let file =
+        std::fs::OpenOptions::new().write(true).open(folder.path().join("m.efface")).unwrap();
+    let (second, sixth) = (chain.overflow + 1, chain.overflow + 5);
+    let link = |page: u32| {
+        file.write_all_at(&page.to_be_bytes(), offset(second).unwrap()).unwrap();
+    };
+    link(sixth);
+    // Behind the link, but all that is read straight is as it was stored.
+    assert!(refused(&mut opened(folder.path(), &keyring), std::iter::once(12)));
+    assert!(refused(&mut opened(folder.path(), &keyring), 1..=83));
+    link(second + 1);
+    let mut vault = opened(folder.path(), &keyring);
+    let mut transaction = vault.begin().unwrap();
+    transaction.delete_records(&[RecordId::new(12)]).unwrap();
+    transaction.commit().unwrap();
+    assert_eq!(scanned(&vault).len(), 299);
+}
+
+/// Whoever takes all rows out of a block has looked at their features.
+#[test]
+fn no_block_leaves_with_the_features_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let keyring = keyring(folder.path());
+    drop(at_once(folder.path(), &keyring, 300, 3136, 83));
+    let foreign = rusqlite::Connection::open(folder.path().join("m.efface")).unwrap();
+    let swap = "UPDATE content SET first = 3 WHERE first = 1; \
+                UPDATE content SET first = 1 WHERE first = 84; \
+                UPDATE content SET first = 84 WHERE first = 3";
+    foreign.execute_batch(swap).unwrap();
+    drop(foreign);
+    assert!(refused(&mut opened(folder.path(), &keyring), 1..=83));
+    assert!(refused(&mut opened(folder.path(), &keyring), std::iter::once(12)));
+}
+
 /// Rows that are added at once lie in chains of one page after another.
 #[test]
 fn parts_of_features_are_read_from_blocks_that_were_written_at_once() {
     for (rows, bytes, block_rows) in [(3000, 100, 1000), (300, 3136, 83), (1024, 1023, 512)] {
         let folder = tempfile::tempdir().unwrap();
-        let mut vault = vault(folder.path(), &keyring(folder.path()), 0, bytes, block_rows);
-        let mut transaction = vault.begin().unwrap();
-        let record = |at: usize, show: &mut dyn FnMut(&StoredRecord<'_>)| {
-            let (id, features) = (format!("id{at}"), row(at, bytes));
-            let (target, added_version) = (at as f64, 1);
-            let (id, features) = (id.as_str(), features.as_slice());
-            show(&StoredRecord { id, subject: None, target, features, added_version });
-        };
-        transaction.insert_records(rows, &record).unwrap();
-        transaction.commit().unwrap();
+        let vault = at_once(folder.path(), &keyring(folder.path()), rows, bytes, block_rows);
         let ((found, all), (parts, of)) = read_straight(&vault);
         assert_eq!((found, parts), (all, of), "{rows} rows of {bytes} bytes");
     }
@@ -202,7 +264,7 @@ fn rows_leave_blocks_that_are_as_they_were_stored() {
     let refused = vault.begin().unwrap().delete_records(&[RecordId::new(85)]).unwrap_err();
     // Eleven rows of 1500 bytes share a checksum, and the block begins with row 81.
     let (first, last) = (RecordId::new(92), RecordId::new(102));
-    let expected = crate::StoreFault::from(crate::RowFault::Rows { first, last }).to_string();
+    let expected = StoreFault::from(RowFault::Rows { first, last }).to_string();
     assert_eq!(refused.to_string(), expected);
     file.write_all_at(&[byte], at).unwrap();
     drop(vault);

@@ -168,6 +168,12 @@ fn features_that_no_block_has_are_found_and_erased() {
     let mut writer = unlocked(&path);
     let complaints = writer.examine().unwrap().complaints;
     assert_eq!(complaints, ["there are features of rows that no block has"]);
+    assert_eq!(fault(writer.check_rows().unwrap_err()), RowFault::Loose);
+    drop(writer);
+    let mut writer = Vault::open(&path).unwrap();
+    writer.unlock_damaged(&keyring()).unwrap();
+    let survey = writer.survey(|_, _| Ok::<_, ReadError>(())).unwrap();
+    assert!(survey.damaged.is_empty() && !survey.as_left);
     writer.begin_without(&[]).unwrap().commit().unwrap();
     assert_clean(&mut writer, loose);
 }

@@ -103,6 +103,11 @@ impl Resident {
         self.0.borrow_mut().prepared = Some((digest, prepared));
     }
 
+    /// Gives up what was prepared: nobody will use it.
+    pub(crate) fn drop_prepared(&self) {
+        self.0.borrow_mut().prepared = None;
+    }
+
     /// Gives up what was prepared, if the vault keeps that.
     pub(crate) fn take_prepared(&self, kept: &[u8; 32]) -> Option<Prepared> {
         self.0.borrow_mut().prepared.take_if(|(digest, _)| digest == kept).map(|(_, it)| it)
