@@ -19,7 +19,7 @@ pub struct Examination {
 
 impl Pages<'_> {
     /// Classifies every page and counts unused bytes that are not zero. Every page must be a
-    /// B-tree page, part of exactly one overflow chain, or on the free list.
+    /// B-tree page, part of exactly one overflow chain, on the free list, or the one that SQLite locks.
     pub(crate) fn examine(&self) -> Result<Examination, StoreFault> {
         let mut owners = vec![0u8; self.head.pages as usize + 1];
         let own = |owners: &mut Vec<u8>, number: u32| match owners.get_mut(number as usize) {
@@ -42,9 +42,13 @@ impl Pages<'_> {
             own(&mut owners, leaf);
             residue += dirt(&self.read(leaf)?);
         }
+        if let Some(number) = self.lock_page() {
+            own(&mut owners, number);
+            residue += dirt(&self.read(number)?);
+        }
         for number in 1..=self.head.pages {
             let page = self.read(number)?;
-            if !is_btree(number, &page) {
+            if !is_btree(number, &page) || self.lock_page() == Some(number) {
                 continue;
             }
             own(&mut owners, number);

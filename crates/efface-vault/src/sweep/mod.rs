@@ -153,8 +153,8 @@ impl<'f> Pages<'f> {
         let FreeList { leaves, .. } = self.free_list()?;
         let size = self.head.page_size as usize;
         let mut wiped = self.sweep_lists()?;
-        for leaf in leaves {
-            wiped += self.wipe(leaf, &self.read(leaf)?, 0, size)?;
+        for page in leaves.into_iter().chain(self.lock_page()) {
+            wiped += self.wipe(page, &self.read(page)?, 0, size)?;
         }
         let (mut at, length) = (self.offset(self.head.pages + 1), self.file.len()?);
         while at < length {
@@ -169,6 +169,14 @@ impl<'f> Pages<'f> {
         Ok(wiped)
     }
 
+    /// The page whose bytes SQLite locks and on which it keeps nothing, in a file that reaches so far (section
+    /// 1.4 "The Lock-Byte Page" of "Database File Format" on sqlite.org).
+    fn lock_page(&self) -> Option<u32> {
+        const FIRST_LOCKED: u32 = 1 << 30;
+        let number = FIRST_LOCKED / self.head.page_size + 1;
+        (number <= self.head.pages).then_some(number)
+    }
+
     /// Zeroes the unused bytes of every B-tree page among `1..=last`. Returns the bytes
     /// overwritten.
     pub(crate) fn sweep_all(&self, last: u32) -> Result<u64, StoreFault> {
@@ -178,6 +186,7 @@ impl<'f> Pages<'f> {
         (1..=last).try_fold(0, |sum, number| {
             let first = word(number).unwrap_or_default().to_be_bytes();
             let is_btree = number == 1 || is_btree(number, &first);
+            let is_btree = is_btree && self.lock_page() != Some(number);
             Ok(if is_btree { sum + self.sweep_btree(number, next)? } else { sum })
         })
     }

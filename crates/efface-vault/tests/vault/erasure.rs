@@ -2,7 +2,9 @@
 
 use crate::child;
 use crate::planted::{Needles, Planted, assert_clean, genesis, keyring, unlocked};
-use efface_vault::{RecordId, Vault};
+use efface_vault::{Genesis, RecordId, StoredRecord, Vault};
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// A vault of planted records, and what is known about them.
@@ -282,4 +284,38 @@ fn nothing_is_written_to_the_temporary_folder() {
 
 fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
+}
+
+/// SQLite locks bytes of the page at 2^30 and keeps nothing on it: a vault that reaches so far is sound, and what
+/// another program left there is found and erased like anything else.
+#[test]
+fn the_page_that_sqlite_locks_is_part_of_a_large_vault() {
+    const LOCKED: u64 = 1 << 30;
+    const LONG: usize = 30 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.efface");
+    let genesis = Genesis { block_rows: 1, ..genesis() };
+    let mut creation = Vault::create(&path, &genesis, &keyring()).unwrap();
+    for row in 0..36_u8 {
+        let features = vec![row; LONG];
+        let id = format!("row {row}");
+        let (id, features) = (id.as_str(), features.as_slice());
+        let record = StoredRecord { id, subject: None, target: 0.0, features, added_version: 1 };
+        creation.insert_record(&record).unwrap();
+    }
+    let mut vault = creation.commit().unwrap();
+    assert!(fs::metadata(&path).unwrap().len() > LOCKED);
+    assert_clean(&mut vault, "a new vault");
+    // A program that knows nothing of locks.
+    let mut file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(LOCKED + 600)).unwrap();
+    file.write_all(b"a copy").unwrap();
+    assert_eq!(vault.examine().unwrap().residue, 6);
+    vault.erase_traces().unwrap();
+    assert_clean(&mut vault, "erased");
+    vault.unlock(&keyring()).unwrap();
+    let mut change = vault.begin().unwrap();
+    change.delete_records(&[RecordId::new(35), RecordId::new(2)]).unwrap();
+    change.commit().unwrap();
+    assert_clean(&mut vault, "rows on both sides of it deleted");
 }
