@@ -55,7 +55,7 @@ impl Vault {
             Ok(())
         })?;
         let tally = self.tally_that_holds()?;
-        sound &= !self.has_loose_features()?;
+        sound &= self.features_are_of(found.blocks)?;
         Ok(Survey {
             present: found.records,
             certified: tally.map(|tally| tally.records),
@@ -101,7 +101,7 @@ impl Vault {
         mut visit: impl FnMut(&Walked) -> Result<(), E>,
     ) -> Result<Found, E> {
         let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
-        let (mut records, mut sum) = (0u64, 0u128);
+        let (mut blocks, mut records, mut sum) = (0u64, 0u64, 0u128);
         let size = self.block_rows().map_err(E::from)?;
         let work = |stored: Stored| {
             // Where no block begins, none of its numbers can stand for a row.
@@ -111,11 +111,12 @@ impl Vault {
             Walked { first, rows, block, checked }
         };
         self.each_block(work, |walked| {
+            blocks += 1;
             records += walked.rows();
             sum = sum.wrapping_add(*walked.checked.as_ref().unwrap_or(&0));
             visit(&walked)
         })?;
-        Ok(Found { records, sum: Some(sum) })
+        Ok(Found { blocks, records, sum: Some(sum) })
     }
 }
 

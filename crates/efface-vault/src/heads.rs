@@ -30,13 +30,14 @@ impl Vault {
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let checksums = self.checksums.as_ref();
-        let mut found = Found { records: 0, sum: checksums.map(|_| 0) };
+        let mut found = Found { blocks: 0, records: 0, sum: checksums.map(|_| 0) };
         let work = |stored: StoredHead| {
             let (head, share) = stored.sound(checksums)?;
             Ok::<_, StoreFault>((head.len() as u64, share, read(&head)))
         };
         self.heads(work, |done| {
             let (rows, share, made) = done.map_err(ReadError::from)?;
+            found.blocks += 1;
             found.records += rows;
             found.sum = found.sum.map(|sum| sum.wrapping_add(share));
             take(made)

@@ -175,6 +175,12 @@ impl Vault {
         Ok(self.connection.query_row(&sql, [], |row| row.get(0))?)
     }
 
+    /// That there are features of so many blocks and of nothing else; those of each were read.
+    pub(crate) fn features_are_of(&self, blocks: u64) -> Result<bool, ReadError> {
+        let sql = "SELECT COUNT(*) FROM content";
+        Ok(self.connection.query_row(sql, [], |row| unsigned(row, 0))? == blocks)
+    }
+
     /// What the rows themselves say of their names.
     fn listing(&self) -> Result<Listing, ReadError> {
         let mut listing = Listing::default();

@@ -92,7 +92,7 @@ impl Vault {
     ) -> Result<(), E> {
         let ahead = ahead.min(WINDOW_BYTES);
         let checksums = self.checksums.as_ref();
-        let mut found = Found { records: 0, sum: checksums.map(|_| 0) };
+        let mut found = Found { blocks: 0, records: 0, sum: checksums.map(|_| 0) };
         let work = |stored: Stored| -> Result<(u64, u128, T), E> {
             let (first, slots, before) = (stored.first, stored.rows, stored.before);
             let refused = |slots, flaw: &Flaw| {
@@ -112,6 +112,7 @@ impl Vault {
         };
         let take = |done: Result<(u64, u128, T), E>| {
             let (rows, share, made) = done?;
+            found.blocks += 1;
             found.records += rows;
             found.sum = found.sum.map(|sum| sum.wrapping_add(share));
             take(made)
@@ -124,9 +125,9 @@ impl Vault {
         }
         let faults = self.tally()?.compare(&found).map_err(StoreFault::from);
         faults.map_err(ReadError::from)?;
-        match self.has_loose_features()? {
-            true => Err(E::from(ReadError::from(StoreFault::from(RowFault::Loose)))),
-            false => Ok(()),
+        match self.features_are_of(found.blocks)? {
+            true => Ok(()),
+            false => Err(E::from(ReadError::from(StoreFault::from(RowFault::Loose)))),
         }
     }
 

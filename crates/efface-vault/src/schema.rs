@@ -155,8 +155,8 @@ pub(crate) const ROWS: &str = "SELECT COALESCE(SUM(rows), 0) FROM block";
 /// How many bytes of features they have, empty slots of deleted rows included. No block is read for it.
 pub(crate) const FEATURE_BYTES: &str = "SELECT COALESCE(SUM(bytes), 0) FROM block";
 
-/// Where features have no head.
-pub(crate) const NO_BLOCK: &str = "first NOT IN (SELECT first FROM block)";
+/// Where features have no head, whatever the index says.
+pub(crate) const NO_BLOCK: &str = "first NOT IN (SELECT first FROM block NOT INDEXED)";
 
 /// What SQLite adds by itself.
 const AUTOMATIC: [&str; 2] = ["sqlite_autoindex_request_1", "sqlite_autoindex_tombstone_1"];

@@ -80,6 +80,7 @@ pub(crate) struct Tally {
 /// What a scan of the rows found.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Found {
+    pub(crate) blocks: u64,
     pub(crate) records: u64,
     /// Sum of the checksums, where the key is at hand.
     pub(crate) sum: Option<u128>,
