@@ -67,7 +67,7 @@ impl Vault {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn caches_digest(&self) -> Result<Option<[u8; 32]>, ReadError> {
+    pub(crate) fn caches_digest(&self) -> Result<Option<[u8; 32]>, ReadError> {
         at_most_one(&self.connection, "SELECT digest FROM caches", [], |row| row.get(0))
     }
 }

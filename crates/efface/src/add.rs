@@ -108,7 +108,7 @@ fn serve_rows(
     let vault_id = current.genesis.vault_id.clone();
     let hmac = |name: &str| context.keyring.hmac(&vault_id, "record", name.as_bytes());
     let mut transaction = vault.begin()?;
-    let needed = needs_changed_rows(&transaction, plan)?;
+    let needed = needs_changed_rows(&transaction, plan, context.rows)?;
     let mut removed = Keyed::none(plan)?;
     let mut first = 0;
     let replaced = table.ids.iter().flatten().filter(|_| kind == RequestKind::Update);

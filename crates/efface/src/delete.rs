@@ -199,7 +199,7 @@ fn take_out(
         touched: touched_by(plan, &identities)?,
         ..Effect::of(kind, named, resolved.live.len() as u64, plan)?
     };
-    if release && needs_changed_rows(&vault, plan)? {
+    if release && needs_changed_rows(&vault, plan, store)? {
         effect.removed = rows.read(&resolved.live)?;
     }
     drop(rows);

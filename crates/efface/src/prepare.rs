@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use efface_learn::mechanism::Prepared;
+use efface_vault::Vault;
 
 use crate::context::{Context, Progress, Watched};
 use crate::error::Result;
@@ -11,13 +12,14 @@ use crate::mechanism::{of, prepare as hessian};
 use crate::outcome::Ready;
 use crate::rows::Access;
 use crate::serve::in_line;
-use crate::store::{open_to_serve, prepared};
+use crate::store::{Current, open_to_serve, prepared_or_held};
 
 /// Keeps the Hessian at the published weights over the records there are, for the next request of a `solve`
 /// model in `perfect` state, which then needs a few passes over the data. It is a function of published
 /// weights, records and public constants; the request that uses it drops it in the transaction that changes
 /// the records. No certificate, claim or ledger entry is made or changed. Where it is kept already, nothing
-/// is done.
+/// is done. Where rows stay in memory ([`RowStore::Resident`](crate::RowStore)), it stays there beside them, and
+/// the vault does not get it.
 ///
 /// # Errors
 /// A model that would not use it, or has more than 2048 weights; a withdrawn model; a vault in use, a full
@@ -38,31 +40,47 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
         bytes: bytes as u64,
         already,
     };
+    let (resident, of_now) = (context.rows.held(), (plan, version, weights.len()));
     // One that is damaged is made anew.
-    if let Ok(Some(kept)) = prepared(&vault, plan, version, weights.len()) {
-        return Ok(ready(vault.checked_count()?, kept.to_bytes().len(), true));
+    if let Ok(Some(kept)) = prepared_or_held(&vault, of_now, resident) {
+        let bytes = kept.to_bytes().len();
+        if let Some(resident) = resident {
+            resident.keep_prepared(kept);
+        }
+        return Ok(ready(vault.checked_count()?, bytes, true));
     }
-    let mut transaction = vault.begin()?;
-    in_line(&transaction, &current)?;
-    let (bytes, records) = {
-        let nobody = Leaving::default();
-        let watched = Watched::by(context.watch);
-        let asked = |rows: u64| watched.read(rows);
-        let access = Access::Reading(&transaction);
-        let rows = context.rows.open_watched(access, plan, &nobody, Some(&asked))?;
-        let made = hessian(plan, &*rows, weights, version, &mut |told| watched.tell(told))?;
-        rows.check()?;
-        (made.to_bytes(), rows.count()?)
+    let (bytes, records) = match resident {
+        Some(resident) => {
+            // Nothing is written: a transaction would change the file.
+            let (bytes, records) = made(&vault, &current, context)?;
+            context.rows.end(vault.path(), &current.genesis.vault_id, current.head);
+            // As it would be read again: rounded.
+            if let Ok(kept) = Prepared::from_bytes(&bytes) {
+                resident.keep_prepared(kept);
+            }
+            (bytes, records)
+        }
+        None => {
+            let mut transaction = vault.begin()?;
+            in_line(&transaction, &current)?;
+            let (bytes, records) = made(&transaction, &current, context)?;
+            transaction.set_caches(Some(&bytes))?;
+            transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
+            (bytes, records)
+        }
     };
-    transaction.set_caches(Some(&bytes))?;
-    let digest = transaction.caches_digest()?;
-    transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
-    context.rows.end(vault.path(), &current.genesis.vault_id, current.head);
-    if let (Some(resident), Some(digest)) = (context.rows.held(), digest)
-        // As it is read again: rounded.
-        && let Ok(kept) = Prepared::from_bytes(&bytes)
-    {
-        resident.keep_prepared(digest, kept);
-    }
     Ok(ready(records as u64, bytes.len(), false))
+}
+
+/// What is to be kept, over the records there are, and how many they are.
+fn made(vault: &Vault, current: &Current, context: &mut Context<'_>) -> Result<(Vec<u8>, usize)> {
+    let (plan, nobody) = (&current.plan, Leaving::default());
+    let watched = Watched::by(context.watch);
+    let asked = |rows: u64| watched.read(rows);
+    let rows = context.rows.open_watched(Access::Reading(vault), plan, &nobody, Some(&asked))?;
+    let weights = &current.published()?.weights;
+    let tell = &mut |told: &Progress| watched.tell(told);
+    let made = hessian(plan, &*rows, weights, current.version, tell)?;
+    rows.check()?;
+    Ok((made.to_bytes(), rows.count()?))
 }

@@ -17,7 +17,7 @@ use crate::error::{Code, Error, Kind, Result};
 use crate::ledger::Tally;
 use crate::mechanism::{of, prepares_point};
 use crate::plan::Plan;
-use crate::rows::{Resident, block_rows};
+use crate::rows::{Resident, RowStore, block_rows};
 use crate::weights::Published;
 
 /// How often a vault that another program has is tried again.
@@ -206,8 +206,10 @@ fn uncertified(what: &str) -> Error {
 }
 
 /// Whether the next request needs the rows that it changes: the plan asks for them, or what is prepared does.
-pub(crate) fn needs_changed_rows(vault: &Vault, plan: &Plan) -> Result<bool> {
-    Ok(plan.uses_changed_rows() || (prepares_point(plan) && vault.keeps_caches()?))
+pub(crate) fn needs_changed_rows(vault: &Vault, plan: &Plan, rows: RowStore<'_>) -> Result<bool> {
+    let held = rows.held().is_some_and(Resident::is_prepared);
+    let point = prepares_point(plan) && (held || vault.keeps_caches()?);
+    Ok(point || plan.uses_changed_rows())
 }
 
 /// What is kept beside model and records, if anything.
@@ -232,7 +234,7 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     })
 }
 
-/// What is prepared for the next request of a model with so many weights, if anything.
+/// What the vault keeps for the next request of a model with so many weights, if anything.
 ///
 /// # Errors
 /// Bytes that are not the Hessian of this version; nothing but time is lost without it.
@@ -245,7 +247,7 @@ pub(crate) fn prepared(
     prepared_or_held(vault, (plan, version, weights), None)
 }
 
-/// The same, from the memory of the process where this has what the vault keeps.
+/// The same, or what the process holds in memory, which then gives it up.
 pub(crate) fn prepared_or_held(
     vault: &Vault,
     (plan, version, weights): (&Plan, u64, usize),
@@ -258,11 +260,7 @@ pub(crate) fn prepared_or_held(
         let what = format!("the vault's kept Hessian cannot be used: {why}");
         Error::storage(Code::Damaged, what).hint("`§efface prepare` makes it anew")
     };
-    let held = match (resident, vault.caches_digest()?) {
-        (Some(resident), Some(digest)) => resident.take_prepared(&digest),
-        _ => None,
-    };
-    let prepared = match held {
+    let prepared = match resident.and_then(Resident::take_prepared) {
         Some(held) => held,
         None => {
             let Some(bytes) = vault.caches()? else { return Ok(None) };

@@ -63,8 +63,9 @@ def resident(model: Any) -> Resident:
 
     The rows take the memory that a request takes anyway, for as long as this stands. What is
     deleted meanwhile by another process, or here under another name of the file, leaves the vault,
-    but stays in this memory until the next request or until :meth:`Resident.close`. A process that
-    is forked has a copy of the rows, which only its own end overwrites.
+    but stays in this memory until the next request or until :meth:`Resident.close`. What
+    :meth:`Vault.prepare` makes meanwhile is here beside them, for the next request, and not in the
+    vault. A process that is forked has a copy of the rows, which only its own end overwrites.
 
     Parameters
     ----------

@@ -441,12 +441,13 @@ class Vault:
         clip, and preprocessing is declared, the gradient near the optimum is kept as well, and a
         request that changes few of many records needs no pass. That request erases it in the same
         transaction as the records; prepare again after it. For models in ``perfect`` state with at
-        most 2048 weights. It changes no certificate, and never runs by itself.
+        most 2048 weights. It changes no certificate, and never runs by itself. Inside
+        :func:`efface.resident` it stays in memory beside the rows, and the vault does not get it.
 
         Returns
         -------
         dict
-            ``version``, ``records`` and ``weights`` that it is for, its ``bytes``, and ``already``:
+            ``version, ``records`` and ``weights`` that it is for, its ``bytes``, and ``already``:
             whether it was kept before, so that nothing was done.
         """
         ready: dict[str, Any] = json.loads(

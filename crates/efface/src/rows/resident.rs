@@ -32,8 +32,8 @@ struct Held {
     cleared: Vec<i64>,
     /// As they are stored, where each request makes anew what is learnt from.
     raw: Option<Stored>,
-    /// What was prepared for the next request, and the digest of it in the vault.
-    prepared: Option<([u8; 32], Prepared)>,
+    /// What was prepared for the next request.
+    prepared: Option<Prepared>,
     /// Whether all names in the vault's tables were held against the rows.
     agree: bool,
     readings: u64,
@@ -99,8 +99,13 @@ impl Resident {
     }
 
     /// Holds what was prepared for the next request, too.
-    pub(crate) fn keep_prepared(&self, digest: [u8; 32], prepared: Prepared) {
-        self.0.borrow_mut().prepared = Some((digest, prepared));
+    pub(crate) fn keep_prepared(&self, prepared: Prepared) {
+        self.0.borrow_mut().prepared = Some(prepared);
+    }
+
+    /// Whether anything is prepared.
+    pub(crate) fn is_prepared(&self) -> bool {
+        self.0.borrow().prepared.is_some()
     }
 
     /// Gives up what was prepared: nobody will use it.
@@ -108,9 +113,9 @@ impl Resident {
         self.0.borrow_mut().prepared = None;
     }
 
-    /// Gives up what was prepared, if the vault keeps that.
-    pub(crate) fn take_prepared(&self, kept: &[u8; 32]) -> Option<Prepared> {
-        self.0.borrow_mut().prepared.take_if(|(digest, _)| digest == kept).map(|(_, it)| it)
+    /// Gives up what was prepared to a request.
+    pub(crate) fn take_prepared(&self) -> Option<Prepared> {
+        self.0.borrow_mut().prepared.take()
     }
 
     /// Whether all names were held against the rows.
@@ -335,7 +340,8 @@ mod tests {
     use efface_learn::mechanism::Steering;
     use efface_learn::solver::Factor;
 
-    /// What was prepared is given to the one request that finds it in the vault, and to no later one.
+    /// What was prepared is given to the next request, where it finds the vault as it was left, and to no later
+    /// one.
     #[test]
     fn what_was_prepared_is_that_of_the_vault_or_goes() {
         let folder = tempfile::tempdir().unwrap();
@@ -347,21 +353,24 @@ mod tests {
         let held = Resident::new();
         let keep = || {
             held.end(&path, "v", head);
-            held.keep_prepared([1; 32], prepared.clone());
+            held.keep_prepared(prepared.clone());
             held.begin(&path, "v", head);
         };
         keep();
-        assert_eq!(held.take_prepared(&[2; 32]), None);
-        assert_eq!(held.take_prepared(&[1; 32]), Some(prepared.clone()));
-        assert_eq!(held.take_prepared(&[1; 32]), None);
+        assert_eq!(held.take_prepared(), Some(prepared.clone()));
+        assert_eq!(held.take_prepared(), None);
         // A request that had no use for it.
         keep();
         held.end(&path, "v", head);
-        assert_eq!(held.take_prepared(&[1; 32]), None);
+        assert_eq!(held.take_prepared(), None);
+        // Another ledger.
+        keep();
+        held.begin(&path, "v", LedgerHead { hash: [8; 32], ..head });
+        assert_eq!(held.take_prepared(), None);
         // Another program wrote to the file.
         keep();
         std::fs::write(&path, "as it is").unwrap();
         held.begin(&path, "v", head);
-        assert_eq!(held.take_prepared(&[1; 32]), None);
+        assert_eq!(held.take_prepared(), None);
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fs::{File, FileTimes};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use efface::{
@@ -10,7 +11,7 @@ use efface::{
     refresh, train,
 };
 
-use crate::streamed::{Both, Second, declared, ids, live_in, settings};
+use crate::streamed::{Both, Second, declared, ids, kept, live_in, settings};
 use crate::world::World;
 
 /// Records that [`live_in`] leaves.
@@ -97,8 +98,12 @@ fn begun() -> Both {
 #[test]
 fn a_kept_hessian_an_erasure_and_a_new_start_go_on_with_the_rows() {
     let both = begun();
-    for made in both.run(|_, vault, s| prepare(vault, s)) {
-        assert!(!made.unwrap().already);
+    for already in [false, true] {
+        for made in both.run(|_, vault, s| prepare(vault, s)) {
+            assert_eq!(made.unwrap().already, already);
+        }
+        // Beside rows in memory it is in no file.
+        assert_eq!(both.vaults().map(|vault| kept(&vault).is_some()), [true, false]);
     }
     let served = both.agree(|_, vault, s| delete(vault, &ids(&[3, 4]), s), "prepared");
     assert!(served.work.unwrap().by_kept_hessian);
@@ -107,6 +112,39 @@ fn a_kept_hessian_an_erasure_and_a_new_start_go_on_with_the_rows() {
     }
     both.agree(|_, vault, s| refresh(vault, Some("anew"), s), "refresh");
     assert_eq!((both.resident().rows(), both.resident().readings()), (4996, 1));
+}
+
+#[test]
+fn what_is_prepared_in_memory_serves_one_request_of_the_vault_as_it_was() {
+    let both = begun();
+    let vault = &both.vaults()[1];
+    let work = |world: &World, vault: &Path, list: &[usize], store: RowStore<'_>| {
+        world.run_on(store, |s| delete(vault, &ids(list), s)).unwrap().work.unwrap()
+    };
+    let (world, store) = (&both.worlds[1], RowStore::Resident(both.resident()));
+    let ready = |store| world.run_on(store, |s| prepare(vault, s)).unwrap();
+    assert!(!ready(store).already);
+    assert!(work(world, vault, &[3], store).by_kept_hessian);
+    assert!(!work(world, vault, &[4], store).by_kept_hessian);
+    // Another process serves a request in between.
+    ready(store);
+    assert!(!work(world, vault, &[5], RowStore::Vault).by_kept_hessian);
+    assert!(!work(world, vault, &[6], store).by_kept_hessian);
+    // A refused request leaves it.
+    ready(store);
+    let nobody = Delete { what: Which::Ids(vec!["nobody".into()]), request_id: None };
+    world.run_on(store, |s| delete(vault, &nobody, s)).unwrap_err();
+    assert!(work(world, vault, &[7], store).by_kept_hessian);
+    // What the vault keeps is used, and goes.
+    assert!(!ready(RowStore::Vault).already);
+    assert!(ready(store).already);
+    assert!(kept(vault).is_some());
+    assert!(work(world, vault, &[8], store).by_kept_hessian);
+    assert_eq!(kept(vault), None);
+    // With the rows it goes as well.
+    ready(store);
+    both.resident().wipe();
+    assert!(!work(world, vault, &[9], store).by_kept_hessian);
 }
 
 #[test]

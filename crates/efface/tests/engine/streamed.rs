@@ -84,7 +84,7 @@ impl Both {
     }
 }
 
-fn kept(vault: &Path) -> Option<Vec<u8>> {
+pub(crate) fn kept(vault: &Path) -> Option<Vec<u8>> {
     Vault::open_read_only(vault).unwrap().caches().unwrap()
 }
 
