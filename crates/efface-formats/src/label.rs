@@ -22,6 +22,9 @@ pub(crate) enum Verdict {
 /// How many names of other classes are kept, at most.
 const OTHERS: usize = 12;
 
+/// How many numbers that are classes are kept, at most.
+const NUMBERS: usize = 16;
+
 /// Whether the name of a class says that there is none; "none" and signs may be classes.
 fn says_none(name: &str) -> bool {
     ["?", "na", "n/a", "null"].iter().any(|word| word.eq_ignore_ascii_case(name))
@@ -46,6 +49,8 @@ pub(crate) enum Labels {
         most: u32,
         /// Some of the classes that are not among the given ones, sorted.
         others: BTreeSet<String>,
+        /// Some of the numbers that were judged, so that their texts are made once.
+        numbers: Vec<(Cell<'static>, Verdict)>,
         spelling: Box<Spelling>,
     },
     /// `bounded`: for raw rows, whose numbers single precision must have room for.
@@ -96,8 +101,8 @@ impl Labels {
         match given {
             Some(given) if given.len() < 2 => Err(OptionFault::FewClasses { got: given.len() }),
             _ => {
-                let (others, spelling) = (BTreeSet::new(), Box::default());
-                Ok(Self::Classes { names, index, origin, most, others, spelling })
+                let (others, numbers, spelling) = (BTreeSet::new(), Vec::new(), Box::default());
+                Ok(Self::Classes { names, index, origin, most, others, numbers, spelling })
             }
         }
     }
@@ -133,6 +138,27 @@ impl Labels {
 
     /// Judges one label.
     pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
+        let own = match cell {
+            Cell::Number(value) => Cell::Number(value),
+            Cell::Integer(value) => Cell::Integer(value),
+            Cell::Text(_) | Cell::Time(_) | Cell::Null => return self.judge_anew(cell),
+        };
+        if let Self::Classes { numbers, .. } = self
+            && let Some((_, verdict)) = numbers.iter().find(|(known, _)| *known == own)
+        {
+            return Ok(*verdict);
+        }
+        let verdict = self.judge_anew(cell)?;
+        match self {
+            Self::Classes { numbers, .. } if numbers.len() < NUMBERS => {
+                numbers.push((own, verdict));
+            }
+            Self::Classes { .. } | Self::Numbers { .. } => {}
+        }
+        Ok(verdict)
+    }
+
+    fn judge_anew(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
         self.see(cell);
         match self {
             Self::Numbers { range, bounded, .. } => {
@@ -205,10 +231,10 @@ impl Labels {
     }
 
     /// The classes in final order, `None` for numbers.
-    pub(crate) fn table(self) -> Option<ClassTable> {
+    pub(crate) fn table(&self) -> Option<ClassTable> {
         let Self::Classes { names, index, origin, .. } = self else { return None };
         let mut order: Vec<u32> = (0..names.len() as u32).collect();
-        if origin == Origin::Data {
+        if *origin == Origin::Data {
             let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
             sort_classes(&mut sorted);
             order = sorted.iter().filter_map(|name| index.get(*name).copied()).collect();
@@ -218,18 +244,16 @@ impl Labels {
             from_provisional[provisional as usize] = last as u32;
         }
         let names = order.iter().map(|&index| names[index as usize].clone()).collect();
-        Some(ClassTable { names, origin, from_provisional })
+        Some(ClassTable { names, origin: *origin, from_provisional })
     }
 }
 
 fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f64, LabelFault> {
-    let text = cell.text();
-    if text.is_empty() {
-        return Err(LabelFault::Missing);
-    }
     let value = cell.number().ok_or_else(|| {
+        let text = cell.text();
         let value = crate::cell::quoted(&text);
         match is_number_in_words(&text) {
+            _ if text.is_empty() => LabelFault::Missing,
             true => LabelFault::NotPlain { value },
             false => LabelFault::NotANumber { value },
         }

@@ -21,6 +21,13 @@ impl Lengths {
         }
     }
 
+    /// Counts the rows of another histogram, too.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        for (&bucket, count) in &other.buckets {
+            *self.buckets.entry(bucket).or_default() += count;
+        }
+    }
+
     /// Rows that were counted.
     #[must_use]
     pub fn count(&self) -> u64 {

@@ -88,8 +88,8 @@ pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;
 pub use limits::Limits;
 pub use memory::{
-    ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Values, read_memory,
-    read_memory_part,
+    ColumnValues, DenseRows, MemoryColumn, MemoryRows, MemoryTable, Numbers, RowWriter, Values,
+    read_memory, read_memory_part,
 };
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::{SinkError, Spot};
+use crate::memory::DenseRows;
 
 /// The name of one number of an encoded row, for example `age` or `workclass=Private`.
 pub type FeatureName = String;
@@ -84,8 +85,8 @@ impl<'a> Features<'a> {
 pub enum LabelRef<'a> {
     /// Classification.
     Class {
-        /// The index of the class: final when the classes were given; else provisional, in order
-        /// of appearance, and [`crate::ClassTable::remap`] gives the final one after the last row.
+        /// The index of the class: final when the classes were given or [all rows](Sink::rows) come at
+        /// once; else provisional, in order of appearance, and [`crate::ClassTable::remap`] gives the final one after the last row.
         index: u32,
         /// The name of the class.
         name: &'a str,
@@ -129,6 +130,15 @@ pub trait Sink {
     /// Dense rows come some thousands at a time, behind what is read already, so that a fault in one of the
     /// rows after them may be told first.
     fn record(&mut self, record: Record<'_>) -> Result<(), SinkError>;
+
+    /// Offers all rows of a dense table in memory at once, before the first record, where its numbers are
+    /// its features: true if they were taken, and no record follows. Else all come one by one.
+    ///
+    /// A sink that met a row which cannot be taken says false, so that the row is told of in its turn.
+    fn rows(&mut self, rows: &DenseRows<'_>) -> Result<bool, SinkError> {
+        let _ = rows;
+        Ok(false)
+    }
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub enum Mapped {
     Unchanged,
     /// The row was scaled; `from` is its length before.
     Scaled {
-        /// As [`row_norm`] has it.
+        /// But for a rounding.
         from: f64,
     },
 }
@@ -55,13 +55,18 @@ pub enum Mapped {
 impl RowMap {
     /// Applies the map to the stored numbers of one row (for a sparse row the non-zero ones).
     ///
-    /// Afterwards [`row_norm`] of the values is at most `norm`, and so is the length that plain
-    /// `f64` arithmetic computes from them. Errs for [`RowMapMode::Refuse`] and a longer row.
+    /// Afterwards [`row_norm`] of the values is at most `norm`. Errs for [`RowMapMode::Refuse`] and a longer
+    /// row.
     pub fn apply(&self, values: &mut [f32]) -> Result<Mapped, RowFault> {
-        if self.mode != RowMapMode::Unit && length(values, self.norm) == Length::Within {
-            return Ok(Mapped::Unchanged);
-        }
-        let norm = row_norm(values);
+        let sum = Arch::new().dispatch(SumOfSquares(values));
+        let norm = match (held_against(sum, values.len(), self.norm), self.mode) {
+            (Length::Within, RowMapMode::Clip | RowMapMode::Refuse) => {
+                return Ok(Mapped::Unchanged);
+            }
+            (Length::Beyond, RowMapMode::Clip)
+            | (Length::Within | Length::Beyond, RowMapMode::Unit) => sum.sqrt(),
+            (Length::Beyond, RowMapMode::Refuse) | (Length::Near, _) => row_norm(values),
+        };
         match self.mode {
             RowMapMode::Refuse if norm > self.norm => {
                 Err(RowFault::TooLong { norm, bound: self.norm })
@@ -70,7 +75,7 @@ impl RowMap {
             RowMapMode::Clip if norm <= self.norm => Ok(Mapped::Unchanged),
             RowMapMode::Unit if norm == 0.0 || norm == self.norm => Ok(Mapped::Unchanged),
             RowMapMode::Clip | RowMapMode::Unit => {
-                scale_to(values, norm, self.norm);
+                Arch::new().dispatch(Scaling { values, norm, bound: self.norm });
                 Ok(Mapped::Scaled { from: norm })
             }
         }
@@ -88,13 +93,13 @@ enum Length {
     Near,
 }
 
-/// Holds the norm of a row against a bound.
+/// Holds the norm of a row, of which this is the sum of squares, against a bound.
 ///
-/// A sum of `len` squares in any order is off by a relative `len * 2^-53` at most, what [`row_norm`] adds
-/// included by `len * 2^-51`.
-fn length(values: &[f32], bound: f64) -> Length {
-    let sum = Arch::new().dispatch(SumOfSquares(values));
-    let off = (4.0 * values.len() as f64 + 16.0) * f64::EPSILON;
+/// A sum of `terms` squares in any order is off by a relative `terms * 2^-53` at most, what [`row_norm`] adds
+/// included by `terms * 2^-51`.
+#[inline(always)]
+fn held_against(sum: f64, terms: usize, bound: f64) -> Length {
+    let off = (4.0 * terms as f64 + 16.0) * f64::EPSILON;
     if sum * (1.0 + off) < bound * bound {
         Length::Within
     } else if sum * (1.0 - off) > bound * bound {
@@ -103,6 +108,9 @@ fn length(values: &[f32], bound: f64) -> Length {
         Length::Near
     }
 }
+
+/// Squares that are summed side by side.
+const LANES: usize = 8;
 
 /// No closure: what calls one is not compiled for the registers of the processor.
 struct SumOfSquares<'a>(&'a [f32]);
@@ -118,8 +126,6 @@ impl WithSimd for SumOfSquares<'_> {
 
 #[inline(always)]
 fn sum_of_squares(values: &[f32]) -> f64 {
-    const LANES: usize = 8;
-    let square = |value: f32| f64::from(value) * f64::from(value);
     let (chunks, tail) = values.as_chunks::<LANES>();
     let mut sums = [0.0_f64; LANES];
     for chunk in chunks {
@@ -130,25 +136,43 @@ fn sum_of_squares(values: &[f32]) -> f64 {
     sums.iter().sum::<f64>() + tail.iter().map(|&value| square(value)).sum::<f64>()
 }
 
-/// Scales to just within the bound: the factor shrinks until the rounded values obey it.
-fn scale_to(values: &mut [f32], norm: f64, bound: f64) {
-    let wanted: Vec<f64> = values.iter().map(|&value| f64::from(value) / norm).collect();
-    let mut factor = bound;
-    let mut shrink = f64::from(f32::EPSILON) / 64.0;
-    loop {
-        for (value, &wanted) in values.iter_mut().zip(&wanted) {
-            *value = (wanted * factor) as f32;
+#[inline(always)]
+fn square(value: f32) -> f64 {
+    f64::from(value) * f64::from(value)
+}
+
+/// Scales to within the bound: by a little less than goes there, so that what is rounded to `f32` stays
+/// below. Numbers below the least normal one are rounded by more; for these the factor shrinks further.
+struct Scaling<'a> {
+    values: &'a mut [f32],
+    norm: f64,
+    bound: f64,
+}
+
+impl WithSimd for Scaling<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { values, norm, bound } = self;
+        // Numbers are rounded by half of that at most.
+        let mut factor = bound / norm * (1.0 - 0.75 * f64::from(f32::EPSILON));
+        let mut shrink = f64::from(f32::EPSILON);
+        loop {
+            for value in values.iter_mut() {
+                *value = (f64::from(*value) * factor) as f32;
+            }
+            let fits = match held_against(sum_of_squares(values), values.len(), bound) {
+                Length::Within => true,
+                Length::Beyond => false,
+                Length::Near => row_norm(values) <= bound,
+            };
+            if fits {
+                return;
+            }
+            factor = 1.0 - shrink;
+            shrink = (shrink * 2.0).min(0.5);
         }
-        let fits = match length(values, bound) {
-            Length::Within => true,
-            Length::Beyond => false,
-            Length::Near => row_norm(values) <= bound,
-        };
-        if fits {
-            return;
-        }
-        factor *= 1.0 - shrink;
-        shrink = (shrink * 2.0).min(0.5);
     }
 }
 
@@ -158,20 +182,44 @@ fn scale_to(values: &mut [f32], norm: f64, bound: f64) {
 /// rounded (upwards); else the result also covers the rounding of any order of summation, a
 /// relative `len * 2^-52` at most. NaN or infinite values give NaN or infinity.
 pub fn row_norm(values: &[f32]) -> f64 {
-    let mut sum = 0.0_f64;
-    let mut exact = true;
-    for &value in values {
-        let square = f64::from(value) * f64::from(value);
-        let next = sum + square;
-        let back = next - sum;
-        exact &= (sum - (next - back)) + (square - back) == 0.0;
-        sum = next;
-    }
-    if !exact {
+    let (mut sum, off) = Arch::new().dispatch(SumWithRest(values));
+    // Not a number where a square or a sum is none.
+    if off != 0.0 {
         sum = (sum * (1.0 + (values.len() as f64 + 4.0) * f64::EPSILON)).next_up();
     }
     let root = sum.sqrt();
     if root.mul_add(root, -sum) < 0.0 { root.next_up() } else { root }
+}
+
+/// The sum of squares, and what its roundings leave, in absolute value: 0 where none rounds.
+struct SumWithRest<'a>(&'a [f32]);
+
+impl WithSimd for SumWithRest<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> (f64, f64) {
+        let (chunks, tail) = self.0.as_chunks::<LANES>();
+        let (mut sums, mut offs) = ([0.0_f64; LANES], [0.0_f64; LANES]);
+        for chunk in chunks {
+            for ((sum, off), &value) in sums.iter_mut().zip(&mut offs).zip(chunk) {
+                add(sum, off, square(value));
+            }
+        }
+        let (mut total, mut off) = (0.0, offs.iter().sum());
+        let rest = tail.iter().map(|&value| square(value));
+        sums.into_iter().chain(rest).for_each(|term| add(&mut total, &mut off, term));
+        (total, off)
+    }
+}
+
+/// Adds a term to a sum, and what the rounding leaves to `off`.
+#[inline(always)]
+fn add(sum: &mut f64, off: &mut f64, term: f64) {
+    let next = *sum + term;
+    let back = next - *sum;
+    *off += ((*sum - (next - back)) + (term - back)).abs();
+    *sum = next;
 }
 
 #[cfg(test)]
@@ -248,14 +296,15 @@ mod tests {
         ) {
             let norm = row_norm(&row);
             let bound = (norm * (1.0 + f64::from(off) * f64::EPSILON)).max(f64::MIN_POSITIVE);
-            match length(&row, bound) {
+            let length = |bound| held_against(sum_of_squares(&row), row.len(), bound);
+            match length(bound) {
                 Length::Within => prop_assert!(norm <= bound),
                 Length::Beyond => prop_assert!(norm > bound),
                 Length::Near => {}
             }
-            prop_assert_eq!(length(&row, 1.001 * norm + 1e-9), Length::Within);
+            prop_assert_eq!(length(1.001 * norm + 1e-9), Length::Within);
             if norm > 0.0 {
-                prop_assert_eq!(length(&row, norm / 1.001), Length::Beyond);
+                prop_assert_eq!(length(norm / 1.001), Length::Beyond);
             }
         }
 

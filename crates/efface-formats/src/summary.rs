@@ -1,10 +1,12 @@
 //! What was read, after the last row.
 
+use crate::error::RowFault;
 use crate::feature_map::FeatureMap;
 use crate::fitted::Frame;
 use crate::image::ImageShape;
 use crate::input::Format;
 use crate::lengths::Lengths;
+use crate::row_map::{Mapped, RowMap};
 use crate::schema::{Origin, Schema};
 
 /// What was read, in the data owner's hands; `private` must not enter anything published.
@@ -59,6 +61,36 @@ pub struct PrivateEvidence {
     /// Whether labels are whole numbers below 1000 and others with a point and three digits behind it,
     /// which may separate thousands. Classes are compared as numbers and keep no spelling.
     pub label_thousands: bool,
+}
+
+/// A row this many times as long as the bound was of that length but for a rounding.
+const ROUNDING: f64 = 1.001;
+
+impl PrivateEvidence {
+    /// Notes what the row map did to a row, whose numbers are those that it left; or gives its refusal.
+    pub(crate) fn note(
+        &mut self,
+        bounded: Result<Mapped, RowFault>,
+        map: &RowMap,
+        values: &[f32],
+    ) -> Result<(), RowFault> {
+        if let Mapped::Scaled { from } = bounded? {
+            self.rows_scaled += 1;
+            if from > ROUNDING * map.norm {
+                self.lengths.add(from);
+            }
+        }
+        self.rows_zero += u64::from(values.iter().all(|&value| value == 0.0));
+        Ok(())
+    }
+
+    /// Counts the rows of another part of the table, too.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.rows_scaled += other.rows_scaled;
+        self.rows_zero += other.rows_zero;
+        self.lengths.add_all(&other.lengths);
+        self.label_thousands |= other.label_thousands;
+    }
 }
 
 /// The classes of a classification.

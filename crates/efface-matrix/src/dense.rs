@@ -159,6 +159,12 @@ impl Dense {
         check_removal(remove, self.rows)?;
         let Some(&first) = remove.first() else { return Ok(()) };
         let left = self.rows - remove.len();
+        if left == 0 {
+            self.blocks.par_iter_mut().for_each(|block| block.buffer.zeroize());
+            self.blocks.clear();
+            self.rows = 0;
+            return Ok(());
+        }
         // Rows that go over from one block to the one before it.
         let over = |block| remove.partition_point(|&row| row < block * self.block_rows);
         let over: usize = (first / self.block_rows + 1..self.blocks.len()).map(over).sum();

@@ -5,7 +5,7 @@ const PREFIX: &str = "row:";
 /// The id of a record that is named by its position, counted from 0.
 #[must_use]
 pub fn row_id(position: u64) -> String {
-    format!("{PREFIX}{position}")
+    [PREFIX, itoa::Buffer::new().format(position)].concat()
 }
 
 /// The position in an id that [`row_id`] wrote; none for any other text.

@@ -32,6 +32,26 @@ pub(crate) fn encode(data: &Dataset, row: usize, weighted: bool, bytes: &mut Vec
     }
 }
 
+/// What [`encode`] writes: where that is the row alone, as it lies in memory, else in `bytes`.
+pub(crate) fn encoded<'b>(
+    data: &'b Dataset,
+    row: usize,
+    weighted: bool,
+    bytes: &'b mut Vec<u8>,
+) -> &'b [u8] {
+    match data.x().row(row) {
+        Row::Dense(values)
+            if cfg!(target_endian = "little") && !weighted && data.targets() == 1 =>
+        {
+            bytemuck::cast_slice(values)
+        }
+        _ => {
+            encode(data, row, weighted, bytes);
+            bytes
+        }
+    }
+}
+
 /// What [`encode`] wrote, apart from the weight, and the weight.
 pub(crate) fn split_weight(
     bytes: &[u8],

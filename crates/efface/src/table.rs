@@ -1,12 +1,13 @@
 //! Tables read whole into memory, and what is checked of them before anything is done.
 
+mod at_once;
 mod batches;
 
 pub(crate) use batches::{Raw, Reading, Rows as Batched};
 
 use efface_formats::{
-    ClassTable, FeatureMap, ImageShape, LabelRef, Layout, MemoryRows, MemoryTable, Numbers,
-    PrivateEvidence, ReadOptions, Record, RowBytes, Schema, Sink, SinkError, Spot,
+    ClassTable, DenseRows, FeatureMap, ImageShape, LabelRef, Layout, MemoryRows, MemoryTable,
+    Numbers, PrivateEvidence, ReadOptions, Record, RowBytes, Schema, Sink, SinkError, Spot,
 };
 use efface_learn::Dataset;
 use efface_matrix::Matrix;
@@ -99,6 +100,7 @@ pub(crate) fn read_table(
     let summary = source.read(options, &mut sink)?;
     let Collector {
         x,
+        filled,
         raw,
         mut y,
         ids,
@@ -113,7 +115,7 @@ pub(crate) fn read_table(
     } = sink;
     // It held the last row.
     buffer.zeroize();
-    if let Some(table) = &summary.classes {
+    if let (Some(table), None) = (&summary.classes, &filled) {
         for target in &mut y {
             // A provisional index is always one that was handed out.
             *target = table.remap(*target as u32).map_or(f64::NAN, f64::from);
@@ -128,11 +130,19 @@ pub(crate) fn read_table(
         Unprepared::of(frame, raw, weighted.then_some(weights))
     });
     let raw = raw.transpose().map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
-    if !weighted || raw.is_some() {
-        weights = vec![1.0; x.rows()];
-    }
-    let data = Dataset::several(x, y, summary.targets.len().max(1), weights);
-    let data = data.map_err(|error| Error::input(Code::Data, error.to_string()))?;
+    let data = match filled {
+        Some(data) => {
+            weights.zeroize();
+            data
+        }
+        None => {
+            if !weighted || raw.is_some() {
+                weights = vec![1.0; x.rows()];
+            }
+            Dataset::several(x, y, summary.targets.len().max(1), weights)
+                .map_err(|error| Error::input(Code::Data, error.to_string()))?
+        }
+    };
     Ok(Table {
         data,
         raw,
@@ -172,6 +182,8 @@ const REPORT: usize = 4096;
 
 struct Collector<'a> {
     x: Option<Matrix>,
+    /// Records that were taken all at once; `x` then has no rows.
+    filled: Option<Dataset>,
     raw: RowBytes,
     y: Vec<f64>,
     ids: Vec<Box<str>>,
@@ -226,15 +238,12 @@ impl Sink for Collector<'_> {
         if let Some(x) = &mut self.x {
             x.push(row).map_err(SinkError::new)?;
         }
-        match record.label {
-            None => self.y.push(0.0),
-            Some(LabelRef::Class { index, .. }) => self.y.push(f64::from(index)),
-            Some(LabelRef::Value(y)) => self.y.push(map_target(y, self.range)),
-            Some(LabelRef::Values(all)) => {
-                self.y.extend(all.iter().map(|y| map_target(*y, self.range)));
-            }
-        }
+        self.target(record.label);
         self.beside(&record)
+    }
+
+    fn rows(&mut self, rows: &DenseRows<'_>) -> std::result::Result<bool, SinkError> {
+        self.take_all(rows).map_err(SinkError::new)
     }
 }
 
@@ -248,6 +257,7 @@ impl<'a> Collector<'a> {
     ) -> Self {
         Self {
             x: None,
+            filled: None,
             raw: RowBytes::new(),
             y: Vec::new(),
             ids: Vec::new(),
@@ -263,6 +273,18 @@ impl<'a> Collector<'a> {
             range,
             by_class,
             tell,
+        }
+    }
+
+    /// Takes the label of a record.
+    fn target(&mut self, label: Option<LabelRef<'_>>) {
+        match label {
+            None => self.y.push(0.0),
+            Some(LabelRef::Class { index, .. }) => self.y.push(f64::from(index)),
+            Some(LabelRef::Value(y)) => self.y.push(map_target(y, self.range)),
+            Some(LabelRef::Values(all)) => {
+                self.y.extend(all.iter().map(|y| map_target(*y, self.range)));
+            }
         }
     }
 

@@ -172,15 +172,15 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         precision = _rows.precision_of(read.x)
         settings["face"] = _face.written(self, precision, refits=refits)
         rows = self._table(read, targets, classes=declared)
+        size, memory, start = _rows.size_of(read.x), limit_of(self.memory), start_of(self)
         with fitting(), shown(self.verbose, "fit") as told:
-            home, answer = trained(
-                rows,
-                to_json(settings),
-                start=start_of(self),
-                progress=told,
-                size=_rows.size_of(read.x),
-                memory=limit_of(self.memory),
-            )
+            try:
+                home, answer = trained(
+                    rows, to_json(settings), size=size, memory=memory, start=start, progress=told
+                )
+            except Error:
+                self._check_finite(read.x, allow_nan=refits)
+                raise
         try:
             self._home, self._watch, self._last = home, Watch(), -1
             self._precision, self._weighted = precision, read.weights is not None

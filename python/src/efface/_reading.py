@@ -113,7 +113,8 @@ class Reading:
                     accept_sparse="csr",
                     dtype=[np.float64, np.float32],
                     order="C",
-                    ensure_all_finite="allow-nan" if refits else True,
+                    # Where a fit fails, `_check_finite` says so.
+                    ensure_all_finite=False if fresh else ("allow-nan" if refits else True),
                     **self._checks_of_targets(),
                 )
         if labels is not None:
@@ -193,12 +194,16 @@ class Reading:
         try:
             margins = self._published.margins(x)
         except InputError:
-            # The engine refuses what is not finite; users know scikit-learn's words for it.
-            name = type(self).__name__
-            assert_all_finite(x, allow_nan=refits, estimator_name=name, input_name="X")
+            self._check_finite(x, allow_nan=refits)
             raise
         single = x.dtype == self.__dict__.get("_precision") == np.float32
         return margins.astype(np.float32) if single else margins
+
+    def _check_finite(self, x: Any, *, allow_nan: bool) -> None:
+        """Refuse what is not finite in scikit-learn's words, which users know."""
+        if not isinstance(x, Framed):
+            name = type(self).__name__
+            assert_all_finite(x, allow_nan=allow_nan, estimator_name=name, input_name="X")
 
     def _table(self, read: Read, targets: Any, classes: Any = None) -> _engine.Table:
         return table(

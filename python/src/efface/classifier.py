@@ -294,8 +294,9 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, OnTrunk):  # t
                 f"{', '.join(suited[:-1])} or {suited[-1]}",
             )
         check_labels(y)
-        check_classification_targets(y)
         found = np.unique(y)
+        # Of two labels it sees in them what it would find in all.
+        check_classification_targets(found if y.ndim == 1 and len(found) <= 2 else y)
         declared = self._listed_classes()
         self.classes_ = found if declared is None else declared
         if len(self.classes_) < 2:
@@ -313,7 +314,7 @@ class UnlearningClassifier(ClassifierMixin, ClassifierParameters, OnTrunk):  # t
                 hint='use `loss="softmax"`',
             )
         names = None if declared is None else [name_of_label(label) for label in declared]
-        return self._targets(y), names, self._softmax(len(self.classes_))
+        return targets_of(y, self.classes_, found), names, self._softmax(len(self.classes_))
 
     def _takes_more_classes(self, *, refits: bool) -> bool:
         """Whether there may be more than two classes: fitted preprocessing then chooses softmax."""
@@ -424,9 +425,12 @@ def _fits(label: Any, dtype: np.dtype[Any]) -> bool:
     return not isinstance(label, str) and bool(np.array(label).astype(dtype) == label)
 
 
-def targets_of(y: Any, classes: NDArray[Any]) -> Any:
-    """Return targets as the engine takes them; all must be among the classes, which are sorted."""
-    unknown = np.setdiff1d(y, classes)
+def targets_of(y: Any, classes: NDArray[Any], found: NDArray[Any] | None = None) -> Any:
+    """Return targets as the engine takes them; all must be among the classes, which are sorted.
+
+    `found` are the different ones among them, where that is known.
+    """
+    unknown = np.setdiff1d(y if found is None else found, classes)
     if len(unknown):
         shown = ", ".join(repr(label) for label in unknown[:5].tolist())
         raise InputError(

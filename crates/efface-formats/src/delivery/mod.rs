@@ -13,6 +13,7 @@ use crate::fitted::{Frame, RawWriter};
 use crate::image::ImageShape;
 use crate::input::Format;
 use crate::label::{Label, Labels, Verdict};
+use crate::memory::{DenseRows, Taken};
 use crate::options::ReadOptions;
 use crate::record::{FeatureNames, Features, LabelRef, Layout, Record, Sink};
 use crate::row_map::Mapped;
@@ -244,18 +245,8 @@ impl<'a> Delivery<'a> {
         bounded: Result<Mapped, RowFault>,
         values: &[f32],
     ) -> Result<(), ReadError> {
-        match bounded {
-            Ok(Mapped::Scaled { from }) => {
-                self.private.rows_scaled += 1;
-                if from > ROUNDING * self.options.row_map.norm {
-                    self.private.lengths.add(from);
-                }
-            }
-            Ok(Mapped::Unchanged) => {}
-            Err(fault) => return Err(self.fault(spot, fault)),
-        }
-        self.private.rows_zero += u64::from(values.iter().all(|&value| value == 0.0));
-        Ok(())
+        let noted = self.private.note(bounded, &self.options.row_map, values);
+        noted.map_err(|fault| self.fault(spot, fault))
     }
 
     /// Begins a raw row with its label.
@@ -319,6 +310,21 @@ impl<'a> Delivery<'a> {
         Ok(())
     }
 
+    /// Offers all rows at once; whether they were taken.
+    pub(crate) fn deliver_at_once(&mut self, rows: &DenseRows<'_>) -> Result<bool, ReadError> {
+        let position = self.position;
+        self.sink.rows(rows).map_err(|source| ReadError::Sink { position, source })
+    }
+
+    /// Counts rows that were taken at once, of so many that were read.
+    pub(crate) fn took(&mut self, taken: Taken, read: u64) {
+        self.position += read;
+        self.kept += taken.rows;
+        self.left_out += read - taken.rows;
+        self.private = taken.private;
+        self.labels = taken.labels;
+    }
+
     /// Hands over what still waits, and tells what was read.
     pub(crate) fn finish(
         mut self,
@@ -343,7 +349,7 @@ impl<'a> Delivery<'a> {
             rows_left_out: self.left_out,
             other_classes: self.labels.as_ref().map(Labels::others).unwrap_or_default(),
             index_left_out: false,
-            classes: self.labels.and_then(Labels::table),
+            classes: self.labels.as_ref().and_then(Labels::table),
             width: feature_map.as_ref().map_or(schema.width(), FeatureMap::width),
             feature_map,
             image: self.image,
@@ -375,11 +381,8 @@ impl<'a> Delivery<'a> {
     }
 }
 
-/// A row this many times as long as the bound was of that length but for a rounding.
-const ROUNDING: f64 = 1.001;
-
 /// A weight that can be counted with.
-fn weight(cell: Cell<'_>) -> Result<f64, CellFault> {
+pub(crate) fn weight(cell: Cell<'_>) -> Result<f64, CellFault> {
     match cell.number() {
         Some(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
         _ => Err(CellFault::Weight { value: quoted(&cell.text()) }),

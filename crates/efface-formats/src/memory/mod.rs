@@ -4,9 +4,12 @@
 //! row, and no copy of the whole is made.
 
 mod columns;
+mod dense_rows;
 mod raw;
 
 pub use columns::{ColumnValues, MemoryColumn};
+pub(crate) use dense_rows::Taken;
+pub use dense_rows::{DenseRows, RowWriter};
 
 use std::ops::Range;
 
@@ -20,7 +23,7 @@ use crate::fitted::{Frame, RawWriter};
 use crate::matrix;
 use crate::options::ReadOptions;
 use crate::record::{FeatureNames, Sink};
-use crate::schema::{Body, Row, RowEncoder, Schema, Storage};
+use crate::schema::{Body, Row, RowEncoder, Schema, Storage, all_finite};
 use crate::summary::Summary;
 use raw::RawRowsOf;
 
@@ -120,6 +123,24 @@ impl<'a> Numbers<'a> {
         }
     }
 
+    /// Puts those from `from` on in a dense row, where there are as many and single precision holds them all.
+    fn put(&self, from: usize, row: &mut [f32]) -> bool {
+        let part = from..from.saturating_add(row.len());
+        match self {
+            Self::Single(all) => match all.get(part) {
+                Some(part) => row.copy_from_slice(part),
+                None => return false,
+            },
+            Self::Double(all) => match all.get(part) {
+                Some(part) => {
+                    row.iter_mut().zip(part).for_each(|(own, &value)| *own = value as f32)
+                }
+                None => return false,
+            },
+        }
+        all_finite(row)
+    }
+
     /// Part of them, in double precision; nothing beyond the end.
     fn copy(&self, from: usize, to: usize, out: &mut Vec<f64>) {
         out.clear();
@@ -151,17 +172,26 @@ impl<'a> Values<'a> {
 
     /// The values of a row that are labels, each with its name.
     fn labels(&self, row: usize) -> impl Iterator<Item = (&'a str, Cell<'a>)> + use<'a> {
-        let (numbers, names): (&'a [f64], &'a [String]) = match *self {
-            Self::Several { numbers, names } => {
-                let from = row * names.len();
-                (numbers.get(from..from + names.len()).unwrap_or_default(), names)
-            }
-            _ => (&[], &[]),
+        let names: &'a [String] = match *self {
+            Self::Several { names, .. } => names,
+            _ => &[],
         };
+        let numbers = self.several(row);
         let one = names.is_empty().then(|| ("y", self.cell(row)));
         let several = names.iter().zip(numbers);
         let several = several.map(|(name, &number)| (name.as_str(), Cell::Number(number)));
         one.into_iter().chain(several)
+    }
+
+    /// The numbers of a row that has several; else none.
+    fn several(&self, row: usize) -> &'a [f64] {
+        match *self {
+            Self::Several { numbers, names } => {
+                let from = row * names.len();
+                numbers.get(from..from + names.len()).unwrap_or_default()
+            }
+            _ => &[],
+        }
     }
 
     fn cell(&self, row: usize) -> Cell<'a> {
@@ -287,6 +317,13 @@ pub fn read_memory_part(
     let schema = schema_of(table, options)?;
     let mut encoding = Encoding::new(&schema, &table.rows);
     delivery.begin(schema.feature_names(), encoding.row == Row::new(Storage::Sparse))?;
+    if encoding.copies
+        && let Some(rows) = DenseRows::of(table, &parts, options)
+        && delivery.deliver_at_once(&rows)?
+    {
+        delivery.took(rows.taken(), parts.rows.len() as u64);
+        return Ok(delivery.finish(None, schema)?.with_targets(parts.targets()));
+    }
     for at in parts.rows.clone() {
         let spot = Spot::Index(at as u64);
         let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
@@ -335,6 +372,11 @@ impl<'a> Parts<'a> {
             Some(Values::Several { names, .. }) => names.to_vec(),
             _ => Vec::new(),
         }
+    }
+
+    /// The numbers of several targets of a row.
+    fn targets_of(&self, row: usize) -> &'a [f64] {
+        self.labels.map_or(&[], |values| values.several(row))
     }
 
     fn keys(&self, table: &MemoryTable<'a>, row: usize) -> Keys<'a> {

@@ -82,8 +82,7 @@ impl Row {
         let Self::Dense(values) = self else { return false };
         values.clear();
         values.extend(numbers);
-        // Not `all`, which stops at the first and is slow for that.
-        values.iter().fold(true, |so_far, value| so_far & value.is_finite())
+        all_finite(values)
     }
 
     /// Takes the entries of one sparse row of an array, each divided by `divide`, from left to
@@ -100,6 +99,12 @@ impl Row {
         }
         Ok(())
     }
+}
+
+/// Whether all numbers are finite.
+pub(crate) fn all_finite(values: &[f32]) -> bool {
+    // Not `all`, which stops at the first and is slow for that.
+    values.iter().fold(true, |so_far, value| so_far & value.is_finite())
 }
 
 /// A schema ready to encode rows.

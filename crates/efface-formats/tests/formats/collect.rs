@@ -1,8 +1,8 @@
 //! A sink that keeps everything, and short ways to read bytes into it.
 
 use efface_formats::{
-    Features, Format, LabelRef, Layout, ReadOptions, Record, RowMap, RowMapMode, Sink, SinkError,
-    Summary, read_from,
+    DenseRows, Features, Format, LabelRef, Layout, ReadOptions, Record, RowMap, RowMapMode, Sink,
+    SinkError, Summary, read_from,
 };
 
 /// Everything a reader handed over.
@@ -57,6 +57,51 @@ impl Sink for Collected {
         self.subjects.extend(record.subject.map(str::to_owned));
         self.weights.extend(record.weight);
         Ok(())
+    }
+}
+
+/// A sink that keeps everything, and takes all rows at once where they are offered, in two threads.
+#[derive(Debug, Default)]
+pub(crate) struct AtOnce {
+    pub(crate) collected: Collected,
+    /// How many rows were offered, and whether they were taken.
+    pub(crate) offered: Option<(usize, bool)>,
+}
+
+impl Sink for AtOnce {
+    fn begin(&mut self, layout: &Layout) -> Result<(), SinkError> {
+        self.collected.begin(layout)
+    }
+
+    fn record(&mut self, record: Record<'_>) -> Result<(), SinkError> {
+        self.collected.record(record)
+    }
+
+    fn rows(&mut self, rows: &DenseRows<'_>) -> Result<bool, SinkError> {
+        let (width, count) = (self.collected.names.len(), rows.len());
+        let mut taken = Collected { names: self.collected.names.clone(), ..Collected::default() };
+        let told = rows.each_record(|record| {
+            assert!(record.features.values().is_empty());
+            taken.record(record)
+        })?;
+        let mut values = vec![0.0; count * width];
+        let (first, second) = values.split_at_mut(count / 2 * width);
+        let write = |from: usize, places: &mut [f32]| {
+            let mut writer = rows.writer();
+            let places = places.chunks_exact_mut(width).enumerate();
+            places.fold(true, |all, (at, row)| writer.write(from + at, row) && all)
+        };
+        let written = std::thread::scope(|scope| {
+            let other = scope.spawn(|| write(count / 2, second));
+            write(0, first) & other.join().unwrap()
+        });
+        self.offered = Some((count, told && written));
+        if told && written {
+            taken.rows = values.chunks_exact(width).map(<[f32]>::to_vec).collect();
+            taken.entries = values.len();
+            self.collected = taken;
+        }
+        Ok(told && written)
     }
 }
 

@@ -7,16 +7,38 @@ use efface_formats::{
 };
 use proptest::prelude::*;
 
-use super::collect::{Collected, collect, plain, unlabelled};
+use super::collect::{AtOnce, Collected, collect, plain, unlabelled};
 
 fn in_memory(
     table: &MemoryTable<'_>,
     options: &ReadOptions,
 ) -> Result<(Collected, Summary), String> {
     let mut collected = Collected::default();
-    read_memory(table, options, &mut collected)
-        .map(|summary| (collected, summary))
-        .map_err(|error| error.to_string())
+    let read = read_memory(table, options, &mut collected).map_err(|error| error.to_string());
+    at_once(table, options, (&collected, &read));
+    read.map(|summary| (collected, summary))
+}
+
+/// Whoever takes all rows at once reads the same, and is told the same of what cannot be read.
+fn at_once(
+    table: &MemoryTable<'_>,
+    options: &ReadOptions,
+    (one_by_one, read): (&Collected, &Result<Summary, String>),
+) {
+    let mut sink = AtOnce::default();
+    let summary = read_memory(table, options, &mut sink).map_err(|error| error.to_string());
+    assert_eq!(&summary, read);
+    let Ok(Summary { classes, .. }) = summary else { return };
+    let taken = sink.offered.is_some_and(|(_, taken)| taken);
+    let mut collected = sink.collected;
+    let last = |index: f64| {
+        classes.as_ref().filter(|_| taken).map_or(index, |table| {
+            let provisional = table.from_provisional.iter().position(|&at| f64::from(at) == index);
+            provisional.unwrap() as f64
+        })
+    };
+    collected.labels.iter_mut().for_each(|label| *label = last(*label));
+    assert_eq!(&collected, one_by_one);
 }
 
 fn dense(numbers: &[f64], width: u32) -> MemoryTable<'_> {
@@ -271,6 +293,77 @@ fn limits_hold() {
     let mut options = unlabelled();
     options.limits.columns = 1;
     assert_eq!(refused(&dense(&[1.0, 2.0], 2), &options), "X: more than 1 features, the limit");
+}
+
+/// With everything that a record carries; classes that are left out, several targets, rows that are scaled.
+#[test]
+fn dense_rows_are_taken_at_once() {
+    let numbers: Vec<f64> = (0..600).map(|at| f64::from(at / 2 % 7) - 3.0).collect();
+    let (classes, ids): (Vec<i64>, Vec<i64>) = (0..300).map(|at| (at % 3, 1000 - at)).unzip();
+    let weights: Vec<f64> = (0..300).map(|at| f64::from(at) / 8.0).collect();
+    let two: Vec<f64> = (0..600).map(|at| f64::from(at) * 0.5).collect();
+    let (first, names) = (owned(&["2", "0"]), owned(&["up", "down"]));
+    let table = MemoryTable {
+        labels: Some(Values::Integers(&classes)),
+        ids: Some(Values::Integers(&ids)),
+        subjects: Some(Values::Integers(&classes)),
+        weights: Some(Values::Numbers(&weights)),
+        ..dense(&numbers, 2)
+    };
+    let targets = Values::Several { numbers: &two, names: &names };
+    let options = ReadOptions::default();
+    let some = ReadOptions { classes: Some(first), ..options.clone() };
+    let numbers = ReadOptions { task: Task::Regression { range: None }, ..options.clone() };
+    let no_labels = MemoryTable { labels: None, weights: None, ..table };
+    let cases = [
+        (table, options.clone(), 300),
+        (table, some, 200),
+        (MemoryTable { labels: Some(targets), ..table }, numbers, 300),
+        (no_labels, ReadOptions { label_required: false, ..options.clone() }, 300),
+    ];
+    for (table, options, count) in cases {
+        let (collected, summary) = in_memory(&table, &options).unwrap();
+        assert_eq!((collected.rows.len(), summary.rows_kept), (count, count as u64));
+        assert!(summary.private.rows_scaled > 100 && summary.private.rows_zero > 0);
+        assert!(summary.private.lengths.count() > 100);
+        let mut sink = AtOnce::default();
+        read_memory(&table, &options, &mut sink).unwrap();
+        assert_eq!(sink.offered, Some((count, true)));
+        let row_map = RowMap { mode: RowMapMode::Refuse, norm: 2.0 };
+        let mut sink = AtOnce::default();
+        let strict = ReadOptions { row_map, ..options };
+        assert!(in_memory(&table, &strict).is_err());
+        read_memory(&table, &strict, &mut sink).unwrap_err();
+        assert_eq!(sink.offered, Some((count, false)));
+    }
+    // What is encoded, and more rows than are accepted.
+    let schema = Some(
+        Schema::from_toml("version = 1\n[matrix]\nwidth = 2\ndivide = 2\nfirst = 0\n").unwrap(),
+    );
+    let divided = ReadOptions { schema, ..options.clone() };
+    let mut limited = options;
+    limited.limits.rows = 299;
+    for options in [divided, limited] {
+        let mut sink = AtOnce::default();
+        let _ = read_memory(&table, &options, &mut sink);
+        assert_eq!(sink.offered, None);
+    }
+    // Ids and weights that cannot be.
+    let (no_id, negative) = (vec![" ".to_owned(); 300], vec![-1.0; 300]);
+    assert!(
+        refused(
+            &MemoryTable { ids: Some(Values::Texts(&no_id)), ..table },
+            &ReadOptions::default()
+        )
+        .contains("empty")
+    );
+    assert!(
+        refused(
+            &MemoryTable { weights: Some(Values::Numbers(&negative)), ..table },
+            &ReadOptions::default()
+        )
+        .contains("-1")
+    );
 }
 
 proptest! {

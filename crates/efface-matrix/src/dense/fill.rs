@@ -18,17 +18,17 @@ pub struct Fill {
     blocks: Vec<Mutex<Part>>,
 }
 
-/// A block, and which of its rows were written.
+/// A block, which is allocated by whoever writes its first row, and which of its rows were written.
 struct Part {
-    block: Block,
+    block: Option<Block>,
     written: Vec<bool>,
 }
 
 impl Fill {
-    /// Places for so many rows of `cols` columns, in memory that is not touched before they are written.
+    /// Places for so many rows of `cols` columns, in memory that is not asked for before they are written.
     ///
     /// # Errors
-    /// No memory.
+    /// No memory for a list of them.
     pub fn new(rows: usize, cols: usize) -> Result<Self, FillError> {
         Self::over(Dense::new(cols), rows)
     }
@@ -47,13 +47,8 @@ impl Fill {
         parts.try_reserve_exact(count).map_err(|_| PushError::Memory { bytes })?;
         for first in (0..rows).step_by(block_rows) {
             let here = block_rows.min(rows - first);
-            let block = match blocks.next() {
-                Some(used) => used,
-                None => Block::zeroed(stride, block_rows)?,
-            };
-            let written = vec![false; here];
-            parts
-                .push(Mutex::new(Part { block: block.of_rows(here, stride, block_rows), written }));
+            let block = blocks.next().map(|used| used.of_rows(here, stride, block_rows));
+            parts.push(Mutex::new(Part { block, written: vec![false; here] }));
         }
         blocks.for_each(|mut block| block.buffer.zeroize());
         Ok(Self { cols, rows, stride, block_rows, blocks: parts })
@@ -69,9 +64,13 @@ impl Fill {
         self.cols
     }
 
-    /// Bytes allocated for the rows.
+    /// Bytes allocated for the rows once all are written.
     pub fn bytes(&self) -> usize {
-        self.blocks.iter().map(|part| lock(part).block.buffer.capacity() * super::SIZE).sum()
+        let numbers = |part: &Mutex<Part>| match &lock(part).block {
+            Some(block) => block.buffer.capacity(),
+            None => Block::length(self.stride, self.block_rows),
+        };
+        self.blocks.iter().map(|part| numbers(part) * super::SIZE).sum()
     }
 
     /// Shows the places of these rows to `write`, one after another, with how many came before among them;
@@ -79,8 +78,8 @@ impl Fill {
     /// [sum of squares](sum_of_squares), in that order.
     ///
     /// # Errors
-    /// Those of `write`; rows that are not among them all; a row with a value that is not finite. Rows before
-    /// that one are written then.
+    /// Those of `write`; rows that are not among them all; a row with a value that is not finite; no memory.
+    /// Rows before that one are written then.
     pub fn write<E: From<FillError>>(
         &self,
         rows: Range<usize>,
@@ -96,6 +95,14 @@ impl Fill {
             let count = (self.block_rows - first).min(rows.end - row);
             let mut part = lock(&self.blocks[number]);
             let Part { block, written } = &mut *part;
+            let block = match block {
+                Some(block) => block,
+                None => {
+                    let (stride, rows) = (self.stride, self.block_rows);
+                    let new = Block::zeroed(stride, rows).map_err(FillError::from)?;
+                    block.insert(new.of_rows(written.len(), stride, rows))
+                }
+            };
             for (here, written) in written.iter_mut().enumerate().skip(first).take(count) {
                 let start = block.start + here * self.stride;
                 let values = &mut block.buffer[start..start + self.cols];
@@ -123,10 +130,13 @@ impl Fill {
         let mut done = Vec::with_capacity(blocks.len());
         for (number, part) in blocks.into_iter().enumerate() {
             let Part { block, written } = part.into_inner().unwrap_or_else(PoisonError::into_inner);
-            if let Some(at) = written.iter().position(|written| !written) {
-                return Err(FillError::Missing { row: number * block_rows + at });
+            let missing = written.iter().position(|written| !written);
+            match (missing, block) {
+                (None, Some(block)) => done.push(block),
+                (at, _) => {
+                    return Err(FillError::Missing { row: number * block_rows + at.unwrap_or(0) });
+                }
             }
-            done.push(block);
         }
         Ok(Dense { cols, rows, stride, block_rows, blocks: done })
     }
@@ -237,5 +247,7 @@ mod tests {
         }
         assert_eq!(fill.finish().unwrap_err(), FillError::Missing { row: 599 });
         assert!(matches!(Fill::new(usize::MAX / 2, 1000), Err(FillError::Push(_))));
+        let wide = Fill::new(1, usize::MAX / 8).and_then(|fill| fill.write(0..1, nothing, |_| ()));
+        assert!(matches!(wide, Err(FillError::Push(PushError::Memory { .. }))));
     }
 }

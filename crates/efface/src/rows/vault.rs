@@ -10,13 +10,14 @@ use efface_vault::{
     IdLookup, Identity, RecordId, RowBlock, RowFault, StoreFault, StoredRecord, Transaction, Vault,
     WriteError,
 };
+use zeroize::Zeroize;
 
 use super::memory_limit::{Memory, Sizes, Windows, not_held};
 use super::prepared::{Encoder, PART};
 use super::resident::{Read, Resident};
 use super::stored::Stored;
 use super::{Asked, Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared, placed};
-use crate::encode::{encode, split_weight};
+use crate::encode::{encoded, split_weight};
 use crate::error::{Error, Result, Stopped, damaged};
 use crate::leaving::Leaving;
 use crate::plan::Plan;
@@ -510,28 +511,34 @@ impl Rows for InVault<'_, '_> {
         let weighted = self.plan.max_weight.is_some();
         let transaction = self.access.transaction()?;
         let record = |row: usize, show: &mut dyn FnMut(&StoredRecord<'_>)| {
-            let mut features = Vec::new();
-            let target = match batch.raw {
+            let mut buffer = Vec::new();
+            let (features, target) = match batch.raw {
                 Some(raw) => {
-                    features.extend_from_slice(raw.rows.row(row));
-                    if let Some(weights) = &raw.weights {
-                        features.extend(weights[row].to_le_bytes());
+                    let (bytes, weight) = (raw.rows.row(row), raw.weights.as_ref());
+                    match weight.map(|weights| weights[row].to_le_bytes()) {
+                        Some(weight) => {
+                            buffer.reserve_exact(bytes.len() + weight.len());
+                            buffer.extend_from_slice(bytes);
+                            buffer.extend(weight);
+                            (&*buffer, 0.0)
+                        }
+                        None => (bytes, 0.0),
                     }
-                    0.0
                 }
                 None => {
-                    encode(batch.data, row, weighted, &mut features);
-                    // Further ones are among the bytes.
-                    batch.data.targets_of(row).first().copied().unwrap_or_default()
+                    // Further targets are among the bytes.
+                    let target = batch.data.targets_of(row).first().copied().unwrap_or_default();
+                    (encoded(batch.data, row, weighted, &mut buffer), target)
                 }
             };
             show(&StoredRecord {
                 id: &batch.names.id(row),
                 subject: batch.names.subject(row),
                 target,
-                features: &features,
+                features,
                 added_version: version,
             });
+            buffer.zeroize();
         };
         let first = transaction.insert_records(batch.rows(), &record)?.get();
         let keys: Vec<i64> = (first..first + batch.rows() as i64).collect();

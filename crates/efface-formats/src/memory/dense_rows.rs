@@ -1,0 +1,205 @@
+//! Dense rows that are stored as the numbers they are: all of them at once, for whoever has places for all.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::{MemoryRows, MemoryTable, Numbers, Parts};
+use crate::delivery::weight;
+use crate::error::{SinkError, Spot};
+use crate::label::{Label, Labels, Verdict};
+use crate::options::ReadOptions;
+use crate::record::{Features, LabelRef, Record};
+use crate::row_map::RowMap;
+use crate::summary::{ClassTable, PrivateEvidence};
+
+/// All rows of a dense table whose features are its numbers, bounded by the row map: what a
+/// [`Sink`](crate::Sink) may take at once.
+pub struct DenseRows<'a> {
+    table: &'a MemoryTable<'a>,
+    parts: &'a Parts<'a>,
+    numbers: Numbers<'a>,
+    width: usize,
+    map: RowMap,
+    labels: Option<Judged>,
+    /// The row in the table of each that is kept; none where all are.
+    kept: Option<Vec<usize>>,
+    private: Mutex<PrivateEvidence>,
+}
+
+/// The label of each row that is kept.
+struct Judged {
+    labels: Labels,
+    /// None of several targets, which are the table's own.
+    each: Vec<Label>,
+    classes: Option<ClassTable>,
+}
+
+/// What became of rows that were taken at once.
+pub(crate) struct Taken {
+    pub(crate) labels: Option<Labels>,
+    pub(crate) rows: u64,
+    pub(crate) private: PrivateEvidence,
+}
+
+impl<'a> DenseRows<'a> {
+    /// The rows, unless they cannot be taken so, or one of their labels not at all.
+    pub(super) fn of(
+        table: &'a MemoryTable<'a>,
+        parts: &'a Parts<'a>,
+        options: &ReadOptions,
+    ) -> Option<Self> {
+        let MemoryRows::Dense { numbers, width } = table.rows else { return None };
+        if options.feature_map.is_some() || parts.rows.end as u64 > options.limits.rows {
+            return None;
+        }
+        let rows = Self {
+            table,
+            parts,
+            numbers,
+            width: width as usize,
+            map: options.row_map,
+            labels: None,
+            kept: None,
+            private: Mutex::default(),
+        };
+        if !options.label_required {
+            return Some(rows);
+        }
+        let (mut labels, several) = (Labels::new(options).ok()?, parts.targets().len() > 1);
+        let mut each = Vec::with_capacity(if several { 0 } else { parts.rows.len() });
+        let mut left_out = Vec::new();
+        for row in parts.rows.clone() {
+            let mut verdict = None;
+            for (at, (_, cell)) in parts.label(row).enumerate() {
+                verdict = Some(match several {
+                    true => labels.judge_next(at, cell).ok()?,
+                    false => labels.judge(cell).ok()?,
+                });
+            }
+            match verdict? {
+                Verdict::Keep(Label::Values) => {}
+                Verdict::Keep(label) => each.push(label),
+                Verdict::LeaveOut => left_out.push(row),
+            }
+        }
+        let mut left_out = left_out.into_iter().peekable();
+        let kept = left_out.peek().is_some().then(|| {
+            let is_kept = |row: &usize| left_out.next_if_eq(row).is_none();
+            parts.rows.clone().filter(is_kept).collect()
+        });
+        let classes = labels.table();
+        Some(Self { labels: Some(Judged { labels, each, classes }), kept, ..rows })
+    }
+
+    /// How many they are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.kept.as_ref().map_or(self.parts.rows.len(), Vec::len)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Tells each record, without features, in order; the index of its class is the final one.
+    ///
+    /// False if one of them cannot be taken, which [`Sink::record`](crate::Sink::record) then tells of.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn each_record(
+        &self,
+        mut take: impl FnMut(Record<'_>) -> Result<(), SinkError>,
+    ) -> Result<bool, SinkError> {
+        for at in 0..self.len() {
+            let row = self.row(at);
+            let keys = self.parts.keys(self.table, row);
+            let id = keys.id.map(|cell| cell.text());
+            let subject = keys.subject.map(|cell| cell.text());
+            let Ok(weight) = keys.weight.map(weight).transpose() else { return Ok(false) };
+            if [&id, &subject].into_iter().flatten().any(|text| text.is_empty()) {
+                return Ok(false);
+            }
+            take(Record {
+                position: row as u64 + 1,
+                spot: Spot::Index(row as u64),
+                features: Features::Dense(&[]),
+                raw: None,
+                label: self.label(at, row),
+                id: id.as_deref(),
+                subject: subject.as_deref(),
+                weight,
+            })?;
+        }
+        Ok(true)
+    }
+
+    /// Begins to write rows; several threads may.
+    pub fn writer(&self) -> RowWriter<'_> {
+        RowWriter { rows: self, private: PrivateEvidence::default() }
+    }
+
+    /// The row in the table of one that is kept.
+    fn row(&self, at: usize) -> usize {
+        match &self.kept {
+            None => self.parts.rows.start + at,
+            Some(kept) => kept.get(at).copied().unwrap_or(usize::MAX),
+        }
+    }
+
+    fn label(&self, at: usize, row: usize) -> Option<LabelRef<'_>> {
+        let Judged { labels, each, classes } = self.labels.as_ref()?;
+        match each.get(at) {
+            None => Some(LabelRef::Values(self.parts.targets_of(row))),
+            Some(&label) => Some(match (labels.reference(label), classes) {
+                (LabelRef::Class { index, name }, Some(classes)) => {
+                    LabelRef::Class { index: classes.remap(index).unwrap_or(index), name }
+                }
+                (label, _) => label,
+            }),
+        }
+    }
+
+    /// What is known once they were taken.
+    pub(super) fn taken(self) -> Taken {
+        let rows = self.len() as u64;
+        let private = self.private.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Taken { labels: self.labels.map(|judged| judged.labels), rows, private }
+    }
+}
+
+impl std::fmt::Debug for DenseRows<'_> {
+    /// The shape alone.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rows, width) = (self.len(), self.width);
+        f.debug_struct("DenseRows").field("rows", &rows).field("width", &width).finish()
+    }
+}
+
+/// Writes rows, and counts what became of them.
+pub struct RowWriter<'r> {
+    rows: &'r DenseRows<'r>,
+    private: PrivateEvidence,
+}
+
+impl RowWriter<'_> {
+    /// Writes the features of the row at this place among those that are kept; `values` has as many.
+    ///
+    /// False if it cannot be taken, which [`Sink::record`](crate::Sink::record) then tells of.
+    pub fn write(&mut self, at: usize, values: &mut [f32]) -> bool {
+        let width = self.rows.width;
+        let from = self.rows.row(at).saturating_mul(width);
+        if values.len() != width || !self.rows.numbers.put(from, values) {
+            return false;
+        }
+        self.private.note(self.rows.map.apply(values), &self.rows.map, values).is_ok()
+    }
+}
+
+impl Drop for RowWriter<'_> {
+    fn drop(&mut self) {
+        let mut all = self.rows.private.lock().unwrap_or_else(PoisonError::into_inner);
+        all.add(&self.private);
+    }
+}
