@@ -88,12 +88,14 @@ pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;
 pub use limits::Limits;
 pub use memory::{
-    ColumnValues, DenseRows, MemoryColumn, MemoryRows, MemoryTable, Numbers, RowWriter, Values,
-    read_memory, read_memory_part,
+    ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Values, read_memory,
+    read_memory_part,
 };
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
-pub use record::{FeatureName, FeatureNames, Features, LabelRef, Layout, Record, Sink};
+pub use record::{
+    DenseRows, FeatureName, FeatureNames, Features, LabelRef, Layout, Record, RowWriter, Sink,
+};
 pub use row_bytes::RowBytes;
 pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
 pub use schema::{

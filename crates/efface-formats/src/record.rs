@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::error::{SinkError, Spot};
-use crate::memory::DenseRows;
 
 /// The name of one number of an encoded row, for example `age` or `workclass=Private`.
 pub type FeatureName = String;
@@ -119,6 +118,40 @@ pub struct Record<'a> {
     pub weight: Option<f64>,
 }
 
+/// All rows of a dense table whose features are its numbers, bounded by the row map: what a [`Sink`] may take at
+/// once.
+pub trait DenseRows: Sync {
+    /// How many they are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Tells each record, without features, in order; the index of its class is the final one.
+    ///
+    /// False if one of them cannot be taken, which [`Sink::record`] then tells of.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    fn each_record(
+        &self,
+        take: &mut dyn FnMut(Record<'_>) -> Result<(), SinkError>,
+    ) -> Result<bool, SinkError>;
+
+    /// Begins to write rows; several threads may.
+    fn writer(&self) -> Box<dyn RowWriter + '_>;
+}
+
+/// Writes rows, and counts what became of them.
+pub trait RowWriter {
+    /// Writes the features of the row at this place among all; `values` has as many.
+    ///
+    /// False if it cannot be taken, which [`Sink::record`] then tells of.
+    fn write(&mut self, at: usize, values: &mut [f32]) -> bool;
+}
+
 /// Takes the rows as they are read.
 pub trait Sink {
     /// Called once, before the first record.
@@ -135,7 +168,7 @@ pub trait Sink {
     /// its features: true if they were taken, and no record follows. Else all come one by one.
     ///
     /// A sink that met a row which cannot be taken says false, so that the row is told of in its turn.
-    fn rows(&mut self, rows: &DenseRows<'_>) -> Result<bool, SinkError> {
+    fn rows(&mut self, rows: &dyn DenseRows) -> Result<bool, SinkError> {
         let _ = rows;
         Ok(false)
     }

@@ -242,7 +242,7 @@ impl Sink for Collector<'_> {
         self.beside(&record)
     }
 
-    fn rows(&mut self, rows: &DenseRows<'_>) -> std::result::Result<bool, SinkError> {
+    fn rows(&mut self, rows: &dyn DenseRows) -> std::result::Result<bool, SinkError> {
         self.take_all(rows).map_err(SinkError::new)
     }
 }

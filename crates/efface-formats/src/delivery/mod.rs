@@ -13,9 +13,8 @@ use crate::fitted::{Frame, RawWriter};
 use crate::image::ImageShape;
 use crate::input::Format;
 use crate::label::{Label, Labels, Verdict};
-use crate::memory::{DenseRows, Taken};
 use crate::options::ReadOptions;
-use crate::record::{FeatureNames, Features, LabelRef, Layout, Record, Sink};
+use crate::record::{DenseRows, FeatureNames, Features, LabelRef, Layout, Record, Sink};
 use crate::row_map::Mapped;
 use crate::schema::{Row, Schema};
 use crate::summary::{PrivateEvidence, Summary};
@@ -46,6 +45,13 @@ pub(crate) enum Admission {
     Kept(Option<Label>),
     /// It is of another class.
     LeftOut,
+}
+
+/// What became of rows that were taken at once.
+pub(crate) struct Taken {
+    pub(crate) labels: Option<Labels>,
+    pub(crate) rows: u64,
+    pub(crate) private: PrivateEvidence,
 }
 
 /// What a record carries besides features and label.
@@ -311,7 +317,7 @@ impl<'a> Delivery<'a> {
     }
 
     /// Offers all rows at once; whether they were taken.
-    pub(crate) fn deliver_at_once(&mut self, rows: &DenseRows<'_>) -> Result<bool, ReadError> {
+    pub(crate) fn deliver_at_once(&mut self, rows: &dyn DenseRows) -> Result<bool, ReadError> {
         let position = self.position;
         self.sink.rows(rows).map_err(|source| ReadError::Sink { position, source })
     }

@@ -3,17 +3,16 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::{MemoryRows, MemoryTable, Numbers, Parts};
-use crate::delivery::weight;
+use crate::delivery::{Taken, weight};
 use crate::error::{SinkError, Spot};
 use crate::label::{Label, Labels, Verdict};
 use crate::options::ReadOptions;
-use crate::record::{Features, LabelRef, Record};
+use crate::record::{DenseRows, Features, LabelRef, Record, RowWriter};
 use crate::row_map::RowMap;
 use crate::summary::{ClassTable, PrivateEvidence};
 
-/// All rows of a dense table whose features are its numbers, bounded by the row map: what a
-/// [`Sink`](crate::Sink) may take at once.
-pub struct DenseRows<'a> {
+/// All rows of such a table.
+pub(super) struct Whole<'a> {
     table: &'a MemoryTable<'a>,
     parts: &'a Parts<'a>,
     numbers: Numbers<'a>,
@@ -33,14 +32,7 @@ struct Judged {
     classes: Option<ClassTable>,
 }
 
-/// What became of rows that were taken at once.
-pub(crate) struct Taken {
-    pub(crate) labels: Option<Labels>,
-    pub(crate) rows: u64,
-    pub(crate) private: PrivateEvidence,
-}
-
-impl<'a> DenseRows<'a> {
+impl<'a> Whole<'a> {
     /// The rows, unless they cannot be taken so, or one of their labels not at all.
     pub(super) fn of(
         table: &'a MemoryTable<'a>,
@@ -90,56 +82,6 @@ impl<'a> DenseRows<'a> {
         Some(Self { labels: Some(Judged { labels, each, classes }), kept, ..rows })
     }
 
-    /// How many they are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.kept.as_ref().map_or(self.parts.rows.len(), Vec::len)
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Tells each record, without features, in order; the index of its class is the final one.
-    ///
-    /// False if one of them cannot be taken, which [`Sink::record`](crate::Sink::record) then tells of.
-    ///
-    /// # Errors
-    /// Those of `take`.
-    pub fn each_record(
-        &self,
-        mut take: impl FnMut(Record<'_>) -> Result<(), SinkError>,
-    ) -> Result<bool, SinkError> {
-        for at in 0..self.len() {
-            let row = self.row(at);
-            let keys = self.parts.keys(self.table, row);
-            let id = keys.id.map(|cell| cell.text());
-            let subject = keys.subject.map(|cell| cell.text());
-            let Ok(weight) = keys.weight.map(weight).transpose() else { return Ok(false) };
-            if [&id, &subject].into_iter().flatten().any(|text| text.is_empty()) {
-                return Ok(false);
-            }
-            take(Record {
-                position: row as u64 + 1,
-                spot: Spot::Index(row as u64),
-                features: Features::Dense(&[]),
-                raw: None,
-                label: self.label(at, row),
-                id: id.as_deref(),
-                subject: subject.as_deref(),
-                weight,
-            })?;
-        }
-        Ok(true)
-    }
-
-    /// Begins to write rows; several threads may.
-    pub fn writer(&self) -> RowWriter<'_> {
-        RowWriter { rows: self, private: PrivateEvidence::default() }
-    }
-
     /// The row in the table of one that is kept.
     fn row(&self, at: usize) -> usize {
         match &self.kept {
@@ -169,25 +111,50 @@ impl<'a> DenseRows<'a> {
     }
 }
 
-impl std::fmt::Debug for DenseRows<'_> {
-    /// The shape alone.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (rows, width) = (self.len(), self.width);
-        f.debug_struct("DenseRows").field("rows", &rows).field("width", &width).finish()
+impl DenseRows for Whole<'_> {
+    fn len(&self) -> usize {
+        self.kept.as_ref().map_or(self.parts.rows.len(), Vec::len)
+    }
+
+    fn each_record(
+        &self,
+        take: &mut dyn FnMut(Record<'_>) -> Result<(), SinkError>,
+    ) -> Result<bool, SinkError> {
+        for at in 0..self.len() {
+            let row = self.row(at);
+            let keys = self.parts.keys(self.table, row);
+            let id = keys.id.map(|cell| cell.text());
+            let subject = keys.subject.map(|cell| cell.text());
+            let Ok(weight) = keys.weight.map(weight).transpose() else { return Ok(false) };
+            if [&id, &subject].into_iter().flatten().any(|text| text.is_empty()) {
+                return Ok(false);
+            }
+            take(Record {
+                position: row as u64 + 1,
+                spot: Spot::Index(row as u64),
+                features: Features::Dense(&[]),
+                raw: None,
+                label: self.label(at, row),
+                id: id.as_deref(),
+                subject: subject.as_deref(),
+                weight,
+            })?;
+        }
+        Ok(true)
+    }
+
+    fn writer(&self) -> Box<dyn RowWriter + '_> {
+        Box::new(Writer { rows: self, private: PrivateEvidence::default() })
     }
 }
 
-/// Writes rows, and counts what became of them.
-pub struct RowWriter<'r> {
-    rows: &'r DenseRows<'r>,
+struct Writer<'r> {
+    rows: &'r Whole<'r>,
     private: PrivateEvidence,
 }
 
-impl RowWriter<'_> {
-    /// Writes the features of the row at this place among those that are kept; `values` has as many.
-    ///
-    /// False if it cannot be taken, which [`Sink::record`](crate::Sink::record) then tells of.
-    pub fn write(&mut self, at: usize, values: &mut [f32]) -> bool {
+impl RowWriter for Writer<'_> {
+    fn write(&mut self, at: usize, values: &mut [f32]) -> bool {
         let width = self.rows.width;
         let from = self.rows.row(at).saturating_mul(width);
         if values.len() != width || !self.rows.numbers.put(from, values) {
@@ -197,7 +164,7 @@ impl RowWriter<'_> {
     }
 }
 
-impl Drop for RowWriter<'_> {
+impl Drop for Writer<'_> {
     fn drop(&mut self) {
         let mut all = self.rows.private.lock().unwrap_or_else(PoisonError::into_inner);
         all.add(&self.private);

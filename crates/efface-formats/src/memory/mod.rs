@@ -8,8 +8,7 @@ mod dense_rows;
 mod raw;
 
 pub use columns::{ColumnValues, MemoryColumn};
-pub(crate) use dense_rows::Taken;
-pub use dense_rows::{DenseRows, RowWriter};
+use dense_rows::Whole;
 
 use std::ops::Range;
 
@@ -318,7 +317,7 @@ pub fn read_memory_part(
     let mut encoding = Encoding::new(&schema, &table.rows);
     delivery.begin(schema.feature_names(), encoding.row == Row::new(Storage::Sparse))?;
     if encoding.copies
-        && let Some(rows) = DenseRows::of(table, &parts, options)
+        && let Some(rows) = Whole::of(table, &parts, options)
         && delivery.deliver_at_once(&rows)?
     {
         delivery.took(rows.taken(), parts.rows.len() as u64);

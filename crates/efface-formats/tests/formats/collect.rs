@@ -77,10 +77,10 @@ impl Sink for AtOnce {
         self.collected.record(record)
     }
 
-    fn rows(&mut self, rows: &DenseRows<'_>) -> Result<bool, SinkError> {
+    fn rows(&mut self, rows: &dyn DenseRows) -> Result<bool, SinkError> {
         let (width, count) = (self.collected.names.len(), rows.len());
         let mut taken = Collected { names: self.collected.names.clone(), ..Collected::default() };
-        let told = rows.each_record(|record| {
+        let told = rows.each_record(&mut |record| {
             assert!(record.features.values().is_empty());
             taken.record(record)
         })?;

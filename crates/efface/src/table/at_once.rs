@@ -33,9 +33,9 @@ impl From<FillError> for Refused {
 
 impl Collector<'_> {
     /// Takes all rows; false, and nothing is taken, where one of them cannot be.
-    pub(super) fn take_all(&mut self, rows: &DenseRows<'_>) -> Result<bool> {
+    pub(super) fn take_all(&mut self, rows: &dyn DenseRows) -> Result<bool> {
         let count = rows.len();
-        let told = rows.each_record(|record| {
+        let told = rows.each_record(&mut |record| {
             if self.positions.is_empty() {
                 self.positions.reserve_exact(count);
             }
@@ -55,7 +55,7 @@ impl Collector<'_> {
     }
 
     /// The records in their places, unless one cannot be taken.
-    fn fill(&mut self, rows: &DenseRows<'_>) -> Result<Option<efface_learn::Dataset>> {
+    fn fill(&mut self, rows: &dyn DenseRows) -> Result<Option<efface_learn::Dataset>> {
         let Some(Matrix::Dense(x)) = &self.x else { return Ok(None) };
         let (count, columns, width) = (rows.len(), x.cols(), self.width as usize);
         let targets = self.y.len() / count;
