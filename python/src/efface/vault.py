@@ -447,7 +447,7 @@ class Vault:
         Returns
         -------
         dict
-            ``version, ``records`` and ``weights`` that it is for, its ``bytes``, and ``already``:
+            ``version``, ``records`` and ``weights`` that it is for, its ``bytes``, and ``already``:
             whether it was kept before, so that nothing was done.
         """
         ready: dict[str, Any] = json.loads(

@@ -2,6 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use zeroize::Zeroizing;
+
 use super::{MemoryRows, MemoryTable, Numbers, Parts};
 use crate::delivery::{Taken, weight};
 use crate::error::{SinkError, Spot};
@@ -27,8 +29,8 @@ pub(super) struct Whole<'a> {
 /// The label of each row that is kept.
 struct Judged {
     labels: Labels,
-    /// None of several targets, which are the table's own.
-    each: Vec<Label>,
+    /// A provisional class or a number; none of several targets, which are the table's own. Overwritten.
+    each: Zeroizing<Vec<f64>>,
     classes: Option<ClassTable>,
 }
 
@@ -57,7 +59,8 @@ impl<'a> Whole<'a> {
             return Some(rows);
         }
         let (mut labels, several) = (Labels::new(options).ok()?, parts.targets().len() > 1);
-        let mut each = Vec::with_capacity(if several { 0 } else { parts.rows.len() });
+        let room = if several { 0 } else { parts.rows.len() };
+        let mut each = Zeroizing::new(Vec::with_capacity(room));
         let mut left_out = Vec::new();
         for row in parts.rows.clone() {
             let mut verdict = None;
@@ -69,7 +72,8 @@ impl<'a> Whole<'a> {
             }
             match verdict? {
                 Verdict::Keep(Label::Values) => {}
-                Verdict::Keep(label) => each.push(label),
+                Verdict::Keep(Label::Value(value)) => each.push(value),
+                Verdict::Keep(Label::Class(class)) => each.push(f64::from(class)),
                 Verdict::LeaveOut => left_out.push(row),
             }
         }
@@ -92,15 +96,16 @@ impl<'a> Whole<'a> {
 
     fn label(&self, at: usize, row: usize) -> Option<LabelRef<'_>> {
         let Judged { labels, each, classes } = self.labels.as_ref()?;
-        match each.get(at) {
-            None => Some(LabelRef::Values(self.parts.targets_of(row))),
-            Some(&label) => Some(match (labels.reference(label), classes) {
-                (LabelRef::Class { index, name }, Some(classes)) => {
-                    LabelRef::Class { index: classes.remap(index).unwrap_or(index), name }
-                }
-                (label, _) => label,
-            }),
-        }
+        let Some(&label) = each.get(at) else {
+            return Some(LabelRef::Values(self.parts.targets_of(row)));
+        };
+        let Some(classes) = classes else { return Some(LabelRef::Value(label)) };
+        Some(match labels.reference(Label::Class(label as u32)) {
+            LabelRef::Class { index, name } => {
+                LabelRef::Class { index: classes.remap(index).unwrap_or(index), name }
+            }
+            label => label,
+        })
     }
 
     /// What is known once they were taken.
