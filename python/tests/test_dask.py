@@ -37,6 +37,8 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 CHUNKS = (150, 90, 0, 210)
 ROWS = sum(CHUNKS)
+# Seconds that a killed worker may take to be back.
+WAIT = 120
 
 
 def cluster(folder: Path, workers: int = 2) -> LocalCluster:
@@ -129,7 +131,7 @@ def test_a_worker_killed_while_fitting_changes_no_bit(
     workers: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = SETTINGS[0]
-    workers.wait_for_workers(2)
+    workers.wait_for_workers(2, timeout=WAIT)
     killed = killing(monkeypatch, at=2)
     far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
     assert len(killed) == 1
@@ -141,7 +143,7 @@ def test_a_worker_killed_while_forgetting_changes_no_bit_and_draws_nothing(
     workers: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = SETTINGS[2]
-    workers.wait_for_workers(2)
+    workers.wait_for_workers(2, timeout=WAIT)
     far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
     for model in (far, here):
         model.forget(ids=["row:3", "row:160"])
@@ -163,20 +165,20 @@ def test_a_worker_killed_while_forgetting_changes_no_bit_and_draws_nothing(
 
 
 def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(workers: Client) -> None:
-    workers.wait_for_workers(2)
+    workers.wait_for_workers(2, timeout=WAIT)
     model = fitted(workers)
     model.forget(ids=[f"row:{k}" for k in range(100)])
     first = cast("Any", model._parts._reach)._parts[0]
     (worker,) = workers.who_has([first])[first.key]
-    pid = workers.run(os.getpid)[worker]
+    pid = workers.run(os.getpid, workers=[worker])[worker]
     os.kill(pid, signal.SIGKILL)
     model.sweep()
     (other,) = workers.who_has([first])[first.key]
-    assert workers.run(os.getpid)[other] != pid
+    assert workers.run(os.getpid, workers=[other])[other] != pid
 
     def sizes() -> Any:
         counts = workers.submit(lambda p: (p.made, p.rows), first, workers=[other], pure=False)
-        return counts.result()
+        return counts.result(timeout=WAIT)
 
     assert sizes() == (150, 50)
     model.forget(ids=["row:100"])

@@ -27,6 +27,8 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 CHUNKS = (150, 90, 0, 210)
 ROWS = sum(CHUNKS)
+# Seconds that a killed worker may take to be back.
+WAIT = 120
 STEPS = 30
 
 
@@ -152,7 +154,7 @@ def test_a_worker_killed_in_a_step_is_asked_for_the_same_again(
     workers: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calm = fitted(InProcess())
-    workers.wait_for_workers(2)
+    workers.wait_for_workers(2, timeout=WAIT)
     asked = steps(monkeypatch, kill_at=5)
     model = fitted(workers)
     assert len(asked) == STEPS, "no step was drawn anew"

@@ -250,7 +250,9 @@ class Cluster:
                 hint="fit again, on collections that Dask can recompute",
             )
             try:
-                wait([part], timeout=_TICK)
+                # Of several clients, `wait` would take the newest.
+                with self._client.as_current():
+                    wait([part], timeout=_TICK)
             except Late:
                 continue
             except CancelledError:
