@@ -4,6 +4,7 @@ use std::path::Path;
 
 use efface_learn::mechanism::Prepared;
 use efface_vault::Vault;
+use zeroize::Zeroizing;
 
 use crate::context::{Context, Progress, Watched};
 use crate::error::Result;
@@ -43,7 +44,7 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
     let (resident, of_now) = (context.rows.held(), (plan, version, weights.len()));
     // One that is damaged is made anew.
     if let Ok(Some(kept)) = prepared_or_held(&vault, of_now, resident) {
-        let bytes = kept.to_bytes().len();
+        let bytes = Zeroizing::new(kept.to_bytes()).len();
         if let Some(resident) = resident {
             resident.keep_prepared(kept);
         }
@@ -52,28 +53,27 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
     let (bytes, records) = match resident {
         Some(resident) => {
             // Nothing is written: a transaction would change the file.
-            let (bytes, records) = made(&vault, &current, context)?;
+            let (prepared, records) = made(&vault, &current, context)?;
             context.rows.end(vault.path(), &current.genesis.vault_id, current.head);
-            // As it would be read again: rounded.
-            if let Ok(kept) = Prepared::from_bytes(&bytes) {
-                resident.keep_prepared(kept);
-            }
+            let bytes = Zeroizing::new(prepared.to_bytes()).len();
+            resident.keep_prepared(prepared);
             (bytes, records)
         }
         None => {
             let mut transaction = vault.begin()?;
             in_line(&transaction, &current)?;
-            let (bytes, records) = made(&transaction, &current, context)?;
+            let (prepared, records) = made(&transaction, &current, context)?;
+            let bytes = Zeroizing::new(prepared.to_bytes());
             transaction.set_caches(Some(&bytes))?;
             transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
-            (bytes, records)
+            (bytes.len(), records)
         }
     };
-    Ok(ready(records as u64, bytes.len(), false))
+    Ok(ready(records as u64, bytes, false))
 }
 
-/// What is to be kept, over the records there are, and how many they are.
-fn made(vault: &Vault, current: &Current, context: &mut Context<'_>) -> Result<(Vec<u8>, usize)> {
+/// What is to be kept, over the records there are, and how many they are; with its numbers as they are stored.
+fn made(vault: &Vault, current: &Current, context: &mut Context<'_>) -> Result<(Prepared, usize)> {
     let (plan, nobody) = (&current.plan, Leaving::default());
     let watched = Watched::by(context.watch);
     let asked = |rows: u64| watched.read(rows);
@@ -82,5 +82,5 @@ fn made(vault: &Vault, current: &Current, context: &mut Context<'_>) -> Result<(
     let tell = &mut |told: &Progress| watched.tell(told);
     let made = hessian(plan, &*rows, weights, current.version, tell)?;
     rows.check()?;
-    Ok((made.to_bytes(), rows.count()?))
+    Ok((made, rows.count()?))
 }

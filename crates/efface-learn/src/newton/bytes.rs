@@ -1,5 +1,7 @@
 //! The memory as bytes.
 
+use std::sync::Arc;
+
 use super::Memory;
 use super::bound::Bound;
 use super::gradient::Gradient;
@@ -106,8 +108,8 @@ impl Memory {
         let (vectors, matrices) = numbers.split_at(4 * order);
         let vector = |k: usize| vectors[k * order..(k + 1) * order].to_vec();
         let (data, factor) = matrices.split_at(packed);
-        let factor = Factor::from_slice(order, factor)?;
-        let data = Symmetric::from_packed(order, data).ok_or(short)?;
+        let factor = Arc::new(Factor::from_slice(order, factor)?);
+        let data = Symmetric::from_packed(order, data.to_vec()).ok_or(short)?;
         Ok(Self {
             records,
             hessian: Hessian { at: vector(0), data, error: head[3] },

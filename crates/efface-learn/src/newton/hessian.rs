@@ -76,6 +76,11 @@ impl Hessian {
         Factor::new(self.data.with_ridge(ridge))
     }
 
+    /// The same in float32, or else in float64: for solutions that are corrected by what they leave.
+    pub(super) fn rough_factor(&self, ridge: f64) -> Option<Factor> {
+        Factor::rough(self.data.with_ridge_rounded(ridge)).or_else(|| self.factor(ridge))
+    }
+
     /// The same with its entries as float32, and the error that this adds.
     pub(super) fn rounded(mut self) -> Self {
         // Each entry moves by at most 2^-24 of its size, or by half the least float32 above 0; the sizes

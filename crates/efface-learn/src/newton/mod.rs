@@ -20,6 +20,8 @@ pub use forecast::{most_corrections, serving_operations, sure_changes, usual_cha
 pub use pass::{Effort, check_newton};
 pub use point::{Point, PointError};
 
+use std::sync::Arc;
+
 use efface_matrix::{GramError, PassError};
 
 use crate::constants::Constants;
@@ -39,7 +41,7 @@ pub struct Memory {
     records: u64,
     hessian: Hessian,
     /// Approximates the factor of C plus the ridge; nothing rests on its accuracy.
-    factor: Factor,
+    factor: Arc<Factor>,
     gradient: Gradient,
     step: Vec<f64>,
     bound: Bound,

@@ -1,6 +1,7 @@
 //! Passes over all rows: making the memory, and renewing it when its bound has run out.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use efface_matrix::Products;
 
@@ -52,7 +53,7 @@ impl Memory {
     pub(super) fn of(
         records: u64,
         (gradient, hessian): (Gradient, Hessian),
-        factor: Factor,
+        factor: Arc<Factor>,
         typical: Typical,
     ) -> Self {
         let step = vec![0.0; gradient.at.len()];
@@ -74,7 +75,7 @@ impl Memory {
         let ridge = Ridge::of(constants, records).computed;
         let factor = hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
         let typical = Typical::of(objective, &gradient, &factor)?;
-        let mut memory = Self::of(records, (gradient, hessian), factor, typical);
+        let mut memory = Self::of(records, (gradient, hessian), Arc::new(factor), typical);
         memory.rest(constants);
         Ok(memory)
     }
@@ -111,7 +112,7 @@ impl Memory {
                 }
                 (self.gradient, self.hessian) = form(objective, &at)?;
                 let ridge = Ridge::of(constants, self.records).computed;
-                self.factor = self.hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
+                self.factor = Arc::new(self.hessian.factor(ridge).ok_or(NewtonError::NoFactor)?);
                 effort.hessians += 1;
                 (self.passes, tries) = (0, 0);
             } else {

@@ -1,6 +1,6 @@
 //! Gradient and Hessian at one point, from which a single change of rows is served.
 
-use zeroize::Zeroize;
+use std::sync::{Arc, OnceLock};
 
 use super::bound::Ridge;
 use super::gradient::Gradient;
@@ -14,21 +14,34 @@ use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
-use crate::solver::Stopping;
+use crate::solver::{Factor, Stopping};
 
 /// Bytes before the vectors: two counts and two errors.
 const HEAD: usize = 32;
+
+/// Up to one change in so many records is served from the factor of the Hessian before it.
+const RECORDS_PER_CHANGE: u64 = 64;
 
 /// Gradient and Hessian at one point, over some records.
 ///
 /// A function of the point, the records and public constants: entries of the Hessian are float32 numbers, and
 /// what rounding them may do is part of its error. Dropped, it is overwritten.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Point {
     records: u64,
     /// Both are at the same point.
     gradient: Gradient,
     hessian: Hessian,
+    /// A rough factor of the Hessian with a ridge on its diagonal, and that ridge; from when it was first needed.
+    factor: OnceLock<(f64, Arc<Factor>)>,
+}
+
+impl PartialEq for Point {
+    /// The factor follows from the rest.
+    fn eq(&self, other: &Self) -> bool {
+        (self.records, &self.gradient, &self.hessian)
+            == (other.records, &other.gradient, &other.hessian)
+    }
 }
 
 /// Bytes that are no [`Point`].
@@ -67,7 +80,11 @@ impl Point {
         check_newton(objective.constants())?;
         let (gradient, hessian) = form(objective, weights)?;
         let records = objective.records() as u64;
-        Ok(Self { records, gradient, hessian: hessian.rounded() })
+        Ok(Self::of(records, gradient, hessian.rounded()))
+    }
+
+    fn of(records: u64, gradient: Gradient, hessian: Hessian) -> Self {
+        Self { records, gradient, hessian, factor: OnceLock::new() }
     }
 
     /// Number of weights.
@@ -127,15 +144,34 @@ impl Point {
         (records, gradient, changes): (u64, Gradient, &[Outer]),
         stopping: Stopping,
     ) -> Result<Memory, NewtonError> {
+        let few = changes.len() as u64 <= records / RECORDS_PER_CHANGE;
         let mut hessian = self.hessian.clone();
-        hessian.change_and_multiply(changes, &vec![0.0; self.dimension()], constants);
-        let ridge = Ridge::of(constants, records).computed;
-        let factor = hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
+        let (factor, pending) = if few {
+            (self.factor(Ridge::of(constants, self.records).computed), changes)
+        } else {
+            hessian.change_and_multiply(changes, &vec![0.0; self.dimension()], constants);
+            let ridge = Ridge::of(constants, records).computed;
+            (hessian.rough_factor(ridge).map(Arc::new), &[][..])
+        };
+        let factor = factor.ok_or(NewtonError::NoFactor)?;
         let typical = Typical { step: 0.0, curved: 0.0 };
         let mut memory = Memory::of(records, (gradient, hessian), factor, typical);
         memory.changes = changes.len() as u64;
-        memory.update_and_solve(constants, &[], stopping);
+        memory.solve_or_refactor(constants, pending, stopping);
         Ok(memory)
+    }
+
+    /// A rough factor before any change, made once: whoever holds the point in memory need not make it again.
+    fn factor(&self, ridge: f64) -> Option<Arc<Factor>> {
+        if let Some((of, factor)) = self.factor.get()
+            && *of == ridge
+        {
+            return Some(factor.clone());
+        }
+        let factor = Arc::new(self.hessian.rough_factor(ridge)?);
+        // One of another ridge stays: it is that of the constants which the point was made under.
+        let _ = self.factor.set((ridge, factor.clone()));
+        Some(factor)
     }
 
     /// Whether another one differs in no more than what two passes over the same records may make differ: both
@@ -217,8 +253,11 @@ impl Point {
         let (at, gradient) = vectors.as_chunks::<8>().0.split_at(order);
         let (at, data): (Vec<f64>, Vec<f64>) = (of(at), of(gradient));
         let packed = packed.as_chunks::<4>().0.iter();
-        let mut packed: Vec<f64> = packed.map(|n| f32::from_le_bytes(*n).into()).collect();
-        let numbers = errors.iter().chain(&at).chain(&data).chain(&packed);
+        let packed: Vec<f64> = packed.map(|n| f32::from_le_bytes(*n).into()).collect();
+        // Which one is wrong is asked where one is.
+        let finite = packed.iter().fold(true, |finite, number| finite & number.is_finite());
+        let doubtful = if finite { &[][..] } else { &packed[..] };
+        let numbers = errors.iter().chain(&at).chain(&data).chain(doubtful);
         let wrong = |&(index, number): &(usize, &f64)| {
             !number.is_finite() || (index < errors.len() && *number < 0.0)
         };
@@ -226,10 +265,9 @@ impl Point {
             return Err(PointError::Number { index, got });
         }
         let short = PointError::Short(got);
-        let data_of = Symmetric::from_packed(order, &packed).ok_or(short)?;
-        packed.zeroize();
+        let data_of = Symmetric::from_packed(order, packed).ok_or(short)?;
         let [of_gradient, of_hessian] = errors[..] else { return Err(PointError::Short(got)) };
         let hessian = Hessian { at: at.clone(), data: data_of, error: of_hessian };
-        Ok(Self { records, gradient: Gradient { at, data, error: of_gradient }, hessian })
+        Ok(Self::of(records, Gradient { at, data, error: of_gradient }, hessian))
     }
 }

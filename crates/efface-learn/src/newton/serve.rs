@@ -1,5 +1,7 @@
 //! Serving a change of rows from what is kept.
 
+use std::sync::Arc;
+
 use zeroize::Zeroizing;
 
 use super::bound::{Bound, Ridge, UNKNOWN, bound, known};
@@ -56,17 +58,29 @@ impl Memory {
         changes: &[Outer],
         stopping: Stopping,
     ) {
-        let ridge = Ridge::of(constants, self.records);
         let few = changes.len() * WORTH <= self.step.len().max(WORTH);
-        let factored = few && self.factor.change(changes.iter().map(|c| (c.weight, &c.x[..])));
+        let rows = changes.iter().map(|change| (change.weight, &change.x[..]));
+        let factored = changes.is_empty() || few && Arc::make_mut(&mut self.factor).change(rows);
         let mut pending = changes;
-        if !factored && !changes.is_empty() {
+        if !factored {
             self.hessian.change_and_multiply(changes, &vec![0.0; self.step.len()], constants);
             pending = &[];
-            if !self.refactor(ridge) {
+            if !self.refactor(Ridge::of(constants, self.records)) {
                 return self.lost();
             }
         }
+        self.solve_or_refactor(constants, pending, stopping);
+    }
+
+    /// Solves for the step, the Hessian without the `pending` changes, which it gets; with a new factor where
+    /// the one at hand does not do.
+    pub(super) fn solve_or_refactor(
+        &mut self,
+        constants: &Constants,
+        pending: &[Outer],
+        stopping: Stopping,
+    ) {
+        let ridge = Ridge::of(constants, self.records);
         let allowed = SMALL * ridge.computed * stopping.distance;
         if !self.solve(constants, pending, ridge, allowed) {
             // The factor no longer fits: under `mean` the ridge moves, and changes add up.
@@ -121,7 +135,7 @@ impl Memory {
 
     /// Factors C plus the ridge afresh; false when there is no factor.
     fn refactor(&mut self, ridge: Ridge) -> bool {
-        self.hessian.factor(ridge.computed).map(|factor| self.factor = factor).is_some()
+        self.hessian.factor(ridge.computed).map(|factor| self.factor = Arc::new(factor)).is_some()
     }
 
     /// Nothing is known until the next pass.

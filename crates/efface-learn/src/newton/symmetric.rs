@@ -1,5 +1,6 @@
 //! A symmetric matrix as its packed lower triangle, changed and multiplied in one read.
 
+use faer::traits::RealField;
 use faer::{Mat, MatRef};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -32,9 +33,9 @@ impl Symmetric {
     }
 
     /// From what [`packed`](Self::packed) returns; `None` for another count of numbers.
-    pub(super) fn from_packed(order: usize, packed: &[f64]) -> Option<Self> {
+    pub(super) fn from_packed(order: usize, packed: Vec<f64>) -> Option<Self> {
         let expected = order.checked_mul(order.checked_add(1)?)? / 2;
-        (packed.len() == expected).then(|| Self { order, packed: packed.to_vec() })
+        (packed.len() == expected).then_some(Self { order, packed })
     }
 
     pub(super) fn packed(&self) -> &[f64] {
@@ -52,12 +53,22 @@ impl Symmetric {
 
     /// The lower triangle with `ridge` added on the diagonal; zeros above.
     pub(super) fn with_ridge(&self, ridge: f64) -> Mat<f64> {
+        self.spread(ridge, |entry| entry)
+    }
+
+    /// The same in float32.
+    pub(super) fn with_ridge_rounded(&self, ridge: f64) -> Mat<f32> {
+        self.spread(ridge, |entry| entry as f32)
+    }
+
+    fn spread<T: RealField>(&self, ridge: f64, of: impl Fn(f64) -> T) -> Mat<T> {
         let mut matrix = Mat::zeros(self.order, self.order);
         let mut rest = &self.packed[..];
         for j in 0..self.order {
             let (column, after) = rest.split_at(self.order - j);
-            matrix.col_as_slice_mut(j)[j..].copy_from_slice(column);
-            matrix[(j, j)] += ridge;
+            let into = &mut matrix.col_as_slice_mut(j)[j..];
+            into.iter_mut().zip(column).for_each(|(into, &entry)| *into = of(entry));
+            into[0] = of(column[0] + ridge);
             rest = after;
         }
         matrix
@@ -81,12 +92,12 @@ impl Symmetric {
         let mut rest = &mut self.packed[..];
         for j in 0..self.order {
             let (column, after) = rest.split_at_mut(self.order - j);
-            for change in changes {
+            let (fours, others) = changes.as_chunks();
+            fours.iter().for_each(|four| add_four(four, j, column));
+            for change in others {
                 let factor = change.weight * change.x[j];
-                if factor != 0.0 {
-                    for (a, x) in column.iter_mut().zip(&change.x[j..]) {
-                        *a += factor * x;
-                    }
+                for (a, x) in column.iter_mut().zip(&change.x[j..]) {
+                    *a += factor * x;
                 }
             }
             multiply_column(column, &v[j..], &mut product[j..]);
@@ -105,6 +116,17 @@ impl Symmetric {
             rest = after;
         }
         product
+    }
+}
+
+/// Adds changes to column `j`, one after another, in one walk.
+fn add_four(changes: &[Outer; 4], j: usize, column: &mut [f64]) {
+    let factors = changes.each_ref().map(|change| change.weight * change.x[j]);
+    let [xs @ .., last] = changes.each_ref().map(|change| &change.x[j..]);
+    let [first, second, third] = xs;
+    let rows = first.iter().zip(second).zip(third).zip(last);
+    for (a, (((x, y), z), w)) in column.iter_mut().zip(rows) {
+        *a = (((*a + factors[0] * x) + factors[1] * y) + factors[2] * z) + factors[3] * w;
     }
 }
 
@@ -144,9 +166,14 @@ mod tests {
             let mut packed = Symmetric::from_lower(full.as_ref());
             let x: Vec<f64> = (0..order).map(|j| (j % 4) as f64).collect();
             let v: Vec<f64> = (0..order).map(|j| (j % 5) as f64 - 2.0).collect();
-            let changed = Mat::from_fn(order, order, |i, j| entry(i, j) - 3.0 * x[i] * x[j]);
-            let change = Outer { weight: -3.0, x: x.clone().into() };
-            let product = packed.change_and_multiply(&[change], &v);
+            // Six of them: four at once and the others.
+            let weights = [-3.0, 1.0, 0.0, 2.0, -1.0, 4.0];
+            let changed = |i: usize, j: usize| {
+                weights.iter().fold(entry(i, j), |sum, weight| sum + weight * x[i] * x[j])
+            };
+            let changed = Mat::from_fn(order, order, changed);
+            let changes = weights.map(|weight| Outer { weight, x: x.clone().into() });
+            let product = packed.change_and_multiply(&changes, &v);
             let expected: Vec<f64> =
                 (0..order).map(|i| (0..order).map(|j| changed[(i, j)] * v[j]).sum()).collect();
             assert_eq!(product, expected, "{order}");
@@ -158,9 +185,13 @@ mod tests {
                 ridge[(order - 1, 0)],
                 changed[(order - 1, 0)] + 0.5 * f64::from(order == 1)
             );
-            let again = Symmetric::from_packed(order, packed.packed()).unwrap();
+            assert_eq!(
+                packed.with_ridge_rounded(0.5),
+                Mat::from_fn(order, order, |i, j| ridge[(i, j)] as f32)
+            );
+            let again = Symmetric::from_packed(order, packed.packed().to_vec()).unwrap();
             assert_eq!(again, packed);
-            assert!(Symmetric::from_packed(order + 1, packed.packed()).is_none());
+            assert!(Symmetric::from_packed(order + 1, packed.packed().to_vec()).is_none());
         }
     }
 }

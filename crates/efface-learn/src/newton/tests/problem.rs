@@ -39,8 +39,13 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn random(rng: &mut impl Rng) -> Self {
+        Self::random_of(rng, 16)
+    }
+
+    /// Of up to `most` records beyond two.
+    pub(super) fn random_of(rng: &mut impl Rng, most: u64) -> Self {
         let columns = 1 + below(rng, 5) as usize;
-        let count = 3 + below(rng, 16);
+        let count = 3 + below(rng, most);
         let normalizer = match below(rng, 3) {
             0 => Normalizer::Mean { minimum: 1 },
             _ => Normalizer::Fixed { n: 1 + below(rng, 2 * count), capacity: 4 * count },
