@@ -89,14 +89,19 @@ impl Symmetric {
     /// `order` products in some order.
     pub(super) fn change_and_multiply(&mut self, changes: &[Outer], v: &[f64]) -> Vec<f64> {
         let mut product = vec![0.0; self.order];
+        // Which rows have something in a column.
+        let mut active = Zeroizing::new(Vec::with_capacity(changes.len()));
         let mut rest = &mut self.packed[..];
         for j in 0..self.order {
             let (column, after) = rest.split_at_mut(self.order - j);
-            let (fours, others) = changes.as_chunks();
-            fours.iter().for_each(|four| add_four(four, j, column));
-            for change in others {
-                let factor = change.weight * change.x[j];
-                for (a, x) in column.iter_mut().zip(&change.x[j..]) {
+            let factor = |change: usize| changes[change].weight * changes[change].x[j];
+            active.clear();
+            active.extend((0..changes.len()).filter(|&change| factor(change) != 0.0));
+            let row = |&change: &usize| (factor(change), &changes[change].x[j..]);
+            let (fours, others) = active.as_chunks();
+            fours.iter().for_each(|four| add_four(four.each_ref().map(row), column));
+            for (factor, x) in others.iter().map(row) {
+                for (a, x) in column.iter_mut().zip(x) {
                     *a += factor * x;
                 }
             }
@@ -119,14 +124,12 @@ impl Symmetric {
     }
 }
 
-/// Adds changes to column `j`, one after another, in one walk.
-fn add_four(changes: &[Outer; 4], j: usize, column: &mut [f64]) {
-    let factors = changes.each_ref().map(|change| change.weight * change.x[j]);
-    let [xs @ .., last] = changes.each_ref().map(|change| &change.x[j..]);
-    let [first, second, third] = xs;
-    let rows = first.iter().zip(second).zip(third).zip(last);
+/// Adds rows, each times its factor, to a column, one after another in one walk.
+fn add_four(rows: [(f64, &[f64]); 4], column: &mut [f64]) {
+    let [(first, xs), (second, ys), (third, zs), (fourth, ws)] = rows;
+    let rows = xs.iter().zip(ys).zip(zs).zip(ws);
     for (a, (((x, y), z), w)) in column.iter_mut().zip(rows) {
-        *a = (((*a + factors[0] * x) + factors[1] * y) + factors[2] * z) + factors[3] * w;
+        *a = (((*a + first * x) + second * y) + third * z) + fourth * w;
     }
 }
 
