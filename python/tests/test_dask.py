@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask.distributed import Client, LocalCluster
+from dask.distributed import TimeoutError as Late
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -37,7 +39,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 CHUNKS = (150, 90, 0, 210)
 ROWS = sum(CHUNKS)
-# Seconds that a killed worker may take to be back.
+# Seconds that a worker may take to answer.
 WAIT = 120
 
 
@@ -55,6 +57,16 @@ def cluster(folder: Path, workers: int = 2) -> LocalCluster:
 def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with cluster(tmp_path_factory.mktemp("workers")) as two, Client(two) as client:
         yield client
+
+
+@pytest.fixture
+def doomed(tmp_path: Path) -> Iterator[Client]:
+    """Two workers of which one is killed: no other test needs it to come back."""
+    with cluster(tmp_path) as two, Client(two) as client:
+        yield client
+        # Closed while it starts a worker again, a cluster takes long.
+        with suppress(Late):
+            client.wait_for_workers(2, timeout=WAIT)
 
 
 def numbers() -> NDArray[np.float64]:
@@ -128,23 +140,21 @@ def test_workers_give_the_bits_of_one_process(workers: Client, settings: dict[st
 
 
 def test_a_worker_killed_while_fitting_changes_no_bit(
-    workers: Client, monkeypatch: pytest.MonkeyPatch
+    doomed: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = SETTINGS[0]
-    workers.wait_for_workers(2, timeout=WAIT)
     killed = killing(monkeypatch, at=2)
-    far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
+    far, here = (fitted(client, random_state=7, **settings) for client in (doomed, InProcess()))
     assert len(killed) == 1
     assert np.array_equal(far.coef_, here.coef_)
     assert outcome(far) == outcome(here)
 
 
 def test_a_worker_killed_while_forgetting_changes_no_bit_and_draws_nothing(
-    workers: Client, monkeypatch: pytest.MonkeyPatch
+    doomed: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = SETTINGS[2]
-    workers.wait_for_workers(2, timeout=WAIT)
-    far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
+    far, here = (fitted(client, random_state=7, **settings) for client in (doomed, InProcess()))
     for model in (far, here):
         model.forget(ids=["row:3", "row:160"])
     # Both go on from the same weights.
@@ -164,20 +174,19 @@ def test_a_worker_killed_while_forgetting_changes_no_bit_and_draws_nothing(
     assert (here.receipt_.work, here.status()["records"]) == after
 
 
-def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(workers: Client) -> None:
-    workers.wait_for_workers(2, timeout=WAIT)
-    model = fitted(workers)
+def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(doomed: Client) -> None:
+    model = fitted(doomed)
     model.forget(ids=[f"row:{k}" for k in range(100)])
     first = cast("Any", model._parts._reach)._parts[0]
-    (worker,) = workers.who_has([first])[first.key]
-    pid = workers.run(os.getpid, workers=[worker])[worker]
+    (worker,) = doomed.who_has([first])[first.key]
+    pid = doomed.run(os.getpid, workers=[worker])[worker]
     os.kill(pid, signal.SIGKILL)
     model.sweep()
-    (other,) = workers.who_has([first])[first.key]
-    assert workers.run(os.getpid, workers=[other])[other] != pid
+    (other,) = doomed.who_has([first])[first.key]
+    assert doomed.run(os.getpid, workers=[other])[other] != pid
 
     def sizes() -> Any:
-        counts = workers.submit(lambda p: (p.made, p.rows), first, workers=[other], pure=False)
+        counts = doomed.submit(lambda p: (p.made, p.rows), first, workers=[other], pure=False)
         return counts.result(timeout=WAIT)
 
     assert sizes() == (150, 50)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 CHUNKS = (150, 90, 0, 210)
 ROWS = sum(CHUNKS)
-# Seconds that a killed worker may take to be back.
+# Seconds that a worker may take to be there.
 WAIT = 120
 STEPS = 30
 
