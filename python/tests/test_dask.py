@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,9 +19,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from dask.distributed import Client, LocalCluster
-from dask.distributed import TimeoutError as Late
-from numpy.typing import NDArray
+from dask.distributed import Client
+from dask_tables import CHUNKS, ROWS, SETTINGS, cluster, fitted, labels, numbers, outcome, table
 from sklearn.base import clone
 
 import efface
@@ -37,50 +35,11 @@ from efface.dask import (
 # What Dask says when it is over, and when a worker is killed, is not what is tested.
 pytestmark = pytest.mark.filterwarnings("default")
 
-CHUNKS = (150, 90, 0, 210)
-ROWS = sum(CHUNKS)
-# Seconds that a worker may take to answer.
-WAIT = 120
-
-
-def cluster(folder: Path, workers: int = 2) -> LocalCluster:
-    return LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        local_directory=str(folder),
-    )
-
 
 @pytest.fixture(scope="module")
 def workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with cluster(tmp_path_factory.mktemp("workers")) as two, Client(two) as client:
         yield client
-
-
-@pytest.fixture
-def doomed(tmp_path: Path) -> Iterator[Client]:
-    """Two workers of which one is killed: no other test needs it to come back."""
-    with cluster(tmp_path) as two, Client(two) as client:
-        yield client
-        # Closed while it starts a worker again, a cluster takes long.
-        with suppress(Late):
-            client.wait_for_workers(2, timeout=WAIT)
-
-
-def numbers() -> NDArray[np.float64]:
-    return np.random.default_rng(4).normal(size=(ROWS, 4)) / 4
-
-
-def labels() -> NDArray[np.int64]:
-    x = numbers()
-    return (x[:, 0] - x[:, 1] > 0.05).astype(np.int64)
-
-
-def table() -> tuple[Any, Any]:
-    """Features and classes, in partitions of which one is empty."""
-    return da.from_array(numbers(), chunks=(CHUNKS, 4)), da.from_array(labels(), chunks=(CHUNKS,))
 
 
 def people(partitions: int = 3) -> Any:
@@ -92,42 +51,6 @@ def people(partitions: int = 3) -> Any:
     return dd.from_pandas(frame, npartitions=partitions)
 
 
-def fitted(client: Any, **parameters: Any) -> DaskUnlearningClassifier:
-    model: DaskUnlearningClassifier = DaskUnlearningClassifier(client=client, **parameters)
-    return model.fit(*table())
-
-
-def killing(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
-    """Kill the worker that holds the first part once the pass of this number has started."""
-    passes, killed = 0, []
-    start = _reach.Cluster.start
-
-    def start_and_kill(self: Any, work: Any, given: Any, *rest: Any) -> None:
-        nonlocal passes
-        start(self, work, given, *rest)
-        passes += work is _worker.compute
-        if work is _worker.compute and passes == at:
-            worker = self._jobs[0].worker
-            killed.append(self._client.run(os.getpid, workers=[worker])[worker])
-            os.kill(killed[0], signal.SIGKILL)
-
-    monkeypatch.setattr(_reach.Cluster, "start", start_and_kill)
-    return killed
-
-
-def outcome(model: Any) -> tuple[Any, ...]:
-    """What a model is, but for noise that nobody chose."""
-    return (model.receipt_.work, model.status()["records"], len(model.certificates_))
-
-
-SETTINGS: list[dict[str, Any]] = [
-    {"mechanism": efface.Solve(solver="newton")},
-    {"mechanism": efface.Solve(solver="newton-cg")},
-    {"mechanism": "noisy-gd", "lambda_": 0.05},
-    {"features": "rff:8", "lambda_": 0.05},
-]
-
-
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_workers_give_the_bits_of_one_process(workers: Client, settings: dict[str, Any]) -> None:
     far, here = (fitted(client, random_state=7, **settings) for client in (workers, InProcess()))
@@ -137,62 +60,6 @@ def test_workers_give_the_bits_of_one_process(workers: Client, settings: dict[st
     for model in (far, here):
         assert model.forget(ids=["row:0", "row:149", "row:449"]).records == 3
     assert outcome(far) == outcome(here)
-
-
-def test_a_worker_killed_while_fitting_changes_no_bit(
-    doomed: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = SETTINGS[0]
-    killed = killing(monkeypatch, at=2)
-    far, here = (fitted(client, random_state=7, **settings) for client in (doomed, InProcess()))
-    assert len(killed) == 1
-    assert np.array_equal(far.coef_, here.coef_)
-    assert outcome(far) == outcome(here)
-
-
-def test_a_worker_killed_while_forgetting_changes_no_bit_and_draws_nothing(
-    doomed: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = SETTINGS[2]
-    far, here = (fitted(client, random_state=7, **settings) for client in (doomed, InProcess()))
-    for model in (far, here):
-        model.forget(ids=["row:3", "row:160"])
-    # Both go on from the same weights.
-    far._home, far._published = here._home, here._published
-    before = here.vault_.path.read_bytes()
-    killed = killing(monkeypatch, at=1)
-    certificate = far.forget(ids=["row:4", "row:448"])
-    after = (far.receipt_.work, far.status()["records"])
-    assert len(killed) == 1
-    # One release, drawn once: one entry of the ledger, and one more in the count of the event.
-    assert far.status()["records"] == ROWS - 4
-    assert len(far.vault_.entries()) == 3
-    assert certificate.event["releases"] == 3
-    # The same request of the same vault in one process.
-    here.vault_.path.write_bytes(before)
-    here.forget(ids=["row:4", "row:448"])
-    assert (here.receipt_.work, here.status()["records"]) == after
-
-
-def test_what_was_forgotten_stays_forgotten_when_its_part_is_made_again(doomed: Client) -> None:
-    model = fitted(doomed)
-    model.forget(ids=[f"row:{k}" for k in range(100)])
-    first = cast("Any", model._parts._reach)._parts[0]
-    (worker,) = doomed.who_has([first])[first.key]
-    pid = doomed.run(os.getpid, workers=[worker])[worker]
-    os.kill(pid, signal.SIGKILL)
-    model.sweep()
-    (other,) = doomed.who_has([first])[first.key]
-    assert doomed.run(os.getpid, workers=[other])[other] != pid
-
-    def sizes() -> Any:
-        counts = doomed.submit(lambda p: (p.made, p.rows), first, workers=[other], pure=False)
-        return counts.result(timeout=WAIT)
-
-    assert sizes() == (150, 50)
-    model.forget(ids=["row:100"])
-    assert sizes() == (150, 49)
-    assert model.status()["records"] == ROWS - 101
 
 
 def test_tasks_of_two_requests_do_not_move_a_part_under_each_other() -> None:
