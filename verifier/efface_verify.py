@@ -46,9 +46,10 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-SCHEMA = "efface.certificate/0.2"
-EARLIER = ("efface.certificate/0", "efface.certificate/0.1")  # of development versions
-ERASURE = "efface.erasure/0.3"
+SCHEMA = "efface.certificate/0.3"
+# Of development versions.
+EARLIER = ("efface.certificate/0", "efface.certificate/0.1", "efface.certificate/0.2")
+ERASURE = "efface.erasure/0.4"
 MAX_BYTES = 4 << 20
 LARGEST = 2**53  # integers beyond this have no unique canonical form
 MOST_PHASES = 100_000
@@ -241,12 +242,12 @@ NOTIONS = (RETRAINING, RENYI, DELETION, PRIVACY, EXACT)
 
 # What a certificate consists of: objects with their fields, `name?` may be null or missing. A form
 # is text, time, count, flag, number (a decimal string), hexN (N digits), records (a count as a
-# string, or hidden), marks (keyed hashes), words|to|choose|from, [array], or an object.
+# string, or hidden), words|to|choose|from, [array], or an object.
 FORMS = """
 certificate: schema=text id=text vault=text issued_at=time not_for_release=flag request=request
     model=model claims=[claim] event=event constants=[constant] assumptions=[assumption]
     noise=drawn scope=scope chain=chain signature=signature
-request: id=text kind=train|delete|add|update|refresh records=records subject?=marks
+request: id=text kind=train|delete|add|update|refresh records=records subjects?=hex64
     received_at=time
 model: digest_before?=hex64 digest_after=hex64 version=count
 claim: notion=notion epsilon=number rdp_epsilon?=number delta?=number mu?=number order?=number
@@ -298,7 +299,7 @@ scope: covers=[text] does_not_cover=[text]
 erasure: schema=text vault=text at=time not_for_release=flag request=erased damage?=damage
     model=withdrawn scope=scope chain=chain signature=signature
 damage: erased=records missing=records remaining=records
-erased: id=text records=records subject?=marks
+erased: id=text records=records subjects?=hex64
 withdrawn: version=count withdrawn=now|before
 chain: index=count previous=hex64 hash=hex64
 signature: key_id=hex16 public_key=hex64 value=hex128
@@ -312,7 +313,6 @@ OBJECTS = {
 PATTERNS = {
     **{f"hex{digits}": f"[0-9a-f]{{{digits}}}" for digits in (16, 64, 128)},
     "records": "not stated|0|[1-9][0-9]{0,15}",
-    "marks": "[0-9a-f]{64}(,[0-9a-f]{64})*",
     "time": "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3])"
     ":[0-5][0-9]:([0-5][0-9]|60)Z",
 }
@@ -1847,13 +1847,43 @@ CHOICES = (
     *("rows-per-unit", "batches", "shards", "arithmetic", "epochs", "momentum"),
     *("network-start", "network-input", "optimizer", "beta1", "beta2", "adam-epsilon"),
 )
-# What claims about a network rest on: each unit's gradient depends on weights, its own rows and its
-# own randomness, is clipped and summed in whole numbers; batches are drawn afresh, in secret and
-# independently; architecture, start and schedule were chosen without the records.
-NETWORK = {"gradients", "batches", "network"}
-# And about shards: a unit's shard follows from its name alone; a network is a function of its
-# shard's records, bit for bit; architecture, start and schedule were chosen without the records.
-SHARDS = {"shards", "determinism", "network"}
+# What claims about a network rest on, in the words that a certificate must have: other words, such
+# as batches that are taken in turn, would not carry the claims. The choice of the network is the
+# signer's word, as is a seed; the rest is enforced.
+NETWORK = {
+    "gradients": (
+        "the gradient of each record, or of all records of a subject, is computed from the weights "
+        "and these records alone, clipped, and rounded towards zero to whole multiples of the "
+        "grid; their sums are exact, and what these are divided by does not depend on who was "
+        "drawn"
+    ),
+    "batches": (
+        "whether a record, or all records of a subject, are in the batch of a step is drawn for "
+        "each of them and each step by itself, from the generator of the noise, and kept secret"
+    ),
+    "network": (
+        "layers, start, steps, rate, clip and size of steps were chosen without the records"
+    ),
+}
+# What exact removal from shards rests on.
+SHARDS = {
+    "shards": (
+        "a record's shard is a public hash of its subject, or of its id where records name no "
+        "subjects, and follows from that name alone; a name by position counts the records before "
+        "it"
+    ),
+    "determinism": (
+        "the network of a shard is a function of its records and their ids, bit for bit: from a "
+        "public start, in an order by a public hash of ids and epochs, by sums in a fixed order, "
+        "whatever the number of threads; zeros where a shard has no record"
+    ),
+    "network": (
+        "shards, layers, start, epochs, batch size and size of steps were chosen without the "
+        "records"
+    ),
+}
+NOISE = "the noise comes from the operating system's generator and is never seen or reused"
+SEEDED_NOISE = "the noise comes from a user-given seed: for tests only"
 # About a training that was made elsewhere: the same, that noise was drawn as it is declared, and
 # that rows are what the extractor makes of one record each. Nobody but whoever states it can know,
 # so that it is neither enforced nor measured, and said in these words alone.
@@ -2853,9 +2883,18 @@ def check_features(document: Fields) -> None:
     require(fits, f"{features} features do not fit into the number of parameters")
 
 
+def check_listed(document: Fields) -> None:
+    """Where preprocessing is declared, what it was declared as is listed, with its origin."""
+    if not core(document["event"]).get("preprocessing"):
+        regression = listed(document, "loss") == "squared"
+        for name in ("schema", "target-range" if regression else "classes"):
+            listed(document, name)
+
+
 def check_objective(document: Fields) -> str:
     """G and beta are not less than the loss gives on rows within the norm listed."""
     event = core(document["event"])
+    check_listed(document)
     if event["kind"] in GROUNDS:
         named = {constant["name"] for constant in document["constants"]}
         for name in CONVEX:
@@ -2923,6 +2962,9 @@ def check_objective(document: Fields) -> str:
         least = min(max(records // 5000, 1), 5)
         same = refitted["min_frequency"] == least
         require(same, f"`min-frequency` must be {least} for {records} records")
+    heavier = slope > 0 and setting["lipschitz"] > weight * slope * row * (1 + 1000 * TOLERANCE)
+    fits = weighted(document) or not heavier
+    require(fits, "`lipschitz` is above that of records of weight 1: `max-weight` is not listed")
     bounds = [
         ("lipschitz", setting["lipschitz"], weight * slope * row),
         ("smoothness", setting["smoothness"], mean * load * curvature * row**2),
@@ -2989,17 +3031,19 @@ def check_assumptions(document: Fields) -> str:
     """Assumptions of the claims beyond mathematics is stated."""
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
     kind, fitted = core(document["event"])["kind"], core(document["event"]).get("preprocessing")
-    needed = {"rows", *GROUNDS.get(kind, ())}
+    fixed = dict(GROUNDS.get(kind, {}))
+    needed = {"rows"}
     if kind == "exact-removal" and not fitted:
         needed.add("stored-rows")
-    if (document["event"].get("given") or {}).get("training") is not None:
-        needed |= set(NETWORK)
     if is_declared(document["event"]):
         needed |= set(DECLARED)
         check_word_given(document["assumptions"])
     trained = (document["event"].get("given") or {}).get("training") is not None
+    if trained:
+        fixed |= NETWORK
     if trained or core(document["event"]).get("grid") is not None:
-        needed.add("randomness")
+        fixed["randomness"] = SEEDED_NOISE if document["not_for_release"] else NOISE
+    needed |= set(fixed)
     if core(document["event"]).get("grid") is not None:
         needed.add("group")
     for constant in document["constants"]:
@@ -3026,6 +3070,10 @@ def check_assumptions(document: Fields) -> str:
         needed.add("start")
     for name in sorted(needed):
         require(name in stated, f"the assumption `{name}` is not stated")
+    for name, words in fixed.items():
+        right = (words, "declared" if name == "network" or words == SEEDED_NOISE else "enforced")
+        said = [(a["value"], a["evidence"]) for a in document["assumptions"] if a["name"] == name]
+        require(said == [right], f"`{name}` is stated twice, in other words or on other evidence")
     return f"{len(document['assumptions'])} assumptions are stated"
 
 

@@ -154,6 +154,9 @@ def sign(seed: bytes, message: bytes) -> tuple[bytes, bytes]:
 
 KEY = sign(SEED, b"")[0]
 
+# What declared preprocessing was declared as.
+DECLARED_AS = {"classes": "no,yes", "schema": "44" * 32}
+
 
 def seal(document: dict[str, Any]) -> dict[str, Any]:
     """Hash and sign a document in place."""
@@ -204,6 +207,21 @@ def claim_for(event: dict[str, Any], question: dict[str, Any]) -> dict[str, Any]
     return {**claim, "words": text}
 
 
+def stated(*names: str) -> list[dict[str, str]]:
+    """Assumptions, in the words that some must have."""
+    words = {**verify.NETWORK, **verify.SHARDS, "randomness": verify.NOISE}
+    if "shards" not in names:
+        words |= verify.NETWORK
+    return [
+        {
+            "name": name,
+            "value": words.get(name, "b"),
+            "evidence": "enforced" if name in words and name != "network" else "declared",
+        }
+        for name in names
+    ]
+
+
 def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
     """A signed certificate with every claim the event supports."""
     setting, touched = event["setting"], "1" if "phases" in event else "20"
@@ -234,6 +252,7 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
         constants |= {"eta": event["step"], "step-noise": event["noise"]}
         constants["steps"] = event["learning"]
         constants["removal-steps"] = event["phases"][-1]["steps"]
+    constants |= DECLARED_AS
     return seal(
         {
             "schema": verify.SCHEMA,
@@ -245,7 +264,7 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
                 "id": "r1",
                 "kind": "delete",
                 "records": "not stated" if adjacency == "remove" else touched,
-                "subject": None,
+                "subjects": None,
                 "received_at": "2026-01-02T03:04:05Z",
             },
             "model": {"digest_before": "00" * 32, "digest_after": "11" * 32, "version": 4},
@@ -255,10 +274,7 @@ def certificate(event: dict[str, Any], adjacency: str) -> dict[str, Any]:
                 {"name": name, "value": str(value), "origin": "user"}
                 for name, value in constants.items()
             ],
-            "assumptions": [
-                {"name": name, "value": "b", "evidence": "declared"}
-                for name in ("rows", "randomness", "row-count", "group")
-            ],
+            "assumptions": stated("rows", "randomness", "row-count", "group"),
             "noise": {"sampler": "exact-grid", "generator": "chacha20", "grid": event["grid"]},
             "scope": {"covers": [], "does_not_cover": [*verify.LIMITS, "é\u2028"]},
             "chain": {"index": 4, "previous": "33" * 32},
@@ -293,9 +309,10 @@ def exact(base: dict[str, Any]) -> dict[str, Any]:
         "advantage": "0",
     }
     claim["words"] = verify.sentence(claim)[0]
-    changed = ("lipschitz", "loss", "row-norm", "intercept")
+    changed = ("lipschitz", "loss", "row-norm", "intercept", "classes")
     constants = [c for c in document["constants"] if c["name"] not in changed]
     added = {"lipschitz": "inf", "loss": "squared", "row-norm": "0.5", "intercept": "0.5"}
+    added["target-range"] = "-1,1"
     for name in ("row_bound", "row_grid", "target_bound", "target_grid"):
         added[name.replace("_", "-")] = event[name]
     constants += [{"name": n, "value": v, "origin": "default"} for n, v in added.items()]
@@ -355,7 +372,7 @@ def network(adjacency: str = "replace") -> dict[str, Any]:
     event = copy.deepcopy(TRAINED)
     constants = {name: event[name] for name in ("parameters", "unit", "clip", "noise", "rate")}
     constants |= {"rows-per-unit": 20, "max-group": 2, "steps": 175, "delta": DELTA}
-    constants["gradient-grid"] = event["grid"]
+    constants |= {"gradient-grid": event["grid"], "loss": "softmax", **DECLARED_AS}
     notions = [{"notion": verify.RETRAINING}, {"notion": verify.PRIVACY, "adjacency": adjacency}]
     document["event"], document["noise"]["grid"] = event, event["grid"]
     document["claims"] = [
@@ -364,10 +381,8 @@ def network(adjacency: str = "replace") -> dict[str, Any]:
     document["constants"] = [
         {"name": name, "value": str(value), "origin": "user"} for name, value in constants.items()
     ]
-    document["assumptions"] = [
-        {"name": name, "value": "b", "evidence": "enforced"}
-        for name in (*sorted(verify.NETWORK), "rows", "randomness", "row-count", "group")
-    ]
+    others = ("rows", "randomness", "row-count", "group")
+    document["assumptions"] = stated(*sorted(verify.NETWORK), *others)
     document["scope"]["does_not_cover"] += verify.NETWORK_LIMITS
     return seal(document)
 
@@ -389,6 +404,7 @@ def sharded(kind: str = "delete") -> dict[str, Any]:
     event = copy.deepcopy(SHARDED)
     constants = {name: event[name] for name in ("parameters", "unit", "shards", "arithmetic")}
     constants |= {"max-group": 1, "epochs": 8, "eta": "0.05", "n": 1000}
+    constants |= {"loss": "softmax", **DECLARED_AS}
     document["event"] = event
     document["noise"] = {"sampler": "none", "generator": "none", "grid": None}
     document["request"] |= {"kind": kind, "records": "3"}
@@ -401,10 +417,7 @@ def sharded(kind: str = "delete") -> dict[str, Any]:
         {"name": name, "value": str(value), "origin": "data" if name == "n" else "user"}
         for name, value in constants.items()
     ]
-    document["assumptions"] = [
-        {"name": name, "value": "b", "evidence": "enforced"}
-        for name in (*sorted(verify.SHARDS), "rows", "row-count")
-    ]
+    document["assumptions"] = stated(*sorted(verify.SHARDS), "rows", "row-count")
     limits = (*verify.UNHIDDEN, *verify.SHARDS_LIMITS)
     document["scope"]["does_not_cover"] += limits
     return seal(document)

@@ -207,11 +207,13 @@ class Claims(CertificateCase):
         self.assertIn("the row count is public under `mean`", self.reasons(self.descended, mean))
 
     def test_steps_that_follow_the_request_tell_its_size(self) -> None:
+        names = [constant["name"] for constant in self.descended["constants"]]
+        at = names.index("removal-steps")
         changes: list[Callable[[dict[str, Any]], Any]] = [
-            put({"value": "14"}, "constants", -1),
-            put({"value": "few"}, "constants", -1),
-            lambda d: d["constants"].pop(),
-            lambda d: d["constants"].append(d["constants"][-1]),
+            put({"value": "14"}, "constants", at),
+            put({"value": "few"}, "constants", at),
+            lambda d: d["constants"].pop(at),
+            lambda d: d["constants"].append(d["constants"][at]),
         ]
         for change in changes:
             self.breaks(self.descended, {verify.DELETION, verify.PRIVACY}, change)

@@ -155,6 +155,10 @@ class Networks(CertificateCase):
             ({"consistency"}, put({"kind": "refresh", "records": "0"}, "request")),
             ({"scope"}, lambda d: d["scope"]["does_not_cover"].pop()),
             ({"assumptions"}, lambda d: d["assumptions"].pop(0)),
+            ({"assumptions"}, put({"value": "batches are taken in turn"}, "assumptions", 0)),
+            ({"assumptions"}, put({"evidence": "enforced"}, "assumptions", 2)),
+            ({"assumptions"}, lambda d: d["assumptions"].append(d["assumptions"][1])),
+            ({"objective"}, lambda d: d["constants"].pop()),
             ({"constants"}, put({"value": "0.2"}, "constants", 2)),
             ({"objective"}, lambda d: d["constants"].append(
                 {"name": "smoothness", "value": "1", "origin": "user"}

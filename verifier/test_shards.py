@@ -44,6 +44,9 @@ class Shards(CertificateCase):
             )),
             ({"assumptions"}, lambda d: d["assumptions"].pop(0)),
             ({"assumptions"}, without_rows),
+            ({"assumptions"}, put({"value": "training is not repeatable"}, "assumptions", 0)),
+            ({"assumptions"}, put({"evidence": "assumed"}, "assumptions", 0)),
+            ({"objective"}, lambda d: d["constants"].pop()),
             ({"assumptions"}, put({"origin": "data"}, "constants", 6)),
             ({"scope"}, lambda d: d["scope"]["does_not_cover"].pop()),
         ):  # fmt: skip

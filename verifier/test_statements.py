@@ -14,8 +14,10 @@ from sample_certificates import GIVEN, HEALTHY, LINEAR, SOLVED, CertificateCase,
 class Statements(CertificateCase):
     def test_noise_constants_and_scope(self) -> None:
         test, seeded = put({"not_for_release": True}), {"generator": "chacha20-user-seed"}
-        self.breaks(self.solved, {"release", "noise"}, test)
-        self.breaks(self.solved, {"release"}, test, put(seeded, "noise"))
+        self.breaks(self.solved, {"release", "noise", "assumptions"}, test)
+        said = {"value": verify.SEEDED_NOISE, "evidence": "declared"}
+        seed = (test, put(seeded, "noise"), put(said, "assumptions", 1))
+        self.breaks(self.solved, {"release"}, *seed)
         for change in (
             {"sampler": "continuous-float64"},
             {"grid": "1e-12"},
@@ -104,7 +106,11 @@ class Statements(CertificateCase):
             self.breaks(self.solved, set(), retraining, data)
         for name in ("classes", "schema", "target-range", "columns", "whatever-else"):
             value = {"name": name, "value": "no,yes", "origin": "data"}
-            taken = partial(lambda value, d: d["constants"].append(value), value)
+
+            def taken(document: dict[str, Any], value: Any = value) -> None:
+                others = [c for c in document["constants"] if c["name"] != value["name"]]
+                document["constants"] = [*others, value]
+
             self.fails(self.solved_openly, "assumptions", taken)
             said = {"name": name, "value": "read off the data", "evidence": "assumed"}
             say = partial(lambda said, d: d["assumptions"].append(said), said)
@@ -286,16 +292,31 @@ class Statements(CertificateCase):
 
             return apply
 
+        def without(name: str) -> Callable[[dict[str, Any]], None]:
+            def apply(document: dict[str, Any]) -> None:
+                document["constants"] = [c for c in document["constants"] if c["name"] != name]
+
+            return apply
+
+        root, half = "1.4142135623730951", "0.7071067811865476"
+        numbers = {"loss": "squared", "target_range": "-1,1"}
         base = self.solved_openly  # G = sqrt(2), beta = 1.25/4 * 2, lambda = 0.001
         for fits in (
-            listing(row_norm="1.41", intercept="0"),
-            listing(loss="squared", clip="2", row_norm="0.7", intercept="0"),
-            listing(loss="huber-hinge", hinge_width="2", row_norm="1", intercept="0"),
-            listing(loss="softmax", row_norm="0.99", intercept="0.1"),
-            # r (r sqrt(1.25/0.001) + 1) = 1.33 at r = 0.18
-            listing(loss="squared", clip="inf", row_norm="0.18", intercept="0"),
+            listing(row_norm=root, intercept="0"),
+            listing(**numbers, clip="2", row_norm=half, intercept="0"),
+            listing(loss="huber-hinge", hinge_width="4", row_norm=root, intercept="0"),
+            listing(loss="softmax", row_norm="1", intercept="0"),
+            # r (r sqrt(1.25/0.001) + 1) = sqrt(2)
+            listing(**numbers, clip="inf", row_norm="0.18635724093390327", intercept="0"),
         ):
             self.breaks(base, set(), fits)
+            self.breaks(base, {"objective"}, fits, without("schema"))
+        self.breaks(base, {"objective"}, without("classes"))
+        self.breaks(
+            base, {"objective"}, listing(loss="squared", clip="2", row_norm=half, intercept="0")
+        )
+        # Whoever states a larger bound has records of larger weights.
+        self.breaks(base, {"objective"}, listing(row_norm="1.41", intercept="0"))
         for wrong in (
             listing(row_norm="1.0000001"),
             listing(intercept="1.0000001"),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 use efface_learn::mechanism::Change;
-use efface_privacy::certificate::RequestKind;
+use efface_privacy::certificate::{RequestKind, subjects_root};
 use efface_privacy::claim::Claim;
 use efface_privacy::event::Unit;
 use efface_vault::{Identity, Keyring, RecordId, Vault};
@@ -13,6 +13,7 @@ use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
+use crate::ledger::signed;
 use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode, trained_elsewhere};
@@ -172,7 +173,7 @@ fn take_out(
         |label: &str, name: &str| keyring.hmac(&current.genesis.vault_id, label, name.as_bytes());
     let mut tombstones: Vec<[u8; 32]> =
         identities.iter().map(|identity| hmac("record", &identity.id)).collect();
-    let subject = subject_marks(&request.what, hmac);
+    let subjects = root_of_subjects(&request.what, hmac);
     let emptied = emptied(&*rows, &identities, &mut go_on)?;
     let deleted_since = match then {
         Then::Release => {
@@ -185,16 +186,17 @@ fn take_out(
     }
     let mut notices: Vec<Notice> = trained_elsewhere(plan).into_iter().collect();
     if !resolved.gone.is_empty() {
+        let requests = deleted_by(&vault, &current, &resolved.gone)?;
         let message = match resolved.gone.len() {
-            1 => "1 of the names was deleted before".to_owned(),
-            count => format!("{count} of the names were deleted before"),
+            1 => format!("1 of the names was deleted before, by {requests}"),
+            count => format!("{count} of the names were deleted before, by {requests}"),
         };
         notices.push(Notice::new(NoticeCode::DeletedBefore, message));
     }
     let mut effect = Effect {
         deleted_since,
         tombstones,
-        subject,
+        subjects,
         notices,
         touched: touched_by(plan, &identities)?,
         ..Effect::of(kind, named, resolved.live.len() as u64, plan)?
@@ -223,10 +225,11 @@ fn again(
     named: Named,
     gone: &[(String, u64)],
 ) -> Result<Served> {
-    let indices: BTreeSet<u64> = gone.iter().map(|(_, index)| *index).collect();
-    let Some(&newest) = indices.last() else {
+    let Some(newest) = gone.iter().map(|(_, index)| *index).max() else {
         return Err(Error::input(Code::Ids, "nothing to delete was named"));
     };
+    let message =
+        format!("all names were deleted before, by {}", deleted_by(&vault, current, gone)?);
     let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
     let mut transaction = vault.begin()?;
     in_line(&transaction, current)?;
@@ -236,12 +239,24 @@ fn again(
         newest,
     ))?;
     transaction.commit()?;
-    if indices.len() > 1 {
-        let list: Vec<String> = indices.iter().map(u64::to_string).collect();
-        let message = format!("their certificates are entries {}", list.join(", "));
-        served.notices.push(Notice::new(NoticeCode::DeletedBefore, message));
-    }
+    served.notices.push(Notice::new(NoticeCode::DeletedBefore, message));
     Ok(served)
+}
+
+/// The requests that deleted these names, and where their certificates are, in words.
+fn deleted_by(vault: &Vault, current: &Current, gone: &[(String, u64)]) -> Result<String> {
+    const SHOWN: usize = 10;
+    let indices: BTreeSet<u64> = gone.iter().map(|(_, index)| *index).collect();
+    let mut list = Vec::new();
+    for &index in indices.iter().take(SHOWN) {
+        let (_, entry) = signed(vault, index, &current.genesis.public_key)?;
+        let id = entry.pointer("/request/id").and_then(serde_json::Value::as_str);
+        list.push(format!("request `{}` (ledger entry {index})", id.unwrap_or_default()));
+    }
+    if indices.len() > SHOWN {
+        list.push(format!("{} more", indices.len() - SHOWN));
+    }
+    Ok(list.join(", "))
 }
 
 /// Subjects of whom a deletion leaves no record.
@@ -359,16 +374,13 @@ fn foreseen(
     Ok((steps_of(&event), claims))
 }
 
-/// What an entry of the ledger has in the place of the subjects that were named: their keyed hashes.
-pub(crate) fn subject_marks(
+/// What an entry of the ledger has in the place of the subjects that were named.
+pub(crate) fn root_of_subjects(
     which: &Which,
     hmac: impl Fn(&str, &str) -> [u8; 32],
 ) -> Option<String> {
     let Which::Subjects(names) = which else { return None };
-    let mut hashes: Vec<String> =
-        names.iter().map(|name| hex::encode(hmac("subject", name))).collect();
-    hashes.sort_unstable();
-    Some(hashes.join(","))
+    Some(subjects_root(names.iter().map(|name| hmac("subject", name)).collect()))
 }
 
 fn check_names(which: &Which) -> Result<()> {

@@ -51,7 +51,7 @@ pub(crate) fn withdraw(
         request: Erased {
             id: named.id.clone(),
             records: stated(effect.records),
-            subject: effect.subject.clone(),
+            subjects: effect.subjects.clone(),
         },
         damage: effect.lost.map(|lost| Damage {
             erased: stated(lost.erased),

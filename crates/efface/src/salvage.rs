@@ -12,7 +12,7 @@ use efface_privacy::certificate::RequestKind;
 use efface_vault::{Identity, RecordId, Survey, Vault};
 
 use crate::context::{Context, Progress};
-use crate::delete::{Delete, Then, Which, body, deleted, subject_marks, unknown_names};
+use crate::delete::{Delete, Then, Which, body, deleted, root_of_subjects, unknown_names};
 use crate::erase::withdraw;
 use crate::error::{Code, Error, Result, Stopped};
 use crate::notice::{Notice, NoticeCode};
@@ -212,7 +212,7 @@ fn erased(
     }
     let effect = Effect {
         tombstones: tombstones.into_iter().collect(),
-        subject: subject_marks(what, hmac),
+        subjects: root_of_subjects(what, hmac),
         notices: vec![notice(lost, unknown.len())],
         leaving: what.leaving(current.version + 1),
         lost: Some(lost),

@@ -1,14 +1,37 @@
 //! Entries of the ledger, sealed with the user's key.
 
-use efface_privacy::certificate::seal;
+use efface_privacy::certificate::{
+    Certificate, ERASURE_SCHEMA, Erasure, MAX_BYTES, ParseError, SCHEMA, seal,
+};
 use efface_vault::Keyring;
 
 use crate::error::{Code, Error, Result};
 
 /// Seals any ledger entry.
+///
+/// # Errors
+/// An entry that nobody could read again: the ledger would end there for good.
 pub(crate) fn sealed(document: serde_json::Value, keyring: &Keyring) -> Result<(String, String)> {
-    seal(document, &keyring.public_key(), |bytes| keyring.sign(bytes))
-        .map_err(|error| Error::storage(Code::Certificate, error.to_string()))
+    let (text, hash) = seal(document, &keyring.public_key(), |bytes| keyring.sign(bytes))
+        .map_err(|error| Error::storage(Code::Certificate, error.to_string()))?;
+    match read_back(&text) {
+        Ok(()) => Ok((text, hash)),
+        Err(error) => {
+            let message = format!("the entry of the ledger could not be read again: {error}");
+            Err(Error::refused(Code::Certificate, message).hint("nothing was changed"))
+        }
+    }
+}
+
+/// Asks of an entry all that its readers ask.
+fn read_back(text: &str) -> std::result::Result<(), ParseError> {
+    let schema = |name| text.contains(&format!("\"schema\":\"{name}\""));
+    match text {
+        _ if text.len() > MAX_BYTES => Err(ParseError::TooLarge(text.len())),
+        _ if schema(SCHEMA) => Certificate::parse(text).map(drop),
+        _ if schema(ERASURE_SCHEMA) => Erasure::parse(text).map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// The 32 bytes of a hash in hexadecimal.

@@ -148,7 +148,7 @@ fn a_certificate_of_an_earlier_version_is_named_as_one() {
     let (w, key, mut certificate) = vault("");
     certificate["schema"] = json!("efface.certificate/0");
     w.write("t.json", certificate.to_string());
-    let told = ["made by an earlier development version", "reads `efface.certificate/0.2`"];
+    let told = ["made by an earlier development version", "reads `efface.certificate/0.3`"];
     w.run(&["certificate", "verify", "t.json", "--key", &key]).fails(2, &told);
     w.efface("certificate show t.json").fails(2, &told);
 }

@@ -7,7 +7,7 @@ use super::verify::Verdict;
 use super::{Chain, MAX_BYTES, ParseError, Scope, Signature, count, form};
 
 /// The schema of erasures.
-pub const ERASURE_SCHEMA: &str = "efface.erasure/0.3";
+pub const ERASURE_SCHEMA: &str = "efface.erasure/0.4";
 
 /// What an erasure says is done.
 const COVERS: [&str; 2] = [
@@ -64,8 +64,8 @@ pub struct Erased {
     /// Records erased; none where their number is private, written `not stated`.
     #[serde(with = "count")]
     pub records: Option<u64>,
-    /// Keyed HMACs of the subjects, never the bare ids.
-    pub subject: Option<String>,
+    /// If the request named subjects, the [root](super::subjects_root) over their keyed HMACs.
+    pub subjects: Option<String>,
 }
 
 /// What an erasure found in a damaged vault. Numbers are `not stated` where they are private.
@@ -124,7 +124,7 @@ impl Erasure {
             return Err(ParseError::Schema(erasure.schema.chars().take(60).collect()));
         }
         form::sealed(&erasure.chain, &erasure.signature)?;
-        form::subjects(erasure.request.subject.as_deref())?;
+        form::root(erasure.request.subjects.as_deref())?;
         form::is_time("at", &erasure.at)?;
         Ok(erasure)
     }

@@ -11,7 +11,7 @@ pub(super) fn exact(certificate: &Certificate) -> Result<(), ParseError> {
     if let Some(before) = &model.digest_before {
         is_hex("model.digest_before", before, 64)?;
     }
-    subjects(certificate.request.subject.as_deref())?;
+    root(certificate.request.subjects.as_deref())?;
     is_time("issued_at", &certificate.issued_at)?;
     is_time("request.received_at", &certificate.request.received_at)?;
     sealed(&certificate.chain, &certificate.signature)
@@ -26,10 +26,9 @@ pub(super) fn sealed(chain: &Chain, signature: &Signature) -> Result<(), ParseEr
     is_hex("signature.value", &signature.value, 128)
 }
 
-/// One keyed hash for each subject of a request, joined by commas.
-pub(super) fn subjects(hashes: Option<&str>) -> Result<(), ParseError> {
-    let each = hashes.iter().flat_map(|list| list.split(','));
-    each.into_iter().try_for_each(|hash| is_hex("request.subject", hash, 64))
+/// The root over the subjects of a request, if it named some.
+pub(super) fn root(subjects: Option<&str>) -> Result<(), ParseError> {
+    subjects.map_or(Ok(()), |root| is_hex("request.subjects", root, 64))
 }
 
 fn is_hex(field: &'static str, text: &str, digits: usize) -> Result<(), ParseError> {

@@ -9,15 +9,19 @@ mod count;
 mod elsewhere;
 mod erasure;
 mod form;
+mod grounds;
 mod objective;
 mod read_off;
+mod tree;
 mod verify;
 
 pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_holds, text_hash};
 pub use elsewhere::{DECLARED, DECLARED_EXTRACTOR};
 pub use erasure::{Damage, ERASURE_SCHEMA, Erased, Erasure, When, Withdrawn};
+pub use grounds::{Ground, NETWORK, RANDOMNESS, SHARDS};
 pub use read_off::read_off;
-pub use verify::{Check, CheckOutcome, NETWORK, SHARDS, Verdict, event_constants, verify};
+pub use tree::subjects_root;
+pub use verify::{Check, CheckOutcome, Verdict, event_constants, verify};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +29,11 @@ use crate::claim::Claim;
 use crate::event::Event;
 
 /// The schema this build writes and reads.
-pub const SCHEMA: &str = "efface.certificate/0.2";
+pub const SCHEMA: &str = "efface.certificate/0.3";
 
 /// The schemas of development versions, which nothing reads any more.
-const EARLIER: [&str; 2] = ["efface.certificate/0", "efface.certificate/0.1"];
+const EARLIER: [&str; 3] =
+    ["efface.certificate/0", "efface.certificate/0.1", "efface.certificate/0.2"];
 
 /// The most bytes a certificate may have.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -80,8 +85,8 @@ pub struct Request {
     /// Records touched; none where the count is private, written `not stated`.
     #[serde(with = "count")]
     pub records: Option<u64>,
-    /// Keyed HMACs of the subjects, hexadecimal, joined by commas, if the request named some.
-    pub subject: Option<String>,
+    /// If the request named subjects, the [root](subjects_root) over their keyed HMACs, hexadecimal.
+    pub subjects: Option<String>,
     /// UTC time in the form of RFC 3339.
     pub received_at: String,
 }

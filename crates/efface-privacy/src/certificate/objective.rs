@@ -17,6 +17,7 @@ struct Link {
 /// Checks `lipschitz` and `smoothness` of the event against the listed loss, row norm, intercept,
 /// largest weight and capacity: a setting with less than these give is one no data set of such rows obeys.
 pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
+    check_declared(certificate)?;
     let Some(setting) = certificate.event.setting() else { return network(certificate) };
     let link = link(certificate)?;
     let row = number(certificate, "row-norm")?.hypot(number(certificate, "intercept")?);
@@ -44,6 +45,15 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         let reach = (mean * load / setting.strong_convexity.0).sqrt();
         steepest = weight * row * (row * reach + largest_target(core)?);
     }
+    // A bound above that of records of weight 1 is of larger weights, and where they come from must be seen.
+    let heavier = setting.lipschitz.0 > steepest * (1.0 + 1e-9) && steepest > 0.0;
+    if heavier && !weighted(certificate) {
+        return Err(format!(
+            "`lipschitz` is {}, above what records of weight 1 give ({}): `max-weight` is not listed",
+            setting.lipschitz,
+            Decimal(steepest)
+        ));
+    }
     let mut bounds = vec![
         ("lipschitz", setting.lipschitz, steepest),
         ("smoothness", setting.smoothness, mean * load * link.curvature * row * row),
@@ -66,6 +76,21 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         }
     }
     Ok("the constants of the objective follow from loss, row norm and intercept".into())
+}
+
+/// Where preprocessing is declared, a certificate lists what it was declared as: a reader sees whether the records
+/// decided it, and what was read off them costs the claims that protect single ones.
+fn check_declared(certificate: &Certificate) -> Result<(), String> {
+    if certificate.event.preprocessing().is_some() {
+        return Ok(());
+    }
+    listed(certificate, "schema")?;
+    let loss = LossName::named(listed(certificate, "loss")?).map_err(|error| error.to_string())?;
+    let learnt = match loss.task() {
+        Task::Binary | Task::Multiclass => "classes",
+        Task::Regression => "target-range",
+    };
+    listed(certificate, learnt).map(drop)
 }
 
 /// Constants of a convex objective, which nothing that is known of a network bounds.

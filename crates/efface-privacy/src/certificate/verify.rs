@@ -7,8 +7,8 @@ use super::consistent::{MOST, consistent};
 use super::elsewhere::{DECLARED, on_the_users_word};
 use super::objective::objective;
 use super::{
-    Certificate, Constant, Origin, RequestKind, Signature, document_hash, key_id, read_off,
-    signature_holds,
+    Certificate, Constant, Origin, RequestKind, Signature, document_hash, grounds, key_id,
+    read_off, signature_holds,
 };
 use crate::accountant::pld;
 use crate::claim::{Claim, Notion, PUBLIC_MODEL, Requests, WEIGHTS, evaluate, in_words, scope};
@@ -370,26 +370,6 @@ pub(super) fn weighted(certificate: &Certificate) -> bool {
     certificate.constants.iter().any(|constant| constant.name == "max-weight")
 }
 
-/// The assumptions that every claim about a network rests on: that each unit's gradient depends on
-/// weights, its own rows and randomness of its own alone, is clipped and summed in whole numbers;
-/// that batches are drawn afresh, in secret and independently; that architecture, start and
-/// schedule were chosen without the records.
-pub const NETWORK: [&str; 3] = ["gradients", "batches", "network"];
-
-/// The assumptions that exact removal from shards rests on: that a unit's shard follows from its name
-/// alone; that a network is a function of its shard's records, bit for bit; that architecture, start and
-/// schedule were chosen without the records.
-pub const SHARDS: [&str; 3] = ["shards", "determinism", "network"];
-
-/// Those that claims about a network rest on.
-fn of_networks(core: &Event) -> &'static [&'static str] {
-    match core {
-        Event::DpSgd(_) => &NETWORK,
-        Event::Shards(_) => &SHARDS,
-        _ => &[],
-    }
-}
-
 /// Whether steps are over batches, of which an assumption says how records come into them.
 fn over_batches(core: &Event) -> bool {
     matches!(core, Event::NoisyGd(event) if event.batches.is_some())
@@ -413,12 +393,11 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         .iter()
         .any(|c| matches!(c.notion, Notion::DeletionPrivacy | Notion::DifferentialPrivacy));
     let core = certificate.event.core();
-    let trained = of_networks(core);
-    let learnt = given_training(&certificate.event).map_or(&[][..], |_| &NETWORK);
+    grounds::check(certificate)?;
+    let fixed = grounds::grounds(certificate).into_iter().map(|(name, _, _)| (name, true));
     let needed = [
         ("rows", true),
         ("stored-rows", matches!(core, Event::ExactRemoval(_)) && core.preprocessing().is_none()),
-        ("randomness", certificate.event.grid().is_some() || !learnt.is_empty()),
         ("row-count", replace || counted),
         ("group", private || core.grid().is_some()),
         ("weights", weighted(certificate)),
@@ -437,10 +416,9 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         &[]
     };
     let declared = declared.iter().map(|(name, _)| (*name, true));
-    let trained = trained.iter().chain(learnt).map(|name| (*name, true)).chain(declared);
     let read = certificate.constants.iter().filter(|constant| constant.is_read_off());
     let read = read.map(|constant| (constant.name.as_str(), true));
-    for (name, needed) in needed.into_iter().chain(trained).chain(read) {
+    for (name, needed) in needed.into_iter().chain(fixed).chain(declared).chain(read) {
         if needed && !certificate.assumptions.iter().any(|a| a.name == name) {
             return Err(format!("the assumption `{name}` is not stated"));
         }

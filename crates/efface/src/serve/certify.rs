@@ -97,7 +97,7 @@ pub(crate) fn certify(
             // A refresh touches no record, whatever the data are: saying so tells nothing.
             records: (!plan.hides_counts() || effect.kind == RequestKind::Refresh)
                 .then_some(effect.records),
-            subject: effect.subject.clone(),
+            subjects: effect.subjects.clone(),
             received_at: effect.named.received_at.clone(),
         },
         model: ModelRef {

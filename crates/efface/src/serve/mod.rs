@@ -42,8 +42,8 @@ pub(crate) struct Effect {
     pub(crate) added: u64,
     /// Keyed HMACs to remember deletions by.
     pub(crate) tombstones: Vec<[u8; 32]>,
-    /// Keyed HMAC of the subjects, for the certificate.
-    pub(crate) subject: Option<String>,
+    /// The root over the subjects that were named, for the certificate.
+    pub(crate) subjects: Option<String>,
     /// Rows shortened; told once.
     pub(crate) clipped: Option<u64>,
     pub(crate) notices: Vec<Notice>,
@@ -87,7 +87,7 @@ impl Effect {
             deleted_since: Vec::new(),
             added: 0,
             tombstones: Vec::new(),
-            subject: None,
+            subjects: None,
             clipped: None,
             notices: Vec::new(),
             removed: Keyed::none(plan)?,

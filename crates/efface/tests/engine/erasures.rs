@@ -104,7 +104,7 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
             (served.kind.as_str(), served.records, served.remaining),
             ("erase", Some(2), 118)
         );
-        assert!(served.claims.is_empty() && served.certificate.contains("efface.erasure/0.3"));
+        assert!(served.claims.is_empty() && served.certificate.contains("efface.erasure/0.4"));
         let after = folder(&world);
         assert!(!names(&after, "id-77") && !names(&after, "id-78"), "{mechanism}");
         assert!(!has(&after, &old), "{mechanism}: weights");

@@ -517,7 +517,7 @@ pub(super) fn certificate(
             id: "escapes: \u{1f600} \u{7f} \u{2028} \" \\ \u{1}".to_owned(),
             kind,
             records: (!private || kind == RequestKind::Refresh).then(|| touched(&event, kind)),
-            subject: index.is_multiple_of(6).then(|| ["cd".repeat(32), "ef".repeat(32)].join(",")),
+            subjects: index.is_multiple_of(6).then(|| "cd".repeat(32)),
             received_at: "2026-01-02T03:04:05Z".to_owned(),
         },
         model: ModelRef {

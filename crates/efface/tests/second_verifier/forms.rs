@@ -76,10 +76,7 @@ const RESPELLED: &[(&str, &[Respell])] = &[
             |_| "1".repeat(17),
         ],
     ),
-    (
-        "/request/subject",
-        &[|_| "ab".to_owned(), |_| String::new(), upper, |text| text.replace(',', ", ")],
-    ),
+    ("/request/subjects", &[|_| String::new(), upper, spaced, shorter]),
     ("/issued_at", TIMES),
     ("/request/received_at", TIMES),
     ("/model/digest_before", &[upper, spaced, shorter]),
@@ -111,7 +108,7 @@ fn a_respelled_certificate_is_read_by_neither_verifier() {
     let folder = tempfile::tempdir().unwrap();
     let mut draw = Draw(ChaCha20Rng::from_seed([3; 32]));
     let whole = |c: &Certificate| {
-        let named = c.request.subject.is_some() && c.model.digest_before.is_some();
+        let named = c.request.subjects.is_some() && c.model.digest_before.is_some();
         named && !matches!(c.event, Event::Composed(_))
     };
     let honest = (0..).map(|index| draw.honest(index)).find(whole).unwrap();

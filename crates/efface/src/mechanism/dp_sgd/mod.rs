@@ -12,7 +12,7 @@ use efface_learn::loss::LossName;
 use efface_learn::mechanism::{Change, Evidence, Released};
 use efface_net::{NetError, Progress as Step};
 use efface_privacy::accountant::Accountant;
-use efface_privacy::certificate::{Assumption, Evidence as Grounds};
+use efface_privacy::certificate::{self, Assumption};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{DpSgd as Sampled, Event, Segment, State, Unit, Variant};
 use efface_privacy::quantity::Decimal;
@@ -174,33 +174,7 @@ impl Mechanism for DpSgd {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        let all = [
-            (
-                "gradients",
-                "the gradient of each record, or of all records of a subject, is computed from the \
-                 weights and these records alone, clipped, and rounded towards zero to whole \
-                 multiples of the grid; their sums are exact, and what these are divided by does \
-                 not depend on who was drawn",
-                Grounds::Enforced,
-            ),
-            (
-                "batches",
-                "whether a record, or all records of a subject, are in the batch of a step is drawn \
-                 for each of them and each step by itself, from the generator of the noise, and kept secret",
-                Grounds::Enforced,
-            ),
-            (
-                "network",
-                "layers, start, steps, rate, clip and size of steps were chosen without the records",
-                Grounds::Declared,
-            ),
-        ];
-        let assumption = |(name, value, evidence): (&str, &str, _)| Assumption {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            evidence,
-        };
-        all.map(assumption).into()
+        certificate::NETWORK.map(Assumption::from).into()
     }
 
     fn is_of(&self, plan: &Plan, event: &Event) -> bool {

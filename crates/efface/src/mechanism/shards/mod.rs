@@ -12,7 +12,7 @@ use efface_learn::Constants;
 use efface_learn::loss::LossName;
 use efface_learn::mechanism::{Change, Evidence, Released};
 use efface_privacy::accountant::Accountant;
-use efface_privacy::certificate::{Assumption, Evidence as Grounds};
+use efface_privacy::certificate::{self, Assumption};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, Shards as Sharded, State, Unit, Variant};
 
@@ -146,34 +146,7 @@ impl Mechanism for Shards {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        let all = [
-            (
-                "shards",
-                "a record's shard is a public hash of its subject, or of its id where records name no \
-                 subjects, and follows from that name alone; a name by position counts the records \
-                 before it",
-                Grounds::Enforced,
-            ),
-            (
-                "determinism",
-                "the network of a shard is a function of its records and their ids, bit for bit: from \
-                 a public start, in an order by a public hash of ids and epochs, by sums in a fixed \
-                 order, whatever the number of threads; zeros where a shard has no record",
-                Grounds::Enforced,
-            ),
-            (
-                "network",
-                "shards, layers, start, epochs, batch size and size of steps were chosen without the \
-                 records",
-                Grounds::Declared,
-            ),
-        ];
-        let assumption = |(name, value, evidence): (&str, &str, _)| Assumption {
-            name: name.to_owned(),
-            value: value.to_owned(),
-            evidence,
-        };
-        all.map(assumption).into()
+        certificate::SHARDS.map(Assumption::from).into()
     }
 
     fn is_of(&self, plan: &Plan, event: &Event) -> bool {
