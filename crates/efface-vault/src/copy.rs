@@ -6,9 +6,9 @@ use crate::lock::{Lock, beside};
 use crate::place::Place;
 use crate::raw_file::RawFile;
 use crate::schema::APPLICATION_ID;
-use crate::vault::{Access, configure};
+use crate::vault::{Access, begin_reading, configure};
 use crate::wipe::{discard, is_plain, sync_folder};
-use crate::{CreateError, StoreFault, Vault, WriteError};
+use crate::{CreateError, OpenError, StoreFault, Vault, WriteError};
 use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
 use std::fs;
@@ -243,6 +243,21 @@ impl Copied {
     /// Where the copy is until it has its name: for looking at it first.
     pub fn path(&self) -> &Path {
         &self.partial.path
+    }
+
+    /// The vault that the copy is about to replace, as its last request left it; none if its name is free.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn replaced(&self) -> Result<Option<Vault>, OpenError> {
+        if self.replaced.is_none() {
+            return Ok(None);
+        }
+        // Everybody else is kept away already, so that no further hold on its state is needed.
+        let state = RawFile::open_for_reading(&self.target)
+            .map_err(|source| OpenError::Io { path: self.target.clone(), source })?;
+        let connection = begin_reading(&self.target)?;
+        Ok(Some(Vault::of(connection, Access::Reading { state }, self.target.clone())))
     }
 
     /// Gives the copy its name, durably, and overwrites what it replaces. Returns where it is.

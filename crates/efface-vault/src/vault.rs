@@ -377,7 +377,7 @@ pub(crate) fn integrity(connection: &Connection) -> Result<Vec<String>, StoreFau
 }
 
 /// Opens the file with SQLite for reading one state of it, which holds no valid journal.
-fn begin_reading(path: &Path) -> Result<Connection, OpenError> {
+pub(crate) fn begin_reading(path: &Path) -> Result<Connection, OpenError> {
     let mut left = 100;
     loop {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;

@@ -75,7 +75,7 @@ pub use account::{account, account_one};
 pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use context::{Context, Progress, Watch};
-pub use copies::{Backup, backup, relocate, restore};
+pub use copies::{Backup, Restore, backup, relocate, restore, restore_undoing_deletions};
 pub use delete::{Delete, Which, delete, delete_dry_run, erase_dry_run};
 pub use efface_formats::{
     ColumnValues, Draft, FeatureMap, Fitted, Frame, MemoryColumn, MemoryRows, MemoryTable, Numbers,

@@ -31,8 +31,11 @@ fn a_backup_is_made_checked_and_put_back() {
     let line = format!("restore b.efface m.efface --force --head {later}");
     w.efface(&line).fails(1, &["was not restored", "head"]);
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 55);
-    let shown = w.efface(&format!("restore b.efface m.efface --force --head {head}")).done().stdout;
-    assert!(shown.contains("deletions served later are undone"), "{shown}");
+    let line = format!("restore b.efface m.efface --force --undo-deletions --head {head}");
+    let shown = w.efface(&line).done().stdout;
+    let said =
+        "1 deletion requests that were served after the backup are undone: 5 records are back";
+    assert!(shown.contains(said), "{shown}");
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 60);
     // The deletion is asked for again, and its certificate tells of the other copy.
     let again = w.efface("delete m.efface --subject u3").done();
@@ -44,6 +47,51 @@ fn a_backup_is_made_checked_and_put_back() {
     w.efface(&format!("certificate verify c.json --key {key} --vault m.efface")).done();
     w.efface(&format!("ledger verify m.efface --key {key}")).done();
     assert_eq!(w.efface("ledger verify b.efface").code, Some(2), "a backup stays as it is");
+}
+
+/// Nobody who was deleted comes back with a backup: the vault that it replaces tells whom.
+#[test]
+fn deletions_after_a_backup_are_served_again() {
+    let w = trained();
+    w.efface("backup m.efface b.efface").done();
+    w.efface("delete m.efface --subject u3 --request-id t-1").done();
+    w.efface("delete m.efface --record r1 --erase-only").done();
+    w.efface("refresh m.efface").done();
+    w.write("more.csv", table(Label::Two, 60, 5));
+    w.efface("add m.efface more.csv").done();
+    // Without the key, or the vault that knows whom it deleted, nothing is restored.
+    w.efface("restore b.efface new.efface").fails(1, &["there is no vault", "--undo-deletions"]);
+    w.efface("restore b.efface m.efface --force --key none.toml").fails(2, &["none.toml"]);
+    let shown = w.efface("restore b.efface m.efface --force").done().stdout;
+    for said in ["6 records that were deleted after the backup are deleted again", "1 additions"] {
+        assert!(shown.contains(said), "{shown}");
+    }
+    assert_eq!(w.efface("status m.efface --json").done().json()["records"], 54);
+    let key = w.public_key();
+    w.efface(&format!("ledger verify m.efface --all --key {key}")).done();
+    w.efface("doctor m.efface").done();
+    // Asked for again they are known, with the request that took them.
+    let again = w.efface("delete m.efface --subject u3").done().stdout;
+    assert!(again.contains("all names were deleted before, by request `delete-"), "{again}");
+    // What takes the place of another vault restores nothing of it.
+    w.efface("train more.csv --label y --id id --subject user -o other.efface").done();
+    w.efface("restore b.efface other.efface --force").fails(1, &["is another one"]);
+}
+
+/// Where no release is left the records go all the same, and the model is withdrawn.
+#[test]
+fn a_restore_erases_where_no_release_is_left() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    let line = "train data.csv --label y --id id --subject user --preprocess declared -o m.efface";
+    w.efface(&format!("{line} --state secret --releases 2")).done();
+    w.efface("delete m.efface --record r2").done();
+    w.efface("backup m.efface b.efface").done();
+    w.efface("delete m.efface --record r1 --erase-only").done();
+    let shown = w.efface("restore b.efface m.efface --force").done().stdout;
+    assert!(shown.contains("1 records that were deleted after the backup are erased"), "{shown}");
+    let status = w.efface("status m.efface --json").done().json();
+    assert_eq!((&status["records"], &status["withdrawn"]), (&58.into(), &true.into()));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, Kind, Result, Served, Settings, Which, backup,
-    delete, entries, relocate, report, restore, status, verify, verify_ledger,
+    CheckOutcome, Code, Context, Delete, Error, Kind, Restore, Result, Served, Settings, Which,
+    backup, delete, entries, relocate, report, restore, status, verify, verify_ledger,
 };
 use serde_json::Value;
 
@@ -188,12 +188,14 @@ fn a_copy_that_goes_on_serving_says_so() {
 }
 
 fn restored(
-    from: &Path,
-    to: &Path,
-    force: bool,
+    world: &World,
+    backup: &Path,
+    destination: &Path,
+    replace: bool,
     head: Option<&str>,
 ) -> std::result::Result<(), Error> {
-    restore(from, to, force, head, Duration::ZERO, &mut |_| ControlFlow::Continue(())).map(drop)
+    let how = Restore { backup, destination, replace, head };
+    world.run(|context| restore(&how, context)).map(drop)
 }
 
 #[test]
@@ -207,18 +209,18 @@ fn a_backup_is_checked_before_it_takes_a_place() {
     let later = forget(&world, &vault, 5, Duration::ZERO).unwrap();
 
     let target = world.path("restored.efface");
-    let refused = restored(&copy, &target, false, Some(&later.head)).unwrap_err();
+    let refused = restored(&world, &copy, &target, false, Some(&later.head)).unwrap_err();
     assert!(refused.message().contains("head"), "{refused}");
     assert!(!target.exists());
-    restored(&copy, &target, false, Some(&made.head.1)).unwrap();
+    restored(&world, &copy, &target, false, Some(&made.head.1)).unwrap();
     assert_eq!(status(&target).unwrap().records, 120);
     #[cfg(unix)]
     assert!(assumption(&forget(&world, &target, 6, Duration::ZERO).unwrap().certificate).is_some());
     // What is there stays, unless it is to go.
-    assert_eq!(restored(&copy, &target, false, None).unwrap_err().code(), Code::Exists);
+    assert_eq!(restored(&world, &copy, &target, false, None).unwrap_err().code(), Code::Exists);
     assert_eq!(status(&target).unwrap().records, 119);
-    restored(&copy, &target, true, None).unwrap();
-    assert_eq!(status(&target).unwrap().records, 120);
+    restored(&world, &copy, &target, true, None).unwrap();
+    assert_eq!(status(&target).unwrap().records, 119, "what was deleted stays so");
 
     // A changed entry of the ledger, found before anything is overwritten.
     let forged = world.path("forged.efface");
@@ -235,7 +237,7 @@ fn a_backup_is_checked_before_it_takes_a_place() {
     database.execute_batch(&trigger).unwrap();
     drop(database);
     let before = std::fs::read(&target).unwrap();
-    assert!(restored(&forged, &target, true, None).is_err());
+    assert!(restored(&world, &forged, &target, true, None).is_err());
     assert!(std::fs::read(&target).unwrap() == before);
     let names = std::fs::read_dir(target.parent().unwrap()).unwrap();
     let left = names.map(|e| e.unwrap().file_name()).find(|n| n.to_string_lossy().contains(".p"));
