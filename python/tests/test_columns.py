@@ -143,7 +143,7 @@ def test_a_search_passes_the_name_of_a_column_on() -> None:
 
 def test_an_id_that_is_learnt_from_is_warned_of_with_the_way_out() -> None:
     frame = pd.DataFrame({"CustomerId": COUNT + 1000, "a": COUNT % 7})
-    with pytest.warns(efface.SettingsWarning, match='train again with `ids="CustomerId"`, or'):
+    with pytest.warns(efface.SettingsWarning, match='train with `ids="CustomerId"`, or'):
         UnlearningClassifier().fit(frame, Y)
     model = UnlearningClassifier().fit(frame, Y, ids="CustomerId")
     assert "id-learnt" not in {notice.code for notice in model.receipt_.notices}

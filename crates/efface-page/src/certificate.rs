@@ -3,7 +3,7 @@
 use efface_privacy::certificate::{Assumption, Certificate, Constant, Erasure};
 
 use crate::model::{Item, Page, Section, Table, Tone};
-use crate::words::{evidence, origin, records, request, trained, whole_claim};
+use crate::words::{comparison, evidence, origin, records, request, trained, whole_claim};
 
 /// What a page says of a model whose noise came from a seed.
 pub const SEEDED: (&str, &str) = (
@@ -19,7 +19,7 @@ pub fn page(c: &Certificate, invalid: Option<&str>) -> Page {
         |grid| format!("{}, {}, grid {grid}", c.noise.sampler, c.noise.generator),
     );
     let subject =
-        if c.request.subject.is_some() { ", all records of the subjects named" } else { "" };
+        if c.request.subjects.is_some() { ", all records of the people named" } else { "" };
     let what = format!("{}{subject}", request(c.request.kind, c.request.records));
     let digest: String = c.model.digest_after.chars().take(16).collect();
     let mut seeded = Section::new("");
@@ -42,11 +42,14 @@ pub fn page(c: &Certificate, invalid: Option<&str>) -> Page {
                 .into_iter()
                 .fold(Section::new(""), |section, line| section.text(line)),
         )
-        .with(Section::new("What is promised").list(c.claims.iter().map(whole_claim)))
+        .with(
+            Section::new("What is promised")
+                .list(c.claims.iter().map(whole_claim).chain(comparison(&c.claims))),
+        )
         .with(Section::new("What is covered").folded().list(&c.scope.covers))
         .with(Section::new("What is NOT covered").folded().list(&c.scope.does_not_cover))
         .with(Section::new("Assumptions").folded().list(assumptions(&c.assumptions)))
-        .with(Section::new("Public constants").folded().table(constants("", &c.constants)))
+        .with(Section::new("Constants").folded().table(constants("", &c.constants)))
         .with(
             Section::new("")
                 .line(format!("Noise: {noise}"))
@@ -103,9 +106,15 @@ pub fn assumptions(assumptions: &[Assumption]) -> impl Iterator<Item = Item> {
         .map(|a| Item::new(&a.name, format!("{} ({})", a.value, evidence(a.evidence))))
 }
 
-/// Public constants and where each comes from.
+/// Constants and where each comes from.
 #[must_use]
 pub fn constants(caption: &str, constants: &[Constant]) -> Table {
+    // How many parameters fitted preprocessing finds follows from the records; what is listed bounds it.
+    let fitted = constants.iter().any(|c| c.name == "preprocess" && c.value == "fitted");
+    let value = |c: &Constant| match c.name.as_str() {
+        "parameters" if fitted => format!("at most {}", c.value),
+        _ => c.value.clone(),
+    };
     Table::new(caption, &["Name", "Origin", "Value"])
-        .rows(constants.iter().map(|c| [c.name.as_str(), origin(c.origin), c.value.as_str()]))
+        .rows(constants.iter().map(|c| [c.name.clone(), origin(c).to_owned(), value(c)]))
 }

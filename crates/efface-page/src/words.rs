@@ -98,14 +98,29 @@ pub fn evidence(evidence: Evidence) -> &'static str {
     }
 }
 
-/// Where a public constant comes from.
+/// Where a constant comes from.
 #[must_use]
-pub fn origin(origin: Origin) -> &'static str {
-    match origin {
+pub fn origin(constant: &Constant) -> &'static str {
+    match constant.origin {
         Origin::User => "given by the user",
         Origin::Default => "fixed by rule",
-        Origin::Data => "from the data",
+        Origin::Data if constant.follows_row_count() => "from the number of records",
+        Origin::Data => "read from the records",
     }
+}
+
+/// How to compare the claims of one certificate, if they are of several notions.
+#[must_use]
+pub fn comparison(claims: &[Claim]) -> Option<Item> {
+    let several = claims.iter().any(|claim| claim.notion != claims[0].notion);
+    several.then(|| {
+        Item::new(
+            "how to compare them",
+            "each promise names what the attacker sees: the published model, all that is kept, or all \
+             that is published. Their numbers have different units; compare the probabilities of \
+             success: the lower one is the stronger promise",
+        )
+    })
 }
 
 /// A bound on the records of a subject that says nothing: as many as a network learns from.

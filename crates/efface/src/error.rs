@@ -184,7 +184,9 @@ impl From<efface_vault::OpenError> for Error {
         };
         let older = matches!(error, E::Older { .. });
         let error = Self::storage(code, error.to_string());
-        if older { error.hint("train the model again") } else { error }
+        let hint = "train a new model from the table with `§efface train`, or serve this one with the version \
+                    that made it";
+        if older { error.hint(hint) } else { error }
     }
 }
 

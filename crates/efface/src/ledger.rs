@@ -296,7 +296,7 @@ const CHANGED: &str = "it was changed after it was signed";
 fn unread(index: u64, error: &ParseError) -> Error {
     match error {
         ParseError::Earlier(_) => Error::storage(Code::Older, error.to_string())
-            .hint("train the model again with this version"),
+            .hint("train a new model from the table with `§efface train`"),
         _ => damaged(index, error),
     }
 }

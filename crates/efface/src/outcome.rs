@@ -186,6 +186,8 @@ pub struct Status {
     pub mechanism: String,
     /// Name of the loss, such as `logistic`.
     pub loss: String,
+    /// Names of the classes, the positive one last; none of a regression.
+    pub classes: Vec<String>,
     /// `perfect` or `secret`.
     pub state: String,
     /// True when a seed was given.

@@ -390,11 +390,11 @@ fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
     }
 }
 
-/// What a schema took from the data, in words.
+/// The values that a schema took from the data, such as `age.range`.
 pub(crate) fn from_data(schema: &Schema) -> Vec<String> {
     let origins = schema.origins().into_iter();
     let taken = origins.filter(|(_, origin)| *origin == efface_formats::Origin::Data);
-    taken.map(|(name, _)| format!("{name} in the schema was taken from the data")).collect()
+    taken.map(|(name, _)| name).collect()
 }
 
 /// What the data decide.

@@ -20,7 +20,8 @@ use crate::output::Output;
 #[command(after_long_help = "\
 Examples:
   efface schema adult.csv --label income -o schema.toml
-  efface schema houses.csv --label price --regression")]
+  efface schema houses.csv --label price --regression
+  efface schema visits.csv --label left --subject member --values-are-public -o schema.toml")]
 pub(crate) struct Schema {
     #[command(flatten)]
     table: TableArguments,
@@ -31,6 +32,13 @@ pub(crate) struct Schema {
     /// The label is a number and not a class
     #[arg(long, conflicts_with = "classes")]
     regression: bool,
+
+    /// Declare every range, category and word of the draft to be public knowledge
+    ///
+    /// Say so only if nobody could learn from them who is in the table. Certificates list these
+    /// values as given by you, and differential privacy does not protect them.
+    #[arg(long)]
+    values_are_public: bool,
 
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -45,7 +53,10 @@ impl Schema {
         let destination = self.force.result(self.output, &[&self.table.data])?;
         let mut source = self.table.source();
         self.columns.add_to(&mut source)?;
-        let draft = efface::schema(&source, self.regression)?;
+        let mut draft = efface::schema(&source, self.regression)?;
+        if self.values_are_public {
+            draft.declare_public();
+        }
         let text = draft.to_toml();
         let undecided: Vec<&str> = draft.undecided().collect();
         let instead = json!({ "schema": text, "undecided": undecided });
@@ -53,7 +64,11 @@ impl Schema {
         let more = json!({ "undecided": undecided });
         output.result("draft", text.as_bytes(), destination, Some(instead), more)?;
         if drafted {
-            output.text("review it, and replace values taken from the data by public knowledge")?;
+            output.text(if self.values_are_public {
+                "every value in it is declared to be public knowledge: review it"
+            } else {
+                "review it, and replace values taken from the data by public knowledge"
+            })?;
         }
         if drafted && !undecided.is_empty() {
             let names: Vec<String> = undecided.iter().map(|name| format!("`{name}`")).collect();

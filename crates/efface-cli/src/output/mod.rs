@@ -213,7 +213,7 @@ fn visible(text: &str) -> String {
 
 /// A section of what is promised, with a point for each notion.
 fn promises(claims: &[Claim]) -> Section {
-    Section::new("").terms(claims.iter().map(words::claim))
+    Section::new("").terms(claims.iter().map(words::claim).chain(words::comparison(claims)))
 }
 
 /// How records are named, in words.

@@ -57,7 +57,7 @@ fn page(vault: &Path, served: &Served, written: Option<&Path>) -> Page {
         let said = "nothing is claimed about any model, published before or after";
         Section::new("").terms([("erased", said)])
     } else {
-        promises(&served.claims).terms(missing_dp(&served.claims))
+        promises(&served.claims).terms(without_dp(&served.claims))
     };
     let see = (!erased).then(|| format!("see `efface certificate show {vault}`"));
     let limits = not_covered(&served.certificate);
@@ -105,11 +105,12 @@ fn headline(vault: &str, served: &Served) -> String {
     }
 }
 
-/// The privacy of those who stay is always spoken of, also when nothing is promised.
-fn missing_dp(claims: &[Claim]) -> Option<Item> {
-    let name = Notion::DifferentialPrivacy;
-    let has = claims.iter().any(|claim| claim.notion == name);
-    (!has).then(|| Item::new(name.name(), "no guarantee for the records that remain"))
+/// Says that nothing is promised about the records that remain, if so.
+fn without_dp(claims: &[Claim]) -> Option<Item> {
+    let has = claims.iter().any(|claim| claim.notion == Notion::DifferentialPrivacy);
+    let text = "the remaining records: the model may reveal them; `--notion differential-privacy` trains \
+                one that limits this";
+    (!has).then(|| Item::new("not promised", text))
 }
 
 /// The first limit that the certificate states, and how many there are besides.
@@ -199,6 +200,6 @@ mod tests {
 
     #[test]
     fn absent_differential_privacy_is_said() {
-        assert!(missing_dp(&[]).is_some());
+        assert!(without_dp(&[]).is_some());
     }
 }

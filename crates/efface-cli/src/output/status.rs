@@ -78,11 +78,14 @@ fn page(path: &Path, status: &Status) -> Page {
     let most = status.capacity.map_or_else(String::new, |most| format!(" of at most {most}"));
     let subjects = counted(status.subjects, "subject");
     let parameters = counted(status.parameters, "parameter");
+    let bounded = if status.withdrawn { "at most " } else { "" };
     let mut about = Section::new("").facts([
-        ("model", format!("{loss} loss by {mechanism}, {state} state, {parameters}")),
+        ("model", format!("{loss} loss by {mechanism}, {state} state, {bounded}{parameters}")),
         ("records", format!("{}{most}, {subjects}", status.records)),
         ("named", naming(status.named_by).to_owned()),
     ]);
+    let classes = (!status.classes.is_empty()).then(|| ("classes", listed(&status.classes)));
+    about = about.facts(classes);
     about = about.facts(status.features.clone().map(|map| ("features", map)));
     if status.withdrawn {
         let text = "Records were erased without a release; there is no model.";

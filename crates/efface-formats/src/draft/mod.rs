@@ -37,6 +37,12 @@ impl Draft {
         self.schema.with_notes(&self.notes)
     }
 
+    /// Declares every value of the draft to be public knowledge: the word of whoever asks for it, which
+    /// certificates then list as the user's.
+    pub fn declare_public(&mut self) {
+        self.schema.declare_public();
+    }
+
     /// The columns about which something must be decided.
     pub fn undecided(&self) -> impl Iterator<Item = &str> {
         self.notes.keys().map(String::as_str)

@@ -177,6 +177,17 @@ impl Schema {
         }
     }
 
+    /// Marks every value as given by the user.
+    pub(crate) fn declare_public(&mut self) {
+        self.csv.origin = Origin::User;
+        match &mut self.body {
+            Body::Columns { columns, .. } => {
+                columns.iter_mut().for_each(|column| column.origin = Origin::User);
+            }
+            Body::Matrix(matrix) => matrix.origin = Origin::User,
+        }
+    }
+
     /// Numbers in an encoded row.
     pub fn width(&self) -> u32 {
         match &self.body {

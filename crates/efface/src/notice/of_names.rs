@@ -146,7 +146,7 @@ fn people_learnt(
     let message = match subjects {
         false => format!(
             "the column `{name}` seems to name people, each in several records, and is learnt from: \
-             train again with `§subject {name}`, so that all records of a person can be deleted at once, \
+             train with `§subject {name}`, so that all records of a person can be deleted at once, \
              or leave it out with `§ignore {name}`"
         ),
         true => format!(
@@ -198,7 +198,7 @@ fn ids_learnt(rows: &RawRows, found: &Fitted, spellings: &[Spelling]) -> Option<
     let message = match &names[..] {
         [_] => format!(
             "the column `{first}` has another value in {every} and is learnt from: if it names \
-             records, train again with `§id {first}`, or leave it out with `§ignore {first}`"
+             records, train with `§id {first}`, or leave it out with `§ignore {first}`"
         ),
         all => {
             let mut listed: Vec<String> =
@@ -212,7 +212,7 @@ fn ids_learnt(rows: &RawRows, found: &Fitted, spellings: &[Spelling]) -> Option<
             let ignored: Vec<&str> = all.iter().take(LISTED).map(|(name, _)| *name).collect();
             format!(
                 "the columns {} and {last} have another value in {every} and are learnt from: if \
-                 one of them names records, train again with it as `§id {first}`; leave out the \
+                 one of them names records, train with it as `§id {first}`; leave out the \
                  others, or all with `§ignore {}`",
                 listed.join(", "),
                 ignored.join(",")

@@ -176,7 +176,7 @@ const FEW: usize = 6;
 /// A row index, as spreadsheets and data frames write it.
 pub(crate) fn index_left_out(is_left_out: bool) -> Option<Notice> {
     let message = "the first column has no name in the header, as that of a row index, and is left out; \
-                   if it names records, train again with `§id column 1`";
+                   if it names records, train with `§id column 1`";
     is_left_out.then(|| Notice::new(NoticeCode::IndexLeftOut, message))
 }
 

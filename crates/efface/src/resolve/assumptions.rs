@@ -1,7 +1,7 @@
 //! What claims rest on beyond mathematics, as certificates state it.
 
 use efface_privacy::certificate::{
-    Assumption, Constant, DECLARED, DECLARED_EXTRACTOR, Evidence, Origin,
+    Assumption, Constant, DECLARED, DECLARED_EXTRACTOR, Evidence, Origin, RANDOMNESS,
 };
 use efface_privacy::event::{Adjacency, Unit, What};
 
@@ -40,15 +40,7 @@ pub(super) fn assumptions(
         || choices.trunk.as_ref().is_some_and(|taken| taken.not_for_release);
     // Where removal is exact for a given network, the noise of its training is what hides.
     if !exact || choices.trunk.is_some() {
-        list.push(assumption(
-            "randomness",
-            if seeded {
-                "the noise comes from a user-given seed: for tests only"
-            } else {
-                "the noise comes from the operating system's generator and is never seen or reused"
-            },
-            if seeded { Evidence::Declared } else { Evidence::Enforced },
-        ));
+        list.push(RANDOMNESS[usize::from(seeded)].into());
     }
     if choices.trunk.is_some() {
         list.extend(of(MechanismName::DpSgd).assumptions());
@@ -166,7 +158,8 @@ pub(super) fn assumptions(
     }
     list.extend(about_given(choices));
     for value in &facts.schema_from_data {
-        list.push(assumption("schema", value.clone(), Evidence::Assumed));
+        let value = format!("{value} in the schema was taken from the data");
+        list.push(assumption("schema", value, Evidence::Assumed));
     }
     if exact {
         return list;
@@ -186,7 +179,7 @@ pub(super) fn assumptions(
         }
         (true, false) => {
             let value = format!(
-                "claims about groups hold for subjects of at most {group}; some own more than that"
+                "a claim that names groups of at most {group} does not cover a subject that owns more"
             );
             let declared = choices.settings.max_group.is_some();
             let evidence = if declared { Evidence::Declared } else { Evidence::Assumed };

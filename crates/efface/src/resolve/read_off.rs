@@ -23,7 +23,10 @@ pub(crate) fn declaring(name: &str) -> &'static str {
         "max-weight" => "`§max-weight`",
         "n" => "`§public-n` for the sum of the weights",
         "width" => "`§width`",
-        "schema" => "`§schema FILE`, or `§width` for a LIBSVM file",
+        "schema" => {
+            "`§schema FILE` with values that are public knowledge (`§efface schema \
+             --values-are-public` drafts one), or `§width` for a LIBSVM file"
+        }
         _ => "an option of that name",
     }
 }
@@ -47,7 +50,7 @@ pub(super) fn check<'a>(
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}{name}`", mark(name))).collect();
     let options: Vec<&str> = names.iter().map(|name| declaring(name)).collect();
     let schema = if names.contains(&"schema") && !facts.schema_from_data.is_empty() {
-        format!(" ({})", facts.schema_from_data.join("; "))
+        format!(" (in the schema {})", facts.schema_from_data.join(", "))
     } else {
         String::new()
     };

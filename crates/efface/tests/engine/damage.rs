@@ -300,7 +300,7 @@ fn a_vault_of_an_earlier_version_is_refused_in_words() {
         {
             assert_eq!(error.code(), Code::Older, "{schema}: {error}");
             assert!(error.message().contains(&format!("`schema` is `{schema}`")), "{error}");
-            assert!(error.what_to_do().unwrap().contains("train the model again"), "{error}");
+            assert!(error.what_to_do().unwrap().contains("efface train"), "{error}");
         }
         let key = world.keyring.public_key();
         for verdict in [doctor(&vault, keys), verify_ledger(&vault, Some(&key), None, keys)] {
