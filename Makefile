@@ -23,7 +23,7 @@ DENY_FLAGS ?=
 BENCH_OUT ?= dist/bench
 QUICK ?=
 
-.PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python docs extension wheel wheel-venv test-wheel
+.PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
 .PHONY: bench count fuzz miri mutants power soak
 
 help: ## list the targets
@@ -78,6 +78,10 @@ test-python: extension $(VENV)/ready ## the tests of the Python package and of t
 	$(PYTHON) -m unittest discover -s verifier -p 'test_*.py'
 	cd python && PYTHONPATH=src ../$(VENV)/bin/python -m pytest
 
+# Not part of `make test`: torch takes some GB.
+test-torch: extension dist/torch/ready ## the tests of the Python package that need torch, in an environment of its own
+	cd python && PYTHONPATH=src ../dist/torch/bin/python -m pytest tests/test_torch*.py tests/test_extract.py
+
 docs: extension $(VENV)/ready ## the documentation site, in dist/site; EFFACE_DATA names the data of its notebooks
 	@test -d "$${EFFACE_DATA:-}" || echo "docs: the notebooks are SKIPPED: EFFACE_DATA must name the folder of public data sets" >&2
 	PYTHONPATH=$(CURDIR)/python/src $(VENV)/bin/python -m sphinx --quiet --fail-on-warning --keep-going \
@@ -131,4 +135,9 @@ miri: ## the kernels' unsafe code under miri, in its AVX2 form (needs a nightly 
 $(VENV)/ready: requirements-dev.txt
 	test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
+	touch $@
+
+dist/torch/ready: requirements-dev.txt requirements-torch.txt
+	test -x dist/torch/bin/python || $(PYTHON) -m venv dist/torch
+	dist/torch/bin/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt -r requirements-torch.txt
 	touch $@

@@ -1899,8 +1899,8 @@ DECLARED = {
     ),
     "given-gradients": (
         "in each of these steps a record's gradient depended on the weights, that record and "
-        "randomness of its own alone, and was clipped, so that no record moved the sum by more "
-        "than the clip"
+        "randomness of its own alone, nothing was kept of one record for the next, and each "
+        "gradient was clipped, so that no record moved the sum by more than the clip"
     ),
     "given-batches": (
         "each record was in the batch of a step with the stated probability, by itself, drawn "
@@ -1914,8 +1914,8 @@ DECLARED = {
     ),
 }
 DECLARED_EXTRACTOR = (  # where the model is named, too
-    "rows are outputs of the model that is listed, which was trained as declared and stays as it "
-    "is; each is computed from its own raw record alone"
+    "rows are outputs of the model that is listed, which was trained as declared, stays as it is "
+    "and keeps nothing of records; each is computed from its own raw record alone"
 )
 GROUNDS = {"dp-sgd": NETWORK, "shards": SHARDS}
 CONVEX = ("lipschitz", "smoothness", "lambda", "max-weight", "class-weight")

@@ -133,17 +133,21 @@ def test_dropout_is_drawn_for_each_record_and_torchs_generator_stays() -> None:
 def test_the_start_is_put_back_after_an_interruption() -> None:
     x, y = records(60)
     module = network()
-    before, calls = weights(module), [0]
+    before = weights(module)
 
-    def loss(outputs: Any, targets: Any) -> Any:
-        calls[0] += 1
-        if calls[0] > 30:
-            raise KeyboardInterrupt
-        return nn.functional.cross_entropy(outputs, targets)
+    class Interrupted(list[Any]):
+        calls = 0
 
-    made = DPTrainer(module, loss, clip=1.0, rate=0.5, steps=100, noise=1.0, max_batch=64)
+        def __getitem__(self, at: Any) -> Any:
+            self.calls += 1
+            if self.calls > 300:
+                raise KeyboardInterrupt
+            return super().__getitem__(at)
+
+    pairs = Interrupted(zip(x, y, strict=True))
+    made = trainer(module, rate=0.5, steps=100, max_batch=64)
     with pytest.raises(KeyboardInterrupt):
-        made.fit(x, y)
+        made.fit(pairs)
     assert not changed(module, before)
     assert made.training is None
     diverging = trainer(module, learning_rate=1e38, noise=100.0, steps=40)

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from ._around import tables_given
 from ._errors import InputError, Refused
-from ._trained import covers, joint, known_of
+from ._state import State, bytes_of
+from ._trained import check_left, covers, joint, known_of, tensors_of
 from ._training import Training
 
 # How far outputs of a record may be from those it has alone, relative to the largest of their
-# column: what rounding in single precision makes of many layers, and no more.
+# column or to their own length: what rounding in single precision makes of many layers, no more.
 _CLOSE = 1e-4
 
-# Records of the first batch that are given to the model again, each by itself; of a later one, one.
+# Records of the first batch that are given to the model alone; of a later one it is one.
 _TRIED = 16
 
 
@@ -40,7 +41,7 @@ class Features(np.ndarray):
         The model, as certificates name it. None of what is no longer its output.
     dependence : float or None
         How far an output was from the one that the record has alone, relative to the largest of
-        its column: measured on some records of each batch.
+        its column or to the record's own length: measured on some records of each batch.
     training : Training or None
         How the model was trained privately on data that may hold the records; None where it is
         public.
@@ -170,6 +171,13 @@ def extract(
     from is not covered. With `training` it may have learnt from them, privately, and certificates
     bound it and what is learnt on its features together, for all records deleted since.
 
+    Certificates state as declared that the model is fixed: a row follows from its own record alone,
+    and the model keeps nothing of the records that it sees. That is your word. Some records of each
+    batch are given to the model alone, before their batch; those of the first are given to it again
+    at the end; and what the model keeps is compared. All this helps against slips and proves
+    nothing: a model may keep things in compiled code, in files, in other processes or in globals of
+    libraries, or begin with it after many records.
+
     Parameters
     ----------
     model : torch module, or callable
@@ -192,8 +200,9 @@ def extract(
     training : Training, optional
         The steps of DP-SGD that made the model, where it may have seen these records. All of its
         weights that are not public come from these steps. A module that `efface.torch` trained in
-        this process is refused without it, or with less; a copy, or a callable around it, is not
-        known.
+        this process is refused without it, or with less, and where its weights changed since. Not
+        known are a copy, a callable around it, and weights that are other tensors than those that
+        were trained (parametrizations put on or removed, conversions that make new parameters).
 
     Returns
     -------
@@ -203,8 +212,8 @@ def extract(
     Raises
     ------
     Refused
-        Where the model is in training mode, or what it gives for a record depends on the others of
-        its batch or on chance, or it was trained here by more than `training` says.
+        Where the model is in training mode, or what it gives for a record depends on other records
+        or on chance, or it changes, or it was trained here by more than `training` says.
     InputError
         Where it does not give a row of finite numbers for each record.
     """
@@ -234,10 +243,16 @@ def extract(
         return batch
 
     found: list[NDArray[np.float32]] = []
-    dependence, first, rng = 0.0, True, np.random.default_rng(0)
+    state = State([stage.given for stage in stages])
+    dependence, asked, first = 0.0, list[tuple[Any, NDArray[np.float32]]](), True
+    rng = np.random.default_rng(0)
     for batch in _batches(data, batch_size):
+        picked = rng.permutation(len(batch))[: _TRIED if first else 1]
+        singles, alone = _alone(apply, batch, picked)
         rows = _output(apply, batch)
-        dependence = max(dependence, _dependence(apply, batch, rows, rng, _TRIED if first else 1))
+        dependence = max(dependence, _dependence(alone, rows[picked], rows))
+        if len(asked) < _TRIED:
+            asked += zip(singles, alone, strict=True)
         first = first and len(rows) == 1
         if found and rows.shape[1] != found[0].shape[1]:
             raise InputError(
@@ -246,9 +261,15 @@ def extract(
                 code="data",
             )
         found.append(rows)
-    if not found:
-        raise InputError("there are no records to make features of", code="data")
     said = ", after ".join(stage.said() for stage in reversed(stages))
+    state.check()
+    for single, row in reversed(asked):
+        if not np.array_equal(_output(apply, single)[0], row):
+            raise Refused(
+                "what the model gives for a record changed after other records",
+                code="settings",
+                hint="take one that is fixed and keeps nothing between records",
+            )
     made = _features(np.concatenate(found), said, dependence, training)
     if training is not None:
         _remember(made)
@@ -258,6 +279,7 @@ def extract(
 def _check_known(stages: list[_Stage], training: Training | None) -> None:
     """Refuse modules that were trained in this process by more than what is said."""
     modules = [stage.module for stage in stages if stage.module is not None]
+    check_left(tensor for module in modules for tensor in tensors_of(module))
     known = known_of(parameter for module in modules for parameter in module.parameters())
     if known and (training is None or not covers(training, known)):
         told = "`training` is missing" if training is None else f"`training` says `{training}`"
@@ -279,12 +301,16 @@ def limits_of(x: Any) -> list[str]:
         return []
     lines, training = [], x.training
     if x.dependence:
-        left = f"measured, up to {x.dependence:.1g} of the largest number of a column"
+        left = f"measured, up to {x.dependence:.1g} of its length or the largest of a column"
         model = "the public model" if training is None else "the model that made the features"
         lines.append(f"what rounding leaves of the rest of its batch in a row of {model}: {left}")
-    if training is not None and training.dependence:
+    if training is not None and training.dependence is not None:
         left = f"declared, up to {training.dependence:.1g} of its length or of the clip"
         lines.append(f"what the rest of a batch does to a gradient in that training: {left}")
+        lines.append(
+            "batches that were larger than the noise of that training was made for, in a step with "
+            "a probability below 1e-26: delta does not count them"
+        )
     return lines
 
 
@@ -401,7 +427,7 @@ class _Stage:
             if before
             else ("name", "public model this is", "encoder 2.1")
         )
-        self.module = _module(given)
+        self.given, self.module = given, _module(given)
         if self.module is not None and any(part.training for part in self.module.modules()):
             raise Refused(
                 f"{about} is in training mode: what it gives for a record would depend on others, "
@@ -460,14 +486,12 @@ def _digest(module: Any) -> str:
 
     Buffers that are not saved with the module are weights here, too.
     """
-    torch = sys.modules["torch"]
     found = hashlib.sha256(repr(module).encode())
     tensors = dict(module.named_parameters()) | dict(module.named_buffers())
     for name, tensor in sorted(tensors.items()):
         about = f"{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0"
         found.update(about.encode())
-        flat = tensor.detach().cpu().contiguous().reshape(-1)
-        found.update(flat.view(torch.uint8).numpy().tobytes())
+        found.update(bytes_of(tensor))
     return found.hexdigest()
 
 
@@ -512,33 +536,41 @@ def _output(apply: Callable[[Any], Any], batch: Any) -> NDArray[np.float32]:
     return rows
 
 
-def _dependence(
-    apply: Callable[[Any], Any],
-    batch: Any,
-    rows: NDArray[np.float32],
-    rng: np.random.Generator,
-    tried: int,
-) -> float:
-    """How far some records' features are from those that each has by itself."""
-    picked = rng.permutation(len(rows))[:tried]
+def _alone(
+    apply: Callable[[Any], Any], batch: Any, picked: NDArray[np.int64]
+) -> tuple[list[Any], NDArray[np.float32]]:
+    """Some records of a batch, and their features where each is given to the model by itself."""
     try:
-        alone = np.concatenate([_output(apply, batch[at : at + 1]) for at in picked])
+        singles = [batch[at : at + 1] for at in picked]
+        made = [_output(apply, single) for single in singles]
+    except InputError:
+        raise
     except (RuntimeError, TypeError, ValueError) as error:
         raise Refused(
             f"the model takes no record by itself: {error}",
             code="settings",
             hint="take one that looks at one record at a time",
         ) from None
-    if alone.shape != rows[picked].shape:
+    if len({rows.shape for rows in made}) > 1:
+        raise InputError("the model gives rows of several lengths for one record", code="data")
+    return singles, np.concatenate(made)
+
+
+def _dependence(
+    alone: NDArray[np.float32], beside: NDArray[np.float32], rows: NDArray[np.float32]
+) -> float:
+    """How far some records' features are from those beside others, in a batch of these rows."""
+    if alone.shape != beside.shape:
         raise InputError("the model gives rows of another length for one record", code="data")
-    scale = np.maximum(np.abs(rows).max(axis=0, initial=0.0), np.finfo(np.float32).tiny)
-    found: float = float((np.abs(alone - rows[picked]) / scale).max(initial=0.0))
+    least = np.finfo(np.float32).tiny
+    largest = np.abs(rows).max(axis=0, initial=0.0)
+    scale = np.minimum(largest, np.linalg.norm(beside.astype(float), axis=1, keepdims=True))
+    found: float = float((np.abs(alone - beside) / np.maximum(scale, least)).max(initial=0.0))
     if found > _CLOSE:
         raise Refused(
             "what the model gives for a record depends on the other records of its batch, or on "
-            f"chance: {found:.2g} of the largest output",
+            f"chance: {found:.2g} of its own length or of the largest output",
             code="settings",
-            hint="put it into evaluation mode, or take layers that look at one record at a time; "
-            "`batch_size=1` gives each record by itself",
+            hint="put it into evaluation mode, or take layers that look at one record at a time",
         )
     return found

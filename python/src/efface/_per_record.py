@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from torch.func import functional_call, grad, vmap
 
 from ._errors import InputError, Refused
+from ._state import State, changes
 
 
 class Records:
@@ -26,9 +29,11 @@ class Records:
                 hint="give arrays, tensors or a data set, not a loader: batches are drawn by the "
                 "engine, and those of a loader may be shuffled",
             )
-        self.data = torch.as_tensor(data) if isinstance(data, np.ndarray) else data
+        if isinstance(data, Mapping) or hasattr(data, "columns"):
+            raise _form(f"a {type(data).__name__}")
+        self.data = _tensor(data) if isinstance(data, np.ndarray) else data
         plain = targets is None or isinstance(targets, torch.Tensor)
-        self.targets = targets if plain else torch.as_tensor(np.asarray(targets))
+        self.targets = targets if plain else _tensor(np.asarray(targets))
         if self.targets is not None and len(self.targets) != len(data):
             raise InputError(
                 f"there are {len(data)} records and {len(self.targets)} targets", code="data"
@@ -47,6 +52,10 @@ class Records:
         items = [self.data[int(place)] for place in positions]
         if self.targets is not None:
             return _stacked(items), self.targets[places]
+        for item in items:
+            if not isinstance(item, tuple | list) or len(item) != 2:
+                count = f" of {len(item)}" if isinstance(item, tuple | list) else ""
+                raise _form(f"a {type(item).__name__}{count}")
         return _stacked([item[0] for item in items]), _stacked([item[1] for item in items])
 
     def synthetic(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -65,7 +74,26 @@ def _drawn_like(one: torch.Tensor, count: int, draw: Callable[..., torch.Tensor]
 
 
 def _stacked(items: list[Any]) -> torch.Tensor:
-    return torch.stack([torch.as_tensor(item) for item in items])
+    found = [_tensor(item) for item in items]
+    if len({(item.shape, item.dtype) for item in found}) > 1:
+        raise _form("tensors of several shapes or types")
+    return torch.stack(found)
+
+
+def _tensor(value: Any) -> torch.Tensor:
+    try:
+        return torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        raise _form(f"a {type(value).__name__} that is no tensor") from None
+
+
+def _form(got: str) -> InputError:
+    return InputError(
+        f"records must be tensors of one shape and type, or items `(x, y)` of them, got {got}",
+        code="data",
+        hint="give `fit(x, y)` a row for each record, or a data set whose items are `(x, y)`; of a "
+        "data frame give `to_numpy()`, and put several inputs of a record into one tensor",
+    )
 
 
 class Gradients:
@@ -76,20 +104,26 @@ class Gradients:
     ) -> None:
         named = dict(module.named_parameters())
         self.parameters = {name: p for name, p in named.items() if p.requires_grad}
-        self.frozen = {name: p.detach() for name, p in named.items() if not p.requires_grad}
-        self.buffers, self.module, self.max_batch = dict(module.named_buffers()), module, max_batch
-        self._kept = {name: buffer.clone() for name, buffer in self.buffers.items()}
+        self.module, self.loss, self.max_batch = module, loss, max_batch
         self.width = sum(p.numel() for p in self.parameters.values())
         if self.width == 0:
             raise InputError("the module has no parameter that requires gradients", code="settings")
-        self.device = next(iter(self.parameters.values())).device
+        first = next(iter(self.parameters.values()))
+        self.device, self.dtype = first.device, first.dtype
+        frozen = {name: p.detach() for name, p in named.items() if not p.requires_grad}
+        frozen |= dict(module.named_buffers())
 
         def of_one(weights: Any, x: Any, y: Any) -> Any:
-            state = {**weights, **self.frozen, **self.buffers}
-            outputs = functional_call(module, state, (x.unsqueeze(0),))
+            outputs = functional_call(module, {**weights, **frozen}, (x.unsqueeze(0),))
             return loss(outputs, y.unsqueeze(0)).squeeze()
 
         self._of = vmap(grad(of_one), in_dims=(None, 0, 0), randomness="different")
+
+    def state(self, *, trained: bool = True, keep: bool = False) -> State:
+        """All that module, loss and torch's hooks for all modules keep."""
+        hooks = {k: v for k, v in vars(torch.nn.modules.module).items() if k.startswith("_global")}
+        objects = (self.module, self.loss, SimpleNamespace(**hooks))
+        return State(objects, self.parameters.values() if trained else (), keep=keep)
 
     def of(self, x: torch.Tensor, y: torch.Tensor) -> NDArray[np.float32]:
         """Gradients (records, weights) of at most `max_batch` records.
@@ -97,13 +131,44 @@ class Gradients:
         The rest of a batch is filled up with zeros, so that the same kernels run for any number.
         """
         x, y = (self._filled(part) for part in (x, y))
+        try:
+            found = self._alone(x, y) if self.max_batch == 1 else self._together(x, y)
+        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+            layers = [
+                f"`{name}` ({type(part).__name__})"
+                for name, part in self.module.named_modules()
+                if isinstance(part, torch.nn.RNN | torch.nn.GRU) and self.max_batch > 1
+            ]
+            raise InputError(
+                f"gradients of single records cannot be computed: {error}",
+                code="settings",
+                hint=f"`torch.func` has no rule for {', '.join(layers)}: take `max_batch=1`"
+                if layers
+                else "the module must take a batch of one record, the loss give one number, "
+                "targets be among its outputs, and both be made of operations that `torch.func` "
+                "knows, also of zeros",
+            ) from None
+        rows = torch.cat([part.reshape(len(x), -1) for part in found], 1)
+        return np.ascontiguousarray(rows.detach().to("cpu", torch.float32).numpy())
+
+    def _together(self, x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
         weights = {name: p.detach() for name, p in self.parameters.items()}
-        found = self._of(weights, x, y)
-        rows = [found[name].reshape(len(x), -1) for name in self.parameters]
-        return np.ascontiguousarray(torch.cat(rows, 1).detach().to("cpu", torch.float32).numpy())
+        try:
+            found = self._of(weights, x, y)
+        finally:
+            for part in self.module.modules():
+                if isinstance(part, torch.nn.RNNBase):  # it holds what the weights were replaced by
+                    part._flat_weights = [getattr(part, name) for name in part._flat_weights_names]
+        return [found[name] for name in self.parameters]
+
+    def _alone(self, x: torch.Tensor, y: torch.Tensor) -> list[torch.Tensor]:
+        with torch.enable_grad():
+            value = self.loss(self.module(x), y).squeeze()
+            those = list(self.parameters.values())
+            return list(torch.autograd.grad(value, those, materialize_grads=True))
 
     def _filled(self, part: torch.Tensor) -> torch.Tensor:
-        part = part.float() if part.dtype == torch.float64 else part
+        part = part.to(self.dtype) if part.is_floating_point() else part
         more = part.new_zeros((self.max_batch - len(part), *part.shape[1:]))
         return torch.cat([part, more]).to(self.device)
 
@@ -126,7 +191,6 @@ class Gradients:
                 "a gradient of the start is not finite on synthetic records (normal numbers, or "
                 "zeros and ones), so that it cannot be told whether it depends on others",
                 code="data",
-                hint="`max_batch=1` needs not to know",
             )
         far = 0.0
         for place in range(len(x)):
@@ -143,42 +207,30 @@ class Gradients:
         seed(number)
         return self.of(x, y)[: len(x)]
 
-    def check_forward(self, x: torch.Tensor, y: torch.Tensor) -> None:
-        """Say in words what does not fit, and refuse what changes in the module on the way."""
-        try:
-            self.of(x, y)
-        except (RuntimeError, TypeError, ValueError, IndexError) as error:
-            raise InputError(
-                f"gradients of single records cannot be computed: {error}",
+    def check_repeats(self, x: torch.Tensor, y: torch.Tensor) -> None:
+        """Refuse a module or a loss to which a record's gradient is not the same after others."""
+        before = self.state(trained=False)
+        first = self._seeded(x[:1], y[:1], 0)
+        for at in range(0, len(x), self.max_batch):
+            self._seeded(x[at : at + self.max_batch], y[at : at + self.max_batch], 1)
+        again = self._seeded(x[:1], y[:1], 0)
+        before.check()
+        if not np.array_equal(first, again, equal_nan=True):
+            raise Refused(
+                "a record's gradient is not the same after other records: the module or the loss "
+                "keeps something of those that it sees, or draws from a generator of its own",
                 code="settings",
-                hint="the module must take a batch of one record, the loss give one number, and "
-                "both be made of operations that `torch.func` knows, also of zeros",
-            ) from None
-        finally:
-            changed = self.changed_buffer()
-            self.put_back_buffers()
-        if changed is not None:
-            raise _changes(changed)
+                hint="keep nothing between records, and draw from torch's global generator",
+            )
 
-    def check_buffers(self) -> None:
-        """Refuse a module in which something else than its parameters learnt from the records."""
-        if (changed := self.changed_buffer()) is not None:
-            raise _changes(changed)
-
-    def changed_buffer(self) -> str | None:
-        """A buffer that is no longer what it was before."""
-        now = dict(self.module.named_buffers())
-        for name in sorted(now.keys() | self.buffers.keys()):
-            same = now.get(name) is self.buffers.get(name)
-            if not same or not _equal(now[name], self._kept[name]):
-                return str(name)
-        return None
-
-    def put_back_buffers(self) -> None:
-        """Make the numbers of the buffers what they were before."""
-        with torch.no_grad():
-            for name, buffer in self.buffers.items():
-                buffer.copy_(self._kept[name])
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Refuse weights that change where only gradients are computed."""
+        before = {name: p.detach().clone() for name, p in self.parameters.items()}
+        yield
+        for name, p in self.parameters.items():
+            if not _equal(p.detach(), before[name]):
+                raise changes(type(self.module).__name__, name)
 
 
 def _apart(found: NDArray[np.float32], whole: NDArray[np.float32], clip: float) -> float:
@@ -190,14 +242,6 @@ def _apart(found: NDArray[np.float32], whole: NDArray[np.float32], clip: float) 
 
 def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
     return bool(torch.equal(torch.nan_to_num(one), torch.nan_to_num(other)))
-
-
-def _changes(buffer: str) -> Refused:
-    return Refused(
-        f"the buffer `{buffer}` changes with the records that the module sees",
-        code="settings",
-        hint="put the layer that has it into evaluation mode",
-    )
 
 
 def seed(known: int | None = None) -> None:

@@ -8,14 +8,16 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from ._errors import Refused
+from ._state import numbers_of
 from ._training import Training
 
 # Trainings by names that no two of them share, so that each is counted once.
 Parts = dict[str, Training]
 
-# By the identity of a parameter, since a module that is sliced is another one with the same
-# parameters.
-_KNOWN: dict[int, tuple[weakref.ref[Any], Parts]] = {}
+# By the identity of a parameter or buffer, since a module that is sliced is another one with the
+# same parameters: its trainings, and the digest of the numbers that the last one left.
+_KNOWN: dict[int, tuple[weakref.ref[Any], Parts, bytes | None]] = {}
 
 
 def parts_of(training: Training | None) -> Parts:
@@ -36,7 +38,9 @@ def joint(parts: Parts) -> Training:
         steps=steps,
         clip=clips.pop() if len(clips) == 1 else None,
         deleted=sum(part.deleted for part in parts.values()),
-        dependence=max((part.dependence or 0.0 for part in parts.values()), default=0.0) or None,
+        dependence=max(
+            (one.dependence for one in parts.values() if one.dependence is not None), default=None
+        ),
     )
     made._parts = dict(parts)
     return made
@@ -46,17 +50,39 @@ def known_of(parameters: Iterable[Any]) -> Parts:
     """What any of the parameters were trained by."""
     found: Parts = {}
     for parameter in parameters:
-        reference, parts = _KNOWN.get(id(parameter), (None, {}))
-        if reference is not None and reference() is parameter:
-            found |= parts
+        found |= _entry(parameter)[0]
     return found
 
 
-def remember(parameters: Iterable[Any], parts: Parts) -> None:
-    """Say what parameters were trained by, and nothing else."""
-    for parameter in parameters:
-        key = id(parameter)
-        _KNOWN[key] = (weakref.ref(parameter, partial(_forget, key)), dict(parts))
+def _entry(tensor: Any) -> tuple[Parts, bytes | None]:
+    reference, parts, digest = _KNOWN.get(id(tensor), (lambda: None, {}, None))
+    return (parts, digest) if reference() is tensor else ({}, None)
+
+
+def remember(tensors: Iterable[Any], parts: Parts, *, left: bool = False) -> None:
+    """Say what tensors were trained by, and nothing else, and whether that is over."""
+    for tensor in tensors:
+        key, digest = id(tensor), numbers_of(tensor) if left else None
+        _KNOWN[key] = (weakref.ref(tensor, partial(_forget, key)), dict(parts), digest)
+
+
+def tensors_of(module: Any) -> list[Any]:
+    """All parameters and buffers of a module."""
+    return [*module.parameters(), *module.buffers()]
+
+
+def check_left(tensors: Iterable[Any]) -> None:
+    """Refuse tensors of a training that changed after it."""
+    those = list(tensors)
+    for tensor in those if known_of(those) else ():
+        _, digest = _entry(tensor)
+        if digest is not None and digest != numbers_of(tensor):
+            raise Refused(
+                "these weights are no longer those that the training left",
+                code="settings",
+                hint="a training states its own steps alone: train anew, or take the module as it "
+                "was; what was done to it without the records is done to a copy of it",
+            )
 
 
 def _forget(key: int, _: object) -> None:

@@ -12,6 +12,10 @@ from ._errors import InputError, Refused
 # The most phases that the engine accounts for, and how deep events may be in each other.
 _MOST_PHASES, _DEEPEST = 64, 100
 
+# The least delta of a training whose noise was made for batches up to a size: a larger one, which
+# delta does not count, comes in a step with a probability below 1e-26.
+_LEAST_DELTA = 1e-20
+
 Phase = tuple[float, float, int]
 
 
@@ -229,7 +233,8 @@ class Training:
         Parameters
         ----------
         delta : float
-            The delta that it holds at, above 0 and below 1.
+            The delta that it holds at, above 0 and below 1; at least 1e-20 where `dependence` is
+            given.
         deletions : int, optional
             Records deleted since the training, `deleted` included. By default one more than
             `deleted`.
@@ -241,6 +246,14 @@ class Training:
         """
         from . import accounting
 
+        if self.dependence is not None and delta < _LEAST_DELTA:
+            raise InputError(
+                f"`delta` must be at least {_LEAST_DELTA} where a training has a `dependence`, "
+                f"got {delta}",
+                code="range",
+                hint="its noise was made for batches up to a size; a larger one ends it, in a step "
+                "with a probability below 1e-26, which is not part of delta",
+            )
         noise, rate, steps = (list(column) for column in zip(*self.phases, strict=True))
         count = self.deleted + 1 if deletions is None else deletions
         least = max(1, self.deleted)

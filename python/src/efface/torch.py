@@ -15,7 +15,8 @@ import torch
 from . import _engine, accounting
 from ._errors import InputError, Refused
 from ._per_record import Gradients, Records, seed
-from ._trained import Parts, joint, known_of, parts_of, remember
+from ._state import State
+from ._trained import Parts, check_left, joint, known_of, parts_of, remember, tensors_of
 from ._training import Training
 
 __all__ = ["DPTrainer"]
@@ -161,7 +162,7 @@ class DPTrainer:
             rate=self.rate,
             steps=self.steps,
             clip=self.clip,
-            dependence=self.dependence if self.max_batch > 1 else None,
+            dependence=self.dependence,
         )
         return known_of(self.module.parameters()) | self._before | parts_of(own)
 
@@ -226,7 +227,9 @@ class DPTrainer:
         records = Records(data, targets)
         gradients = Gradients(self.module, self.loss, self.max_batch)
         _check(self.module)
-        self._check_start(records, gradients)
+        check_left(tensors_of(self.module))
+        if len(records) == 0:
+            raise InputError("there are no records to train on", code="data")
         parts = self._parts()
         training = self._joint(parts)
         expected = self.rate * len(records) if self.expected is None else float(self.expected)
@@ -248,12 +251,14 @@ class DPTrainer:
                 "`optimizer` must make a new optimizer of exactly the parameters that it is given",
                 code="settings",
             )
-        with _trained_or_as_before(gradients, parts), _own_randomness(parameters):
+        with _trained_or_as_before(gradients, parts) as kept, _own_randomness(parameters):
+            self._check_start(records, gradients)
             for _ in self._told(self.steps):
-                self._step(records, gradients, sums, most)
+                with gradients.steady():
+                    self._step(records, gradients, sums, most)
                 optimizer.step()
                 optimizer.zero_grad(set_to_none=True)
-            gradients.check_buffers()
+            kept.check()
             if not all(bool(torch.isfinite(p).all()) for p in parameters):
                 raise Refused(
                     "the weights are no longer finite",
@@ -270,7 +275,7 @@ class DPTrainer:
         seed()
         drawn = sums.draw(len(records))
         try:
-            if len(drawn) > most and self.max_batch > 1:
+            if len(drawn) > most:
                 raise Refused(
                     "a batch was drawn that is larger than the noise was made for, which happens "
                     "in a step with a probability below 1e-26",
@@ -304,12 +309,9 @@ class DPTrainer:
         They are those of synthetic records in the shape of the first, so that what is refused says
         nothing of the records.
         """
-        if len(records) == 0:
-            raise InputError("there are no records to train on", code="data")
-        with _own_randomness(list(gradients.parameters.values())):
-            x, y = records.synthetic(min(self.max_batch, _TRIED))
-            gradients.check_forward(x, y)
-            found = 0.0 if self.max_batch == 1 else gradients.dependence(x, y, self.clip)
+        x, y = records.synthetic(_TRIED)
+        gradients.check_repeats(x, y)
+        found = gradients.dependence(x[: self.max_batch], y[: self.max_batch], self.clip)
         if found > self.dependence:
             raise Refused(
                 "a record's gradient depends on the other records of its batch: "
@@ -317,7 +319,7 @@ class DPTrainer:
                 f"{self.dependence:.2g}",
                 code="settings",
                 hint="take layers that look at one record at a time, such as GroupNorm for "
-                "BatchNorm, or `max_batch=1`; if it is rounding, declare a larger `dependence`",
+                "BatchNorm; if it is rounding, declare a larger `dependence`",
             )
 
     def _widened(self, most: int, width: int) -> float:
@@ -331,8 +333,6 @@ class DPTrainer:
         whole numbers be too long and be shortened, which takes another step from coordinates that
         were just above a whole number, and less than width 2^-35 / min(noise, 1) clips in all.
         """
-        if self.max_batch == 1:
-            return 1.0
         grid = _GRID * math.sqrt(width) + width * 2.0**-35 / min(self.noise, 1.0)
         return 1 + most * (self.dependence + grid)
 
@@ -375,25 +375,28 @@ def _check(module: torch.nn.Module) -> None:
 
 
 @contextmanager
-def _trained_or_as_before(gradients: Gradients, parts: Parts) -> Iterator[None]:
+def _trained_or_as_before(gradients: Gradients, parts: Parts) -> Iterator[State]:
     """Record a training before it begins, and put all back where it ends in an error.
 
     Where it is interrupted twice, so that not all is put back, it stays recorded.
     """
     parameters = list(gradients.parameters.values())
-    kept = [(p, p.detach().clone(), known_of([p])) for p in parameters]
+    before = [(p, p.detach().clone(), known_of([p])) for p in parameters]
+    kept = gradients.state(keep=True)
     remember(parameters, parts)
     try:
-        yield
+        yield kept
     except BaseException:
         with torch.no_grad():
-            for p, before, _ in kept:
-                p.copy_(before)
+            for p, numbers, _ in before:
+                p.copy_(numbers)
                 p.grad = None
-        gradients.put_back_buffers()
-        for p, _, known in kept:
-            remember([p], known)
+        kept.put_back()
+        for p, _, known in before:
+            remember([p], known, left=True)
         raise
+    for tensor in tensors_of(gradients.module):
+        remember([tensor], known_of([tensor]), left=True)
 
 
 @contextmanager

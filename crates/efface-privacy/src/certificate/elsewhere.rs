@@ -21,8 +21,8 @@ pub const DECLARED: [(&str, &str); 5] = [
     (
         "given-gradients",
         "in each of these steps a record's gradient depended on the weights, that record and \
-         randomness of its own alone, and was clipped, so that no record moved the sum by more than \
-         the clip",
+         randomness of its own alone, nothing was kept of one record for the next, and each gradient \
+         was clipped, so that no record moved the sum by more than the clip",
     ),
     (
         "given-batches",
@@ -41,8 +41,8 @@ pub const DECLARED: [(&str, &str); 5] = [
 /// What is said of a model that is named and whose training is declared.
 pub const DECLARED_EXTRACTOR: (&str, &str) = (
     super::verify::EXTRACTOR,
-    "rows are outputs of the model that is listed, which was trained as declared and stays as it is; \
-     each is computed from its own raw record alone",
+    "rows are outputs of the model that is listed, which was trained as declared, stays as it is and \
+     keeps nothing of records; each is computed from its own raw record alone",
 );
 
 /// Whether what is said of a declared training is said in its words, and on the user's word.

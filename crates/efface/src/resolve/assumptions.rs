@@ -57,7 +57,8 @@ pub(super) fn assumptions(
         let value = match choices.declared_features() {
             false => {
                 "rows are outputs of the public model that is listed, which was made without these \
-                 records and stays as it is; each is computed from its own raw record alone"
+                 records, stays as it is and keeps nothing of them; each is computed from its own raw \
+                 record alone"
             }
             true => DECLARED_EXTRACTOR.1,
         };
