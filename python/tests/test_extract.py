@@ -158,6 +158,104 @@ def two_at_least(batch: Any) -> Any:
     return batch
 
 
+class Fitted:
+    """Scales by what the first call had, and keeps that in one of several places."""
+
+    kept: Any = None
+
+    def __init__(self, where: str) -> None:
+        self.where, self.held = where, [dict[str, Any]()]
+
+    def __call__(self, batch: Any) -> Any:
+        rows = np.asarray(batch)
+        scale = self.held[0].get("scale", type(self).kept)
+        if scale is None:
+            scale = np.abs(rows).max(axis=0)
+            if self.where == "class":
+                type(self).kept = scale
+            else:
+                self.held[0]["scale"] = scale
+        return np.tanh(rows / scale)
+
+
+def closing() -> Any:
+    most = 0.0
+
+    def scaled(batch: Any) -> Any:
+        nonlocal most
+        most = max(most, float(np.abs(batch).max()))
+        return np.asarray(batch) / most
+
+    return scaled
+
+
+def vocabulary() -> Any:
+    known: dict[float, int] = {}
+
+    def numbered(batch: Any) -> Any:
+        cells = np.asarray(batch)[:, 0]
+        return np.array([[known.setdefault(cell, len(known))] for cell in cells])
+
+    return numbered
+
+
+def bound() -> Any:
+    class Running:
+        most = 0.0
+
+        def transform(self, batch: Any) -> Any:
+            self.most = max(self.most, float(np.abs(batch).max()))
+            return np.asarray(batch) * 1.0
+
+    return Running().transform
+
+
+@pytest.mark.parametrize("batch_size", [1, 64])
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (lambda: Fitted("object"), "`held` of `Fitted`"),
+        (lambda: Fitted("class"), "`kept` of `Fitted`"),
+        (closing, "`most` of `scaled`|depends on the other"),
+        (vocabulary, "`known` of `numbered`"),
+        (bound, "`most` of `transform`"),
+    ],
+)
+def test_models_that_fit_themselves_are_refused(model: Any, said: str, batch_size: int) -> None:
+    raw, _ = records()
+    Fitted.kept = None
+    with pytest.raises(efface.Refused, match=said):
+        efface.extract(model(), raw, name="x", batch_size=batch_size)
+    Fitted.kept = None
+
+
+def test_an_answer_must_repeat_where_nothing_can_be_seen() -> None:
+    raw, _ = records()
+    pickle.efface_calls = 0  # type: ignore[attr-defined]
+
+    def drifting(batch: Any) -> Any:
+        pickle.efface_calls += 1  # type: ignore[attr-defined]
+        return np.asarray(batch) * (1 + 1e-6 * pickle.efface_calls)  # type: ignore[attr-defined]
+
+    try:
+        with pytest.raises(efface.Refused, match="changed after other records"):
+            efface.extract(drifting, raw, name="x")
+    finally:
+        del pickle.efface_calls  # type: ignore[attr-defined]
+
+
+def test_one_large_record_hides_no_dependence_of_the_others() -> None:
+    raw, _ = records()
+    raw[7] *= 1e6
+
+    def beside(batch: Any) -> Any:
+        rows = np.asarray(batch)
+        return rows + 1e-2 * np.roll(rows, 1, axis=0) * (len(rows) > 1)
+
+    with pytest.raises(efface.Refused, match="depends on the other records"):
+        efface.extract(beside, raw, name="x")
+
+
 def test_what_rounding_leaves_is_said() -> None:
     raw, y = records()
     X = made(raw)
@@ -243,6 +341,17 @@ def test_modules_of_torch() -> None:
     assert said[0] != said[1]
     with pytest.raises(efface.Refused, match="`preprocess` is in training mode"):
         efface.extract(module, raw, preprocess=scaled[0].train())
+
+    class Scaling(torch.nn.Module):  # type: ignore[misc,name-defined]
+        scale: Any = None
+
+        def forward(self, x: Any) -> Any:
+            if self.scale is None:
+                self.scale = x.abs().max()
+            return torch.tanh(x / self.scale)
+
+    with pytest.raises(efface.Refused, match=r"`0\.scale` of `Sequential`"):
+        efface.extract(torch.nn.Sequential(Scaling()).eval(), raw)
     model = UnlearningClassifier().fit(X, y)
     with torch.no_grad():
         module[0].weight[0, 0] += 1e-3

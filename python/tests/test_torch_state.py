@@ -292,12 +292,14 @@ def test_losses_that_keep_something_are_refused() -> None:
         return nn.functional.cross_entropy(outputs, targets)
 
     class Kept(nn.Module):  # type: ignore[misc,name-defined]
+        total: Any
+
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("total", torch.zeros(()))
 
         def forward(self, outputs: Any, targets: Any) -> Any:
-            self.total += 1.0
+            self.total = self.total + 1.0
             return nn.functional.cross_entropy(outputs, targets)
 
     for loss, said in ((counting, "`calls` of `counting`"), (Kept(), "`total` of `Kept`")):
@@ -310,16 +312,15 @@ def test_losses_that_keep_something_are_refused() -> None:
 def test_a_gradient_must_repeat_where_nothing_can_be_seen() -> None:
     """State out of reach of what is compared, that moves gradients."""
     x, y = records()
-    out_of_reach = torch.jit.script(torch.nn.Identity())
-    kept = {id(out_of_reach): 0.0}
-    random.kept = kept  # type: ignore[attr-defined]
+    kept = [0.0]
 
     class Hidden(Base):
         def seen(self, x: Any) -> Any:
             held = random.kept  # type: ignore[attr-defined]
-            held[id(out_of_reach)] += 1.0
-            return x * held[id(out_of_reach)]
+            held[0] += 1.0
+            return x * held[0]
 
+    random.kept = kept  # type: ignore[attr-defined]
     try:
         with pytest.raises(efface.Refused, match="not the same after other records"):
             trainer(Hidden(), max_batch=1).fit(x, y)
@@ -393,7 +394,7 @@ def test_recurrent_layers() -> None:
         p is q for p, q in zip(module.rnn._flat_weights, module.rnn.parameters(), strict=True)
     )
     for kind in (nn.GRU, nn.RNN):
-        with pytest.raises(efface.InputError, match=rf"`rnn \({kind.__name__}\)`.*`max_batch=1`"):
+        with pytest.raises(efface.InputError, match=rf"`rnn` \({kind.__name__}\).*`max_batch=1`"):
             trainer(Recurrent(kind)).fit(x, y)
 
 
@@ -419,7 +420,7 @@ def test_items_of_other_forms_are_refused_by_the_form_that_is_wanted() -> None:
         (Items(lambda i: ({"x": x[i]}, y[i])),),
         (Items(lambda i: (x[i], x[i], y[i])),),
         (Items(lambda i: ((x[i], x[i]), y[i])),),
-        (Items(lambda i: (x[i, : 3 + i % 3], y[i])),),
+        (Items(lambda i: (x[i, : 3 + i % 2], y[i])),),
         (Items(lambda i: x[i]),),
         (Items(lambda i: ("word", y[i])),),
         (Items(lambda i: {"x": x[i]}), y),

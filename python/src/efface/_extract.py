@@ -261,6 +261,8 @@ def extract(
                 code="data",
             )
         found.append(rows)
+    if not found:
+        raise InputError("there are no records to make features of", code="data")
     said = ", after ".join(stage.said() for stage in reversed(stages))
     state.check()
     for single, row in reversed(asked):
@@ -543,6 +545,9 @@ def _alone(
     try:
         singles = [batch[at : at + 1] for at in picked]
         made = [_output(apply, single) for single in singles]
+        if len({rows.shape for rows in made}) > 1:
+            raise InputError("the model gives rows of several lengths for one record", code="data")
+        return singles, np.concatenate(made)
     except InputError:
         raise
     except (RuntimeError, TypeError, ValueError) as error:
@@ -551,9 +556,6 @@ def _alone(
             code="settings",
             hint="take one that looks at one record at a time",
         ) from None
-    if len({rows.shape for rows in made}) > 1:
-        raise InputError("the model gives rows of several lengths for one record", code="data")
-    return singles, np.concatenate(made)
 
 
 def _dependence(

@@ -59,8 +59,8 @@ class Records:
         return _stacked([item[0] for item in items]), _stacked([item[1] for item in items])
 
     def synthetic(self, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Records in the shape and type of the first, and targets: none of its numbers."""
-        x, y = self.at(np.zeros(1, dtype=np.uint32))
+        """Records in the shape and type of the first and last, and targets: no number of theirs."""
+        x, y = self.at(np.array([0, len(self) - 1], dtype=np.uint32))
         return _drawn_like(x, count, torch.randn), _drawn_like(y, count, torch.rand)
 
 

@@ -11,7 +11,7 @@ import secrets
 import sys
 import sysconfig
 import types
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -57,34 +57,39 @@ class State:
         exempt = {key for one in self._trained for key in (id(one), _storage(one))}
         self._undo: list[Callable[[], Any]] = []
         found: dict[tuple[str, str], Any] = {}
-        # The objects are held, so that none takes the identity of one that is gone.
-        seen: dict[int, tuple[int, Any]] = {}
-        todo = [(_name(one), "", one) for one in reversed(self._objects)]
+        # Where objects were seen first. They are held, so that no other takes their identity.
+        seen: dict[int, tuple[str, Any]] = {}
+        counts: Counter[tuple[str, str]] = Counter()
+        todo = [((_name(one), ""), one) for one in reversed(self._objects)]
         while todo:
-            owner, path, value = todo.pop()
-            digest = found.setdefault((owner, path), hashlib.sha256())
+            where, value = todo.pop()
+            digest = found.setdefault(where, hashlib.sha256())
             digest.update(f"\0{type(value).__qualname__}\0".encode())
             if isinstance(value, _PLAIN):
                 digest.update(repr(value).encode())
                 continue
-            known = id(value) in seen
-            number, _ = seen.setdefault(id(value), (len(seen), value))
-            digest.update(str(number).encode())
-            if known or not exempt.isdisjoint((id(value), _storage(value))):
+            if id(value) in seen:
+                digest.update(seen[id(value)][0].encode())
+                continue
+            counts[where] += 1
+            seen[id(value)] = f"again {where} {counts[where]}", value
+            if not exempt.isdisjoint((id(value), _storage(value))):
                 continue
             digest.update(numbers_of(value))
             if keep:
                 self._undo += _undo(value)
+            owner, path = where
             for name, part in reversed(list(_parts(value))):
-                todo.append((owner, path if name is None else f"{path}.{name}".lstrip("."), part))
+                below = path if name is None else f"{path}.{name}".lstrip(".")
+                todo.append(((owner, below), part))
         self._found = {key: digest.digest() for key, digest in found.items()}
 
     def check(self) -> None:
         """Refuse objects that no longer keep what they kept."""
-        now = State(self._objects, self._trained)._found
-        for key in [*now, *self._found]:
-            if now.get(key) != self._found.get(key):
-                raise changes(*key)
+        now, before = State(self._objects, self._trained)._found, self._found
+        changed = [key for key in [*now, *before] if now.get(key) != before.get(key)]
+        if changed:
+            raise changes(*next((key for key in changed if key[1]), changed[0]))
 
     def put_back(self) -> None:
         """Let the objects keep what they kept, and nothing else."""

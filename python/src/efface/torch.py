@@ -45,6 +45,13 @@ class DPTrainer:
     by what a whole batch would need whose gradients each depend on another record by that much and
     are rounded to other whole numbers for it.
 
+    Module and loss must keep nothing between records. What they keep is compared before training,
+    on synthetic records, and at its end: attributes, containers, tensors, arrays, generators, hooks,
+    closures, default arguments, and, of code that no library brought, attributes of classes and
+    globals that a function names. The gradient of a synthetic record must be the same after others.
+    What changed is refused and put back. Not seen, and assumed to be none, is what compiled code,
+    files, other processes and globals of libraries keep, and what data sets keep.
+
     Parameters
     ----------
     module : torch.nn.Module
@@ -63,7 +70,8 @@ class DPTrainer:
     epsilon, delta : float, optional
         Instead of `noise`: how much the module may tell of `deletions` records together, with what
         it was trained by before; the least noise that is enough is found. A fit beyond it is
-        refused.
+        refused. `delta` is at least 1e-20: beside less, a batch larger than the noise is made for,
+        which has a probability below 1e-26 in a step and ends the training, could count.
     deletions : int, default=1
         Records that may be deleted, where `epsilon` is given; those that were before included.
     optimizer : callable, optional
@@ -77,12 +85,12 @@ class DPTrainer:
     unit : str, default="record"
         What is clipped as one: only ``"record"``.
     max_batch : int, default=64
-        Records whose gradients are computed at once. Larger batches are computed in parts; none is
-        cut. With 1 no record's gradient can depend on another.
+        Records whose gradients are computed at once, by `torch.func`. Larger batches are computed in
+        parts; none is cut. With 1 it is done by plain autograd, which also knows GRU and RNN layers.
     dependence : float, default=1e-6
         How far a record's gradient may depend on the others of its batch, relative to its length or
         to the clip, whichever is more: public knowledge about the module and the machine, such as
-        rounding, chosen without looking at the records. Not used where `max_batch` is 1.
+        rounding, chosen without looking at the records.
     before : Training, optional
         How the module was trained before on data that may hold the records, such as a copy's
         ``trainer.training``. What this process trained any of its parameters by is known, and is
@@ -196,8 +204,9 @@ class DPTrainer:
     def fit(self, data: Any, targets: Any = None) -> DPTrainer:
         """Train the module on records.
 
-        After an interruption or an error the module's parameters are what they were before. A
-        second call goes on from where the first ended: `training` then states both.
+        After an interruption or an error the module is what it was before. A second call goes on
+        from where the first ended: `training` then states both. It is refused where weights or
+        buffers changed in between.
 
         Within it torch, NumPy's global generator and Python's `random` draw from seeds of the
         operating system, and are then as they were before. What a data set draws from generators of
@@ -206,8 +215,9 @@ class DPTrainer:
         Parameters
         ----------
         data : tensor, array, or indexable data set
-            Records, one in each row; a data set gives pairs of a record and its target where
-            `targets` is None. No loader: batches are drawn here.
+            Records, one in each row; a data set gives pairs `(x, y)` of a record and its target where
+            `targets` is None, tensors of one shape. Floating-point numbers take the type of the
+            parameters. No loader: batches are drawn here.
         targets : tensor or array, optional
             One for each record.
 
@@ -219,8 +229,8 @@ class DPTrainer:
         Raises
         ------
         Refused
-            Where a record's gradient would depend on other records, batches are not drawn here, or
-            the module would tell more than `epsilon`.
+            Where a record's gradient would depend on other records, module or loss keep something of
+            them, batches are not drawn here, or the module would tell more than `epsilon`.
         InputError
             Where data, module and loss do not fit.
         """
