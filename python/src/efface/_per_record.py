@@ -139,10 +139,11 @@ class Gradients:
                 for name, part in self.module.named_modules()
                 if isinstance(part, torch.nn.RNN | torch.nn.GRU) and self.max_batch > 1
             ]
+            through = f" through {', '.join(layers)}" if layers else ""
             raise InputError(
-                f"gradients of single records cannot be computed: {error}",
+                f"gradients of single records cannot be computed{through}: {error}",
                 code="settings",
-                hint=f"`torch.func` has no rule for {', '.join(layers)}: take `max_batch=1`"
+                hint="take `max_batch=1`, since `torch.func` has no rule for such layers"
                 if layers
                 else "the module must take a batch of one record, the loss give one number, "
                 "targets be among its outputs, and both be made of operations that `torch.func` "

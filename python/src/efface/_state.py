@@ -73,9 +73,8 @@ class State:
                 continue
             counts[where] += 1
             seen[id(value)] = f"again {where} {counts[where]}", value
-            if not exempt.isdisjoint((id(value), _storage(value))):
-                continue
-            digest.update(numbers_of(value))
+            if exempt.isdisjoint((id(value), _storage(value))):
+                digest.update(numbers_of(value))
             if keep:
                 self._undo += _undo(value)
             owner, path = where
@@ -157,11 +156,16 @@ def _parts(value: Any) -> Iterator[tuple[str | None, Any]]:
     held = getattr(value, "__dict__", None)
     if isinstance(value, _OPAQUE) or (isinstance(value, type) and not _is_own(value)):
         return
-    for part in _unnamed(value, alone=held is None):
+    for part in _unnamed(value, alone=not held):
         yield None, part
     if isinstance(value, types.FunctionType):
         yield from ((name, cell.cell_contents) for name, cell in _cells(value))
-        yield from _globals(value).items()
+        named = _globals(value)
+        yield from named.items()
+        for module in named.values():  # what is named behind a dot, such as `helpers.count`
+            if isinstance(module, types.ModuleType) and _is_own(module):
+                held_there = vars(module)
+                yield from ((n, held_there[n]) for n in value.__code__.co_names if n in held_there)
     elif isinstance(value, types.GeneratorType) and value.gi_frame:
         yield from dict(value.gi_frame.f_locals).items()
     for name, part in (held or {}).items():
@@ -181,7 +185,7 @@ def _unnamed(value: Any, *, alone: bool) -> Iterable[Any]:
     if isinstance(value, np.ndarray):
         return value.tolist() if value.dtype == object else ()
     if _is_tensor(value):
-        return ()
+        return (value.grad,) if value.is_leaf and not value.requires_grad else ()
     if isinstance(value, types.FunctionType):
         return value.__defaults__, value.__kwdefaults__
     if isinstance(value, functools.partial):
@@ -201,8 +205,8 @@ def _unnamed(value: Any, *, alone: bool) -> Iterable[Any]:
 
 
 def _is_own(kind: Any) -> bool:
-    """Whether no library brought the class or function."""
-    name = kind.__module__
+    """Whether no library brought the class, the function or the module."""
+    name = kind.__name__ if isinstance(kind, types.ModuleType) else kind.__module__
     file = getattr(sys.modules.get(str(name)), "__file__", None)
     if name == "__main__" or file is None:
         return bool(name == "__main__")
@@ -218,11 +222,11 @@ def _cells(function: types.FunctionType) -> list[tuple[str, Any]]:
 
 def _globals(function: types.FunctionType) -> dict[str, Any]:
     """The globals that a function names, and those of functions within it."""
-    todo, found = [function.__code__] if _is_own(function) else [], dict[str, Any]()
+    todo, names = [function.__code__] if _is_own(function) else [], list[str]()
     for code in todo:
         todo += [part for part in code.co_consts if isinstance(part, types.CodeType)]
-        found |= {n: function.__globals__[n] for n in code.co_names if n in function.__globals__}
-    return found
+        names += code.co_names
+    return {name: function.__globals__[name] for name in names if name in function.__globals__}
 
 
 def _undo(value: Any) -> Iterator[Callable[[], Any]]:

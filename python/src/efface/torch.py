@@ -46,11 +46,11 @@ class DPTrainer:
     are rounded to other whole numbers for it.
 
     Module and loss must keep nothing between records. What they keep is compared before training,
-    on synthetic records, and at its end: attributes, containers, tensors, arrays, generators, hooks,
-    closures, default arguments, and, of code that no library brought, attributes of classes and
+    on synthetic records, and at its end: attributes, containers, tensors, arrays, generators,
+    hooks, closures, default arguments, and, in code that is no library's, attributes of classes and
     globals that a function names. The gradient of a synthetic record must be the same after others.
-    What changed is refused and put back. Not seen, and assumed to be none, is what compiled code,
-    files, other processes and globals of libraries keep, and what data sets keep.
+    What changed is refused and put back. Assumed to be none, since it is not seen, is what compiled
+    code, files, other processes, globals of libraries and data sets keep.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ class DPTrainer:
     unit : str, default="record"
         What is clipped as one: only ``"record"``.
     max_batch : int, default=64
-        Records whose gradients are computed at once, by `torch.func`. Larger batches are computed in
-        parts; none is cut. With 1 it is done by plain autograd, which also knows GRU and RNN layers.
+        Records whose gradients are computed at once, by `torch.func`. Larger batches are computed
+        in parts; none is cut. With 1 it is done by plain autograd, which knows GRU and RNN, too.
     dependence : float, default=1e-6
         How far a record's gradient may depend on the others of its batch, relative to its length or
         to the clip, whichever is more: public knowledge about the module and the machine, such as
@@ -215,9 +215,9 @@ class DPTrainer:
         Parameters
         ----------
         data : tensor, array, or indexable data set
-            Records, one in each row; a data set gives pairs `(x, y)` of a record and its target where
-            `targets` is None, tensors of one shape. Floating-point numbers take the type of the
-            parameters. No loader: batches are drawn here.
+            Records, one in each row; a data set gives pairs `(x, y)` of a record and its target,
+            tensors of one shape, where `targets` is None. Floating-point numbers take the type of
+            the parameters. No loader: batches are drawn here.
         targets : tensor or array, optional
             One for each record.
 
@@ -229,8 +229,8 @@ class DPTrainer:
         Raises
         ------
         Refused
-            Where a record's gradient would depend on other records, module or loss keep something of
-            them, batches are not drawn here, or the module would tell more than `epsilon`.
+            Where a record's gradient would depend on other records, module or loss keep something
+            of them, batches are not drawn here, or the module would tell more than `epsilon`.
         InputError
             Where data, module and loss do not fit.
         """
@@ -391,18 +391,15 @@ def _trained_or_as_before(gradients: Gradients, parts: Parts) -> Iterator[State]
     Where it is interrupted twice, so that not all is put back, it stays recorded.
     """
     parameters = list(gradients.parameters.values())
-    before = [(p, p.detach().clone(), known_of([p])) for p in parameters]
+    before = [(p, known_of([p])) for p in parameters]
     kept = gradients.state(keep=True)
     remember(parameters, parts)
     try:
         yield kept
     except BaseException:
-        with torch.no_grad():
-            for p, numbers, _ in before:
-                p.copy_(numbers)
-                p.grad = None
         kept.put_back()
-        for p, _, known in before:
+        for p, known in before:
+            p.grad = None
             remember([p], known, left=True)
         raise
     for tensor in tensors_of(gradients.module):
