@@ -146,7 +146,7 @@ class Gradients:
                 hint="take `max_batch=1`, since `torch.func` has no rule for such layers"
                 if layers
                 else "the module must take a batch of one record, the loss give one number, "
-                "targets be among its outputs, and both be made of operations that `torch.func` "
+                "targets be classes that it has, and both be made of operations that `torch.func` "
                 "knows, also of zeros",
             ) from None
         rows = torch.cat([part.reshape(len(x), -1) for part in found], 1)

@@ -13,6 +13,7 @@ import sysconfig
 import types
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,9 @@ class State:
         self._undo: list[Callable[[], Any]] = []
         found: dict[tuple[str, str], Any] = {}
         # Where objects were seen first. They are held, so that no other takes their identity.
-        seen: dict[int, tuple[str, Any]] = {}
+        # Global generators are seeded for every step, and draw for everybody.
+        shared = (random.random.__self__, np.random.rand.__self__)  # type: ignore[attr-defined]
+        seen: dict[int, tuple[str, Any]] = {id(one): ("shared", one) for one in shared}
         counts: Counter[tuple[str, str]] = Counter()
         todo = [((_name(one), ""), one) for one in reversed(self._objects)]
         while todo:
@@ -93,7 +96,8 @@ class State:
     def put_back(self) -> None:
         """Let the objects keep what they kept, and nothing else."""
         for undo in self._undo:
-            undo()
+            with suppress(AttributeError, NotImplementedError, RuntimeError, TypeError):
+                undo()  # what cannot be written is what it was
 
 
 def changes(owner: str, path: str) -> Refused:
