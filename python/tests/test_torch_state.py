@@ -320,6 +320,15 @@ def test_losses_that_keep_something_are_refused() -> None:
     assert calls == [0]
 
 
+def test_hooks_of_parameters_are_looked_at() -> None:
+    x, y = records()
+    module, kept = Base(), list[Any]()
+    module.out.weight.register_hook(lambda gradient: kept.append(gradient.clone()))
+    with pytest.raises(efface.Refused, match=r"`out\.weight\.kept` of `Base`"):
+        trainer(module, max_batch=1).fit(x, y)
+    assert kept == []
+
+
 def test_a_gradient_must_repeat_where_nothing_can_be_seen() -> None:
     """State out of reach of what is compared, that moves gradients."""
     x, y = records()

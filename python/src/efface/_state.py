@@ -189,7 +189,8 @@ def _unnamed(value: Any, *, alone: bool) -> Iterable[Any]:
     if isinstance(value, np.ndarray):
         return value.tolist() if value.dtype == object else ()
     if _is_tensor(value):
-        return (value.grad,) if value.is_leaf and not value.requires_grad else ()
+        frozen = value.is_leaf and not value.requires_grad
+        return value._backward_hooks, value.grad if frozen else None
     if isinstance(value, types.FunctionType):
         return value.__defaults__, value.__kwdefaults__
     if isinstance(value, functools.partial):
