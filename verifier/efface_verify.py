@@ -2963,7 +2963,8 @@ def check_objective(document: Fields) -> str:
         same = refitted["min_frequency"] == least
         require(same, f"`min-frequency` must be {least} for {records} records")
     heavier = slope > 0 and setting["lipschitz"] > weight * slope * row * (1 + 1000 * TOLERANCE)
-    fits = weighted(document) or not heavier
+    equal = any(constant["name"] == "class-weight" for constant in document["constants"])
+    fits = weighted(document) or equal or not heavier
     require(fits, "`lipschitz` is above that of records of weight 1: `max-weight` is not listed")
     bounds = [
         ("lipschitz", setting["lipschitz"], weight * slope * row),

@@ -47,7 +47,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     }
     // A bound above that of records of weight 1 is of larger weights, and where they come from must be seen.
     let heavier = setting.lipschitz.0 > steepest * (1.0 + 1e-9) && steepest > 0.0;
-    if heavier && !weighted(certificate) {
+    if heavier && !weighted(certificate) && balanced(certificate)?.is_none() {
         return Err(format!(
             "`lipschitz` is {}, above what records of weight 1 give ({}): `max-weight` is not listed",
             setting.lipschitz,

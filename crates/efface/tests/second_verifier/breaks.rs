@@ -25,6 +25,18 @@ pub(super) fn unassume(certificate: &mut Certificate, name: &str) -> bool {
     certificate.assumptions.len() < before
 }
 
+/// An assumption in other words.
+pub(super) fn reworded(certificate: &mut Certificate, name: &str) -> bool {
+    let found = certificate.assumptions.iter_mut().find(|assumption| assumption.name == name);
+    found.map(|assumption| assumption.value = "nothing to assume".to_owned()).is_some()
+}
+
+pub(super) fn unlisted(certificate: &mut Certificate, name: &str) -> bool {
+    let before = certificate.constants.len();
+    certificate.constants.retain(|constant| constant.name != name);
+    certificate.constants.len() < before
+}
+
 pub(super) fn claims_of(certificate: &Certificate, notion: Notion) -> bool {
     certificate.claims.iter().any(|claim| claim.notion == notion)
 }
@@ -192,6 +204,10 @@ pub(super) const BREAKS: &[(&str, Break)] = &[
     }),
     ("assumptions", |c| unassume(c, "rows")),
     ("assumptions", |c| unassume(c, "randomness")),
+    ("assumptions", |c| reworded(c, "randomness")),
+    ("objective", |c| unlisted(c, "schema")),
+    ("objective", |c| unlisted(c, "classes")),
+    ("objective", |c| unlisted(c, "target-range")),
     ("assumptions", |c| unassume(c, "group")),
     ("assumptions", |c| unassume(c, "stored-rows")),
     ("assumptions", |c| {

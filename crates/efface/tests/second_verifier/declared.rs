@@ -9,7 +9,7 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-use crate::breaks::{Break, assume, listed, twice, unassume};
+use crate::breaks::{Break, assume, listed, reworded, twice, unassume};
 use crate::draw::{Draw, certificate, constant};
 use crate::phases::phases;
 use crate::{Files, failing, judged};
@@ -102,11 +102,6 @@ fn told(certificate: &mut Certificate, name: &str, value: &str) -> bool {
 pub(super) fn said_of(name: &str, declared: bool) -> &'static str {
     let found = DECLARED.iter().find(|(known, _)| declared && *known == name);
     found.map_or("said", |(_, words)| words)
-}
-
-fn reworded(certificate: &mut Certificate, name: &str) -> bool {
-    let found = certificate.assumptions.iter_mut().find(|assumption| assumption.name == name);
-    found.map(|assumption| assumption.value = "nothing to assume".to_owned()).is_some()
 }
 
 /// The model is named, with what is assumed of it.

@@ -2,8 +2,8 @@
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{
-    Assumption, Certificate, Chain, Constant, Evidence, GENESIS, ModelRef, Noise, Origin, Request,
-    RequestKind, SCHEMA, Scope, Signature, event_constants,
+    Assumption, Certificate, Chain, Constant, Evidence, GENESIS, ModelRef, NETWORK, Noise, Origin,
+    RANDOMNESS, Request, RequestKind, SCHEMA, SHARDS, Scope, Signature, event_constants,
 };
 use efface_privacy::claim::{
     Claim, Notion, Question, Requests, WEIGHTS, evaluate, in_words, scope,
@@ -12,7 +12,7 @@ use efface_privacy::event::{
     Adjacency, Composed, Descent, DistributedDescent, Event, ExactRemoval, Given, NoisyGd,
     Normalizer, OutputNoise, Phase, Procedure, Refitted, Setting, State, Variant, What,
 };
-use efface_privacy::loss::{LossName, Parameter};
+use efface_privacy::loss::{LossName, Parameter, Task};
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
@@ -371,7 +371,10 @@ pub(super) fn constant(name: &str, value: String) -> Constant {
 
 /// A loss and rows that the event's setting allows, as long as they may be or somewhat shorter.
 fn objective(event: &Event, index: u64) -> Vec<Constant> {
-    let Some(setting) = event.setting() else { return Vec::new() };
+    let Some(setting) = event.setting() else {
+        let loss = constant("loss", LossName::Softmax.name().to_owned());
+        return [vec![loss], declared_as(event, LossName::Softmax)].concat();
+    };
     let load = crate::batches::load(event, setting);
     let weighted = weight(event, index).is_some();
     let balanced = balanced(event, index);
@@ -392,10 +395,10 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
         Some(_) => 1 + losses.iter().position(|&l| l == LossName::Softmax).unwrap() as u64,
         None => index % (1 + losses.len() as u64),
     };
-    let (loss, parameter) = match (event.core(), drawn.checked_sub(1)) {
+    let (loss, parameter, longest) = match (event.core(), drawn.checked_sub(1)) {
         (Event::ExactRemoval(_), odd) => {
             let classes = balanced.is_some() || odd.is_some_and(|drawn| drawn % 2 == 1);
-            (if classes { LossName::SquaredClasses } else { LossName::Squared }, None)
+            (if classes { LossName::SquaredClasses } else { LossName::Squared }, None, 0.0)
         }
         (Event::OutputNoise(event), None) => {
             let refitted = event.preprocessing.and(event.records);
@@ -403,7 +406,7 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
             // r (r reach + y) = G
             let most = 2.0 * steepest / (y + (y * y + 4.0 * reach * steepest).sqrt());
             row = row.min(most).min(curved.sqrt());
-            (LossName::Squared, Some((Parameter::Clip, f64::INFINITY)))
+            (LossName::Squared, Some((Parameter::Clip, f64::INFINITY)), most)
         }
         (_, any) => {
             let loss = losses[any.unwrap_or(0) as usize];
@@ -412,8 +415,9 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
                 Parameter::HingeWidth => (parameter, 0.3),
             });
             let bounds = loss.link_bounds(parameter.map(|(_, value)| value)).unwrap();
-            row = row.min(steepest / bounds.derivative).min((curved / bounds.curvature).sqrt());
-            (loss, parameter)
+            let most = steepest / bounds.derivative;
+            row = row.min(most).min((curved / bounds.curvature).sqrt());
+            (loss, parameter, most)
         }
     };
     let row = if index % 7 < 4 { row * (1.0 - 1e-13) } else { row * 0.6 };
@@ -424,8 +428,9 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     ];
     constants
         .extend(parameter.map(|(name, value)| constant(name.name(), Decimal(value).to_string())));
-    // Exact sums state it themselves.
-    if weighted && event.grid().is_some() {
+    // Rows shorter than the steepest allow leave room for weights. Exact sums state theirs themselves.
+    let roomy = balanced.is_none() && row < longest * (1.0 - 1e-10);
+    if (weighted || roomy) && event.grid().is_some() {
         constants.push(constant("max-weight", Decimal(weight).to_string()));
     }
     constants.extend(crate::targets::targets(event, loss, index));
@@ -433,7 +438,37 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
         constants.push(constant("class-weight", "balanced".to_owned()));
     }
     constants.extend(crate::features::features(event, index));
+    constants.extend(declared_as(event, loss));
     constants
+}
+
+/// What declared preprocessing was declared as.
+fn declared_as(event: &Event, loss: LossName) -> Vec<Constant> {
+    let learnt = match loss.task() {
+        Task::Regression => ("target-range", "-1,1"),
+        Task::Binary | Task::Multiclass => ("classes", "no,yes"),
+    };
+    let listed = [("schema", "ab"), learnt].map(|(name, value)| constant(name, value.to_owned()));
+    if event.preprocessing().is_some() { Vec::new() } else { listed.into() }
+}
+
+/// An assumption, in the words and on the evidence that it must have.
+fn said(event: &Event, name: &str, declared: bool) -> Assumption {
+    let fixed = match event {
+        Event::Shards(_) => &SHARDS,
+        _ => &NETWORK,
+    };
+    let network = matches!(event.core(), Event::DpSgd(_) | Event::Shards(_))
+        || crate::trunks::vault(event).is_some();
+    let mut fixed = fixed.iter().filter(|_| network).chain(&RANDOMNESS[..1]);
+    match fixed.find(|(known, _, _)| *known == name) {
+        Some(ground) => Assumption::from(*ground),
+        None => Assumption {
+            name: name.to_owned(),
+            value: crate::declared::said_of(name, declared).to_owned(),
+            evidence: Evidence::Declared,
+        },
+    }
 }
 
 pub(super) fn certificate(
@@ -478,7 +513,7 @@ pub(super) fn certificate(
     if event.preprocessing().is_some() {
         assumptions.push("preprocessing");
     }
-    if crate::batches::of(&event).is_some() {
+    if crate::batches::of(&event).is_some() && !assumptions.contains(&"batches") {
         assumptions.push("batches");
     }
     if crate::features::features(&event, index).is_some() {
@@ -492,7 +527,7 @@ pub(super) fn certificate(
     if balanced(&event, index).is_some() {
         assumptions.push("class-weight");
     }
-    if weight(&event, index).is_some() {
+    if constants.iter().any(|constant| constant.name == "max-weight") {
         assumptions.push("weights");
         does_not_cover.push(WEIGHTS.to_owned());
     }
@@ -528,14 +563,7 @@ pub(super) fn certificate(
         claims,
         event,
         constants,
-        assumptions: assumptions
-            .into_iter()
-            .map(|name| Assumption {
-                name: name.to_owned(),
-                value: crate::declared::said_of(name, declared).to_owned(),
-                evidence: Evidence::Declared,
-            })
-            .collect(),
+        assumptions: assumptions.into_iter().map(|name| said(&event, name, declared)).collect(),
         noise: Noise {
             sampler: if grid.is_some() { "exact-grid" } else { "none" }.to_owned(),
             generator: if grid.is_some() { "chacha20" } else { "none" }.to_owned(),

@@ -2,7 +2,7 @@
 
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{
-    Certificate, Constant, DECLARED, NETWORK, Origin, RequestKind, SHARDS,
+    Certificate, Constant, DECLARED, Ground, NETWORK, Origin, RequestKind, SHARDS,
 };
 use efface_privacy::claim::{Claim, Question, evaluate, in_words};
 use efface_privacy::event::{Adjacency, DpSgd, Event, Segment, Unit};
@@ -10,7 +10,7 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-use crate::breaks::{Break, listed, scaled, twice, unassume};
+use crate::breaks::{Break, listed, reworded, scaled, twice, unassume, unlisted};
 use crate::draw::{Draw, certificate, constant};
 use crate::{Files, failing, judged};
 
@@ -20,16 +20,18 @@ const NETWORKS: u64 = 24;
 /// The assumptions that every certificate of the event rests on.
 pub(super) fn grounds(event: &Event) -> Vec<&'static str> {
     match event {
-        Event::DpSgd(_) => [&["rows"][..], &NETWORK].concat(),
-        Event::Composed(event) if event.given.training.is_some() => {
-            [&["rows"][..], &NETWORK].concat()
-        }
+        Event::DpSgd(_) => named(&NETWORK),
+        Event::Composed(event) if event.given.training.is_some() => named(&NETWORK),
         Event::Composed(event) if event.given.declared.is_some() => {
             ["rows"].into_iter().chain(DECLARED.map(|(name, _)| name)).collect()
         }
-        Event::Shards(_) => [&["rows"][..], &SHARDS].concat(),
+        Event::Shards(_) => named(&SHARDS),
         _ => vec!["rows"],
     }
+}
+
+fn named(grounds: &[Ground]) -> Vec<&'static str> {
+    ["rows"].into_iter().chain(grounds.iter().map(|(name, _, _)| *name)).collect()
 }
 
 impl Draw {
@@ -211,6 +213,9 @@ const NETWORK_BREAKS: &[(&str, Break)] = &[
         c.constants.push(constant("smoothness", "1".to_owned()));
         true
     }),
+    ("assumptions", |c| reworded(c, "batches")),
+    ("assumptions", |c| reworded(c, "gradients")),
+    ("objective", |c| unlisted(c, "schema")),
     ("assumptions", |c| unassume(c, "rows")),
     ("assumptions", |c| unassume(c, "gradients")),
     ("assumptions", |c| unassume(c, "batches")),

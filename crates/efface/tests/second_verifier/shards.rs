@@ -8,7 +8,7 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-use crate::breaks::{Break, scaled, twice, unassume};
+use crate::breaks::{Break, reworded, scaled, twice, unassume};
 use crate::draw::{Draw, certificate, constant};
 use crate::networks::{from_data, of_kind};
 use crate::{Files, failing, judged};
@@ -149,6 +149,8 @@ const SHARD_BREAKS: &[(&str, Break)] = &[
         c.noise.sampler = "exact-grid".to_owned();
         true
     }),
+    ("assumptions", |c| reworded(c, "shards")),
+    ("assumptions", |c| reworded(c, "determinism")),
     ("assumptions", |c| unassume(c, "rows")),
     ("assumptions", |c| unassume(c, "shards")),
     ("assumptions", |c| unassume(c, "determinism")),
