@@ -328,6 +328,39 @@ def test_a_closed_client_is_named(tmp_path: Path) -> None:
         model.fit(*table())
 
 
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("argument", ["y", "ids", "subjects", "sample_weight"])
+def test_what_belongs_to_rows_has_their_index_in_each_partition(argument: str, known: bool) -> None:
+    frame = people().compute().set_index("id").sort_index()
+    frame["weight"] = 1.0 + np.arange(ROWS) % 2
+    frame["name"] = frame.index
+    named = {"y": "y", "ids": "name", "subjects": "who", "sample_weight": "weight"}
+
+    def fit(**others: Any) -> Any:
+        whole = dd.from_pandas(frame, npartitions=3)
+        if not known:
+            whole = whole.clear_divisions()
+        given = {part: whole[name] for part, name in named.items()} | others
+        model = DaskUnlearningClassifier(client=InProcess(), max_weight=2.0, random_state=0)
+        return model.fit(whole[list("abcd")], **given)
+
+    column = frame[named[argument]]
+    for wrong in (column.iloc[::-1], column.set_axis([f"x{row:03}" for row in range(ROWS)])):
+        given = dd.from_pandas(wrong, npartitions=3, sort=False)
+        with pytest.raises(
+            efface.InputError, match=f"partition 0: `X` and `{argument}` have different indexes"
+        ) as told:
+            fit(**{argument: given})
+        assert "to_dask_array" in str(told.value.hint)
+    model = fit()
+    array = dd.from_pandas(column, npartitions=3).to_dask_array(lengths=True)
+    assert np.array_equal(fit(**{argument: array}).coef_, model.coef_)
+    assert model.forget(subjects="who-7").records == 3
+    X = dd.from_pandas(frame[list("abcd")], npartitions=3)
+    with pytest.raises(efface.InputError, match="different indexes"):
+        model.score(X, dd.from_pandas(frame.y.iloc[::-1], npartitions=3, sort=False))
+
+
 def test_an_index_names_the_records_unless_it_counts_in_each_partition() -> None:
     pd = pytest.importorskip("pandas")
     dd = pytest.importorskip("dask.dataframe")

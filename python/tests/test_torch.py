@@ -12,6 +12,7 @@ import efface
 
 torch = pytest.importorskip("torch")
 
+from efface import _per_record  # noqa: E402
 from efface.torch import DPTrainer  # noqa: E402
 
 nn = torch.nn
@@ -201,3 +202,14 @@ def test_settings_that_do_not_fit_are_refused(capsys: pytest.CaptureFixture[str]
     trainer(network(), steps=20, verbose=1).fit(x, y)
     told = capsys.readouterr().err.splitlines()
     assert told == [f"step {done} of 20" for done in range(2, 21, 2)]
+
+
+def test_rows_of_frames_go_by_position_with_targets_of_the_same_index() -> None:
+    pd = pytest.importorskip("pandas")
+    x, y = records(60)
+    labels = np.random.default_rng(0).permutation(60)
+    frame, targets = pd.DataFrame(x.numpy(), index=labels), pd.Series(y.numpy(), index=labels)
+    taken = _per_record.Records(frame, targets).at(np.array([3, 7], dtype=np.uint32))
+    assert torch.equal(taken[0], x[[3, 7]]) and torch.equal(taken[1], y[[3, 7]])
+    with pytest.raises(efface.InputError, match="`data` and `targets` have different indexes"):
+        trainer(network()).fit(frame, targets.iloc[::-1])

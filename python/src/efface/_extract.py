@@ -502,7 +502,8 @@ def _batches(data: Any, size: int) -> Iterator[Any]:
         raise InputError("`data` must be records, got one text", code="data", hint="give a list")
     sliced = hasattr(data, "__getitem__") and hasattr(data, "__len__")
     if sliced:
-        yield from (data[at : at + size] for at in range(0, len(data), size))
+        rows = getattr(data, "iloc", data)  # a frame with numbers for labels slices by them
+        yield from (rows[at : at + size] for at in range(0, len(data), size))
         return
     if not isinstance(data, Iterable):
         raise InputError(
@@ -542,8 +543,9 @@ def _alone(
     apply: Callable[[Any], Any], batch: Any, picked: NDArray[np.int64]
 ) -> tuple[list[Any], NDArray[np.float32]]:
     """Some records of a batch, and their features where each is given to the model by itself."""
+    records = getattr(batch, "iloc", batch)  # a frame with numbers for labels slices by them
     try:
-        singles = [batch[at : at + 1] for at in picked]
+        singles = [records[at : at + 1] for at in picked]
         made = [_output(apply, single) for single in singles]
         if len({rows.shape for rows in made}) > 1:
             raise InputError("the model gives rows of several lengths for one record", code="data")

@@ -16,6 +16,7 @@ from torch.func import functional_call, grad, vmap
 
 from ._errors import InputError, Refused
 from ._state import State, changes
+from ._table import check_aligned
 
 
 class Records:
@@ -29,7 +30,10 @@ class Records:
                 hint="give arrays, tensors or a data set, not a loader: batches are drawn by the "
                 "engine, and those of a loader may be shuffled",
             )
-        if isinstance(data, Mapping) or hasattr(data, "columns"):
+        check_aligned({"data": data, "targets": targets})
+        if hasattr(data, "iloc"):  # a frame finds rows by label
+            data = np.array(data)
+        if isinstance(data, Mapping) or (isinstance(data, np.ndarray) and data.dtype == object):
             raise _form(f"a {type(data).__name__}")
         self.data = _tensor(data) if isinstance(data, np.ndarray) else data
         plain = targets is None or isinstance(targets, torch.Tensor)

@@ -26,7 +26,7 @@ from ._extract import check_same
 from ._frames import Framed, check_frame, check_names, columns_of, is_frame, rows_of
 from ._published import Published
 from ._settings import settings_of, to_json
-from ._table import table
+from ._table import check_aligned, table
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,30 @@ class Read:
     labels: Any
     subjects: Any
     weights: NDArray[np.float64] | None
+
+
+class Scoring:
+    """The score of scikit-learn's mixins, for rows whose order is that of their targets."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier, or the R2 of a regressor.
+
+        Parameters
+        ----------
+        X : array, data frame, Arrow table or sparse matrix (rows, features)
+            Rows to predict.
+        y : array or series (rows,), or array or data frame (rows, targets)
+            Their true targets.
+        sample_weight : array or series (rows,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+            1 where all predictions are right.
+        """
+        check_aligned({"X": X, "y": y, "sample_weight": sample_weight})
+        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
 
 class Reading:
@@ -79,12 +103,12 @@ class Reading:
         `named` are ids, subjects and sample weights: values, or names of columns.
         """
         part = taken(X, named, None if fresh else self._columns)
-        ids, subjects = part.values["ids"], part.values["subjects"]
+        labels, subjects = part.values["ids"], part.values["subjects"]
         if fresh:
             self._columns = part.names
-        labels = ids
-        if ids is None:
-            labels = _rows.labels_of(X, y, source_of(X, y), None if fresh else self._next_row)
+        indexes = _rows.indexes_of(X, source_of(X, y), {"y": y, **part.values})
+        if labels is None:
+            labels = _rows.labels_of(indexes, None if fresh else self._next_row)
         given = _rows.as_table(part.X)
         self._take_targets(y, fresh=fresh)
         if fresh:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ._errors import DuplicateRecord, InputError
 from ._frames import Framed, check_table
-from ._table import keys, table_of_stream
+from ._table import check_aligned, index_of, keys, table_of_stream
 
 
 def as_table(x: Any) -> Any:
@@ -87,43 +87,43 @@ def _lists_of_arrow(table: Any) -> Any:
     return numbers.reshape(len(column), column.type.list_size)
 
 
-def labels_of(
-    x: Any, y: Any = None, source: Any = None, next_row: Callable[[], int | None] | None = None
-) -> Any:
-    """Return the labels of the rows where a pandas index holds some, else None.
+def indexes_of(x: Any, source: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the indexes of rows and of what belongs to them, by name; they must be the same.
+
+    Parameters
+    ----------
+    x : table
+        As it was given.
+    source : table, optional
+        What a pipeline made `x` from, row by row: its index names the rows if a transformer left
+        out the names.
+    given : mapping
+        Targets, ids, subjects and weights, as they were given.
+    """
+    index = index_of(x)
+    if source is not None and index is not None and _counts(index):
+        x = None  # a transformer may make a frame without the names
+    return check_aligned({"X": x, "the pipeline's X": source, **given})
+
+
+def labels_of(indexes: Mapping[str, Any], next_row: Callable[[], int | None] | None = None) -> Any:
+    """Return the labels of the rows if the index of rows or targets holds some, else None.
 
     An index that merely counts from 0 says nothing that positions do not, and neither does one that
     counts on from the rows of a model that names its records by position.
 
     Parameters
     ----------
-    x, y : table and targets
-        As they were given.
-    source : table, optional
-        What a pipeline made `x` from, row by row: its index names the rows where a transformer
-        left out the names.
+    indexes : mapping
+        What :func:`indexes_of` returned.
     next_row : callable, optional
-        The number that the model gives to the next row, None where it has names for records.
+        The number that the model gives to the next row, None if it has names for records.
     """
-    given = {"X": _index(x), "y": _index(y), "the pipeline's X": _index(source)}
-    named = {name: index for name, index in given.items() if index is not None}
-    if source is not None and "X" in named and _counts(named["X"]) and len(named) > 1:
-        del named["X"]  # a transformer may make a frame without the names
-    if not named:
-        return None
-    first, *others = named
-    for other in others:
-        if not named[other].equals(named[first]):
-            raise InputError(
-                f"`{first}` and `{other}` have different indexes, so it is unclear which names the "
-                "records",
-                code="ids",
-                hint="give `ids`, or use the same index for both",
-            )
-    if _counts(named[first]):
+    first = next((name for name in ("X", "the pipeline's X", "y") if name in indexes), None)
+    if first is None or _counts(indexes[first]):
         return None
     if next_row is not None and (start := next_row()) is not None:
-        if _counts(named[first], start):
+        if _counts(indexes[first], start):
             return None
         raise InputError(
             f"the index of `{first}` names the rows, but the records of this model are named by "
@@ -131,8 +131,8 @@ def labels_of(
             code="ids",
             hint=f"name them by position: `{first}.reset_index(drop=True)`",
         )
-    _check_index(first, named[first])
-    return named[first]
+    _check_index(first, indexes[first])
+    return indexes[first]
 
 
 def _check_index(name: str, index: Any) -> None:
@@ -155,11 +155,6 @@ def _check_index(name: str, index: Any) -> None:
             code="duplicate-id",
             hint=hint,
         )
-
-
-def _index(x: Any) -> Any:
-    """The index of a pandas frame or series."""
-    return x.index if type(x).__module__.startswith("pandas") and hasattr(x, "index") else None
 
 
 def _counts(index: Any, start: int = 0) -> bool:

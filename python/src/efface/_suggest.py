@@ -200,6 +200,7 @@ def suggest(
 def _lent(X: Any, y: Any, named: dict[str, Iterable[Any] | str | None]) -> _engine.Table:
     """The table as the engine takes it."""
     part = taken(X, named)
+    _rows.indexes_of(X, None, {"y": y, **part.values})
     given = _rows.as_table(part.X)
     framed = is_frame(given)
     if framed:

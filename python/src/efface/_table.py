@@ -8,7 +8,7 @@ import importlib.util
 import json
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -60,6 +60,8 @@ def table(
     target_names : sequence of str, optional
         Names of several targets; by default those of the columns of `y`, or `y0`, `y1` and so on.
     """
+    named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
+    check_aligned({"X": x, "y": y, **named})
     return _engine.Table(
         _rows(x) if columns is None else columns,
         y=None if y is None else _labels(y, target_names),
@@ -70,6 +72,49 @@ def table(
         classes=None if classes is None else [class_name(value) for value in classes],
         schema=schema,
     )
+
+
+def index_of(values: Any) -> Any:
+    """Return the index of a frame or series of pandas, or of its like; None if there is none."""
+    index: Any = getattr(values, "index", None)
+    if hasattr(index, "compute"):  # of a Dask collection
+        index = index.compute()
+    return index if hasattr(index, "equals") else None
+
+
+def check_aligned(given: Mapping[str, Any], *, hint: str | None = None) -> dict[str, Any]:
+    """Refuse rows and what belongs to them if their indexes differ; return the indexes by name.
+
+    Parameters
+    ----------
+    given : mapping
+        The rows, and what has one value for each of them, by names for messages. Whatever has no
+        index goes by position.
+    hint : str, optional
+        What to do, if pandas cannot align them here.
+
+    Raises
+    ------
+    InputError
+        If two of the indexes have different labels, or the same in another order.
+    """
+    found = {name: index_of(values) for name, values in given.items()}
+    indexes = {name: index for name, index in found.items() if index is not None}
+    first = next(iter(indexes), "")
+    for other in indexes:
+        one, two = indexes[first], indexes[other]
+        if one is two or one.equals(two):
+            continue
+        usual = f"give `{other}.to_numpy()` if it is in the order of the rows"
+        if two.is_unique and set(one) <= set(two):
+            usual = f"align it: `{other}.reindex({first.split()[-1]}.index)`; or {usual}"
+        raise InputError(
+            f"`{first}` and `{other}` have different indexes, so it is unclear which of their rows "
+            "belong together",
+            code="data",
+            hint=hint or usual,
+        )
+    return indexes
 
 
 def table_of_stream(x: Any) -> Any:

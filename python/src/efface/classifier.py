@@ -17,6 +17,7 @@ from ._frames import is_missing
 from ._losses import has_probabilities, is_task, losses
 from ._parameters import ClassifierParameters, mechanism_name
 from ._published import Published
+from ._reading import Scoring
 from ._setting import settings
 from ._settings import chosen_in
 from ._table import NUMBER, class_name, label_named, name_of_label
@@ -40,7 +41,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return has_probabilities(_loss(estimator))
 
 
-class UnlearningClassifier(ClassifierMixin, ClassifierParameters, OnTrunk):  # type: ignore[misc]
+class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTrunk):  # type: ignore[misc]
     """A linear classifier that forgets records on request, and certifies it.
 
     It learns and predicts like scikit-learn's ``LogisticRegression`` or ``LinearSVC``, with one

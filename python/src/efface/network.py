@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._errors import InputError
 from ._parameters import DPSGD, Mechanism, Shards
+from ._reading import Scoring
 from .classifier import UnlearningClassifier
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _BOTH = ("network", "eta", "momentum")
 _OF_NOISE = ("epsilon", "delta")
 
 
-class NetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NetworkClassifier(Scoring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A small network that forgets records on request, and certifies it.
 
     An :class:`UnlearningClassifier` with ``mechanism=DPSGD(...)`` or ``Shards(...)``, which

@@ -12,6 +12,7 @@ from ._errors import InputError, NotCoveredWarning, warn
 from ._estimator import Unlearner
 from ._parameters import RegressorParameters, mechanism_name
 from ._published import Published
+from ._reading import Scoring
 from ._settings import chosen_in
 from ._targets import check_like, check_plain, columns, is_table, names_of
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class UnlearningRegressor(RegressorMixin, RegressorParameters, Unlearner):  # type: ignore[misc]
+class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearner):  # type: ignore[misc]
     """A linear regressor that forgets records on request, and certifies it.
 
     The loss is the squared one with the residual clipped (Huber's), so that one record's pull is

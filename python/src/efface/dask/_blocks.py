@@ -85,17 +85,12 @@ def _check_one_target(y: Any) -> None:
 def index_of(X: Any, y: Any) -> tuple[str, Any] | None:
     """Return the index that names the records, and whose it is; None if all merely count rows.
 
-    An index that counts in each partition anew, as readers of files make it, names none.
+    An index that counts in each partition anew, as readers of files make it, names none. Workers
+    hold the indexes of each partition against each other.
     """
     given = {"X": X, "y": y}
-    found = [name for name, table in given.items() if _names_records(table)]
-    if len(found) == 2 and X.known_divisions and y.known_divisions and X.divisions != y.divisions:
-        raise InputError(
-            "`X` and `y` have different indexes, so it is unclear which names the records",
-            code="ids",
-            hint="give `ids`, or use the same index for both",
-        )
-    return (found[0], given[found[0]].index) if found else None
+    found = next((name for name, table in given.items() if _names_records(table)), None)
+    return None if found is None else (found, given[found].index)
 
 
 def _names_records(table: Any) -> bool:

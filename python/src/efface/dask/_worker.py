@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 from .. import _engine
 from .._errors import Error, InputError
 from .._rows import column
-from .._table import table
+from .._table import check_aligned, table
 from ..classifier import targets_of
+
+# What to do about collections whose rows are not in one order.
+_ALIGNED = (
+    "take them as columns of one dataframe, or give Dask arrays, which go by position: "
+    "`series.to_dask_array(lengths=True)`"
+)
 
 
 def no_rows() -> NDArray[np.int64]:
@@ -105,7 +111,9 @@ def make(
     index: int, x: Any, y: Any, ids: Any, subjects: Any, weights: Any, recipe: Recipe
 ) -> _engine.Part:
     """Make a part; what is refused says in which partition."""
+    given = {"X": x, "y": y, "ids": ids, "subjects": subjects, "sample_weight": weights}
     try:
+        check_aligned(given, hint=_ALIGNED)
         targets = np.asarray(y)
         if targets.ndim == 2 and targets.shape[1] == 1:
             targets = targets[:, 0]
