@@ -444,7 +444,6 @@ def test_items_of_other_forms_are_refused_by_the_form_that_is_wanted() -> None:
         (Items(lambda i: x[i]),),
         (Items(lambda i: ("word", y[i])),),
         (Items(lambda i: {"x": x[i]}), y),
-        (frame, y),
         (frame,),
         ({"x": x, "y": y},),
         (structured, y),

@@ -37,7 +37,7 @@ class Records:
             raise _form(f"a {type(data).__name__}")
         self.data = _tensor(data) if isinstance(data, np.ndarray) else data
         plain = targets is None or isinstance(targets, torch.Tensor)
-        self.targets = targets if plain else _tensor(np.asarray(targets))
+        self.targets = targets if plain else _tensor(np.array(targets))
         if self.targets is not None and len(self.targets) != len(data):
             raise InputError(
                 f"there are {len(data)} records and {len(self.targets)} targets", code="data"
