@@ -137,3 +137,28 @@ def test_weights_of_classes_are_copied_searched_saved_and_loaded(
 def test_a_plan_knows_listed_weights() -> None:
     plan = efface.plan(n=1000, d=5, settings={"class_weight": {"0": 2.0}, "public_n": 1000})
     assert plan.choices[0].parameters["class_weight"] == {"0": 2.0}
+
+
+def test_a_fold_may_lack_a_class_that_has_a_weight(people: People) -> None:
+    y = people.y.copy()
+    y[-10:] = 2
+    weights: dict[Any, float] = {0: 1, 1: 5, 2: 20}
+    model = UnlearningClassifier(class_weight=weights, preprocess="fitted")
+    with pytest.warns(UserWarning, match="lists classes that the data lack, .*: 2; `classes`"):
+        model.fit(people.X[:110], y[:110])
+    assert model.class_weight == weights
+    alike = UnlearningClassifier(class_weight={0: 1, 1: 5}, preprocess="fitted", **FINE)
+    alike.fit(people.X[:110], y[:110])
+    model.set_params(**FINE)
+    with pytest.warns(UserWarning, match="left out: 2"):
+        model.fit(people.X[:110], y[:110])
+    assert np.allclose(model.coef_, alike.coef_, atol=1e-4)
+    with pytest.raises(efface.InputError, match="no record of the class 2, so its weight"):
+        model.add(people.X[110:], y[110:])
+    assert model.add(people.X[110:], people.y[110:]).records == 10
+    whole = UnlearningClassifier(class_weight=weights, preprocess="fitted").fit(people.X, y)
+    whole.forget([f"row:{row}" for row in range(110, 120)])
+    assert whole.classes_.tolist() == [0, 1]
+    assert whole.add(people.X[110:], y[110:]).records == 10
+    declared = UnlearningClassifier(class_weight=weights, classes=[0, 1, 2], loss="softmax")
+    declared.fit(people.X[:110], y[:110])

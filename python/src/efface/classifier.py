@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +13,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from . import _face
-from ._errors import InputError
+from . import _engine, _face
+from ._errors import InputError, warn
 from ._frames import is_missing
 from ._losses import has_probabilities, is_task, losses
 from ._parameters import ClassifierParameters, mechanism_name
@@ -315,7 +317,29 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
                 hint='use `loss="softmax"`',
             )
         names = None if declared is None else [name_of_label(label) for label in declared]
-        return targets_of(y, self.classes_, found), names, self._softmax(len(self.classes_))
+        chosen = {**self._softmax(len(self.classes_)), **self._weights_at_hand()}
+        return targets_of(y, self.classes_, found), names, chosen
+
+    def _weights_at_hand(self) -> dict[str, Any]:
+        """The weights of the classes that the data have, if more are listed.
+
+        A fold may lack a class. If a class of the data has no weight, a name is misspelt more often
+        than not, and the engine refuses the list.
+        """
+        weights = self.class_weight
+        if not isinstance(weights, Mapping):
+            return {}
+        known = {name_of_label(label) for label in self.classes_.tolist()}
+        here = {label: one for label, one in weights.items() if name_of_label(label) in known}
+        if len(here) == len(weights) or len(here) < len(known):
+            return {}
+        absent = ", ".join(repr(label) for label in weights if label not in here)
+        warn(
+            f"`class_weight` lists classes that the data lack, and which are left out: {absent}; "
+            "`classes` lists all that may ever come",
+            UserWarning,
+        )
+        return {"class_weight": here}
 
     def _takes_more_classes(self, *, refits: bool) -> bool:
         """Whether there may be more than two classes: fitted preprocessing then chooses softmax."""
@@ -327,8 +351,24 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
         known = self.classes_
         if "_published" in self.__dict__ and self._follows_classes(self._published):
             check_labels(y, known)
+            self._check_weighted(np.setdiff1d(y, known))
             known = np.union1d(known, np.unique(y))
         return targets_of(y, known)
+
+    def _check_weighted(self, new: NDArray[Any]) -> None:
+        """Refuse new classes whose listed weights were left out, since `fit` lacked them."""
+        if not len(new) or not isinstance(self.class_weight, Mapping):
+            return
+        weights = json.loads(_engine.plan_of(self._present().path)).get("class_weight")
+        learnt = {name for name, _ in weights["listed"]} if isinstance(weights, dict) else set()
+        wanted = {name_of_label(label) for label in self.class_weight}
+        for label in new.tolist():
+            if name_of_label(label) in wanted - learnt:
+                raise InputError(
+                    f"`fit` had no record of the class {label!r}, so its weight was left out",
+                    code="classes",
+                    hint="fit again with `classes`, which lists all classes that may ever come",
+                )
 
     def _follows_classes(self, published: Published) -> bool:
         """Whether classes come and go with their records."""
