@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import copy
+import functools
 import pickle
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,10 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 
 import efface
 from efface import UnlearningClassifier, _engine
@@ -242,3 +244,58 @@ def test_copies_that_share_a_vault_follow(people: People) -> None:
         efface.forget(LogisticRegression().fit(people.X, people.y), ids="row:1")
     with pytest.raises(efface.InputError, match="either `ids` or `subjects`"):
         efface.forget(model)
+
+
+class Slotted:
+    """Has a place for a model and no dictionary."""
+
+    __slots__ = ("model",)
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+
+class Graph:
+    """Stands for objects that can be called and that make up attributes."""
+
+    def __init__(self, model: Any) -> None:
+        self._step = {"estimator": model}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Graph(None)
+
+    def __call__(self, *_: Any) -> Any:
+        return Graph(None)
+
+
+def closed_over(model: Any) -> Any:
+    return lambda X: model.predict(X)
+
+
+HOLDERS: dict[str, Any] = {
+    "a deque": lambda model: collections.deque([model]),
+    "a partial function": lambda model: functools.partial(cross_val_score, model),
+    "a closure": closed_over,
+    "a default": lambda model: lambda X, model=model: model.predict(X),
+    "a method": lambda model: model.predict,
+    "slots": Slotted,
+    "something to call": Graph,
+    "a series": lambda model: pytest.importorskip("pandas").Series({"north": model}),
+    "a frame": lambda model: pytest.importorskip("pandas").DataFrame({"a": [1], "m": [model]}),
+    "a transformer": lambda model: FunctionTransformer(closed_over(model)),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_a_model_is_found_wherever_a_pickle_would_hold_it(people: People, holder: str) -> None:
+    model = base().fit(people.X, people.y, ids=people.ids)
+    done = efface.forget([HOLDERS[holder](model)], ids="id-3")
+    assert [one.records for one in done.certificates.values()] == [1]
+
+
+def test_what_cannot_be_looked_into_is_named() -> None:
+    dask = pytest.importorskip("dask")
+    with pytest.raises(efface.InputError, match="inside this list; Delayed cannot be looked into"):
+        efface.forget([dask.delayed(base)()], ids="id-3")

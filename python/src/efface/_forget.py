@@ -10,7 +10,6 @@ from . import _engine, _rows
 from ._erasure import Erasure
 from ._errors import (
     Error,
-    InputError,
     NotCoveredWarning,
     PartlyForgotten,
     Refused,
@@ -19,7 +18,7 @@ from ._errors import (
     warn,
 )
 from ._estimator import Unlearner
-from ._inside import Inside, look_inside
+from ._inside import Inside, models_inside
 from .certificate import Certificate
 
 
@@ -104,13 +103,7 @@ def forget(
     >>> [(path, certificate.records) for path, certificate in done.certificates.items()]
     [('estimators_[0]', 2), ('estimators_[1]', 2), ('estimators_[2]', 2)]
     """
-    inside = look_inside(fitted)
-    if not inside.models:
-        raise InputError(
-            f"there is no fitted efface model inside this {type(fitted).__name__}",
-            code="no-model",
-            hint="fit it first; searches keep a model only with `refit=True`",
-        )
+    inside = models_inside(fitted)
     asked = [_Asked(path, models) for path, models in _by_vault(inside)]
     request = _rows.asked(
         names, ids, subjects, lambda: any(one.models[0]._has_subjects() for one in asked)

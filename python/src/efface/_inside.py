@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from ._errors import InputError
 from ._estimator import Unlearner
 
 # Libraries whose objects hold no models.
 _LEAVES = frozenset(
-    {"builtins", "dask", "distributed", "logging", "numpy", "pandas", "polars", "pyarrow", "scipy"}
-    | {"threading", "weakref"}
+    {"builtins", "logging", "numpy", "pandas", "polars", "pyarrow", "scipy", "threading", "torch"}
+    | {"weakref"}
 )
+
+# Libraries whose objects stand for others, which may be in another process.
+_REMOTE = frozenset({"dask", "distributed"})
 
 # What is fitted in these learns from all rows, in their order, so that positions are the caller's.
 _SAME_ROWS = {
@@ -60,11 +67,14 @@ class Inside:
         order: positions there are not the caller's.
     others : list of str
         What else was fitted on the records, a line each.
+    closed : set of str
+        Types of objects that cannot be looked into.
     """
 
     models: dict[str, Unlearner] = field(default_factory=dict)
     elsewhere: set[str] = field(default_factory=set)
     others: list[str] = field(default_factory=list)
+    closed: set[str] = field(default_factory=set)
 
 
 def look_inside(fitted: Any) -> Inside:
@@ -73,6 +83,22 @@ def look_inside(fitted: Any) -> Inside:
     seen: set[int] = set()
     _look(fitted, "", _Way(), found, seen)
     return found
+
+
+def models_inside(fitted: Any) -> Inside:
+    """Find every model inside, and refuse an object in which none is found."""
+    found = look_inside(fitted)
+    if found.models:
+        return found
+    hint = "fit it first; searches keep a model only with `refit=True`"
+    closed = ", ".join(sorted(found.closed))
+    if closed:
+        hint = f"{closed} cannot be looked into: forget from the model itself; else {hint}"
+    raise InputError(
+        f"found no fitted efface model inside this {type(fitted).__name__}",
+        code="no-model",
+        hint=hint,
+    )
 
 
 @dataclass(frozen=True)
@@ -88,7 +114,7 @@ class _Way:
     frozen: bool = False
 
     def into(self, value: Any, part: str) -> _Way:
-        if not hasattr(value, "get_params"):
+        if not hasattr(type(value), "get_params"):
             return self
         name = _known(value)
         before = getattr(value, "cv", None) == "prefit"  # fitted by the user, on other rows perhaps
@@ -119,8 +145,12 @@ def _look(value: Any, path: str, way: _Way, found: Inside, seen: set[int]) -> No
         return
     if not way.frozen:
         found.others += _learnt(path.removeprefix("."), value)
+    if isinstance(value, type):
+        return
     for part, content in _parts(value):
         _look(content, path + part, way.into(value, part.lstrip(".")), found, seen)
+    if _is_closed(value):
+        found.closed.add(type(value).__name__)
 
 
 def _drawn_by_weights(model: Unlearner) -> bool:
@@ -141,20 +171,39 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, np.ndarray):
         if value.dtype == object:
             yield from ((f"[{at}]", part) for at, part in enumerate(value.ravel()))
-    elif _is_open(value):
-        yield from ((f".{name}", part) for name, part in vars(value).items())
+    elif hasattr(value, "iloc") and _library(value) == "pandas":
+        kinds = [value.dtype] if value.ndim == 1 else value.dtypes
+        yield from [("", np.asarray(value, dtype=object))] if object in list(kinds) else ()
+    elif isinstance(value, FunctionType):
+        kept = [cell for cell in value.__closure__ or () if gc.get_referents(cell)]
+        yield from ((".__closure__", cell.cell_contents) for cell in kept)
+        yield from ((".__defaults__", part) for part in value.__defaults__ or ())
+        yield from ((".__kwdefaults__", part) for part in (value.__kwdefaults__ or {}).values())
+    elif isinstance(value, MethodType):
+        yield ".__self__", value.__self__
+    elif _library(value) not in _LEAVES | _REMOTE:
+        if hasattr(value, "__dict__"):
+            yield from ((f".{name}", part) for name, part in vars(value).items())
+        # Whatever has no name: slots, and the items of containers written in C.
+        yield from (("", part) for part in gc.get_referents(value))
 
 
-def _is_open(value: Any) -> bool:
-    """Whether the attributes of an object may hold models."""
-    if not hasattr(value, "__dict__") or isinstance(value, type) or callable(value):
-        return False
-    return type(value).__module__.partition(".")[0] not in _LEAVES
+def _library(value: Any) -> str:
+    return type(value).__module__.partition(".")[0]
+
+
+def _is_closed(value: Any) -> bool:
+    """Whether an object may hold a model that nobody can see from here."""
+    library = _library(value)
+    if library in _REMOTE:
+        return True
+    known = library in _LEAVES or library in sys.stdlib_module_names
+    return not known and not hasattr(value, "__dict__") and not gc.get_referents(value)
 
 
 def _learnt(path: str, value: Any) -> list[str]:
     """What an object other than a model learnt from the records."""
-    if not hasattr(value, "get_params") or isinstance(value, type):
+    if not hasattr(type(value), "get_params"):
         return []
     name = type(value).__name__
     place = f" (`{path}`)" if path else ""

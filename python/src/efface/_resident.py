@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Any, final
 
 from . import _engine
-from ._errors import InputError, Refused
-from ._inside import look_inside
+from ._errors import Refused
+from ._inside import models_inside
 from .vault import Vault
 
 
@@ -111,14 +111,7 @@ def resident(model: Any) -> Resident:
 def _models(model: Any) -> list[Any]:
     if isinstance(model, str | PathLike | Vault):
         return [model]
-    found = list(look_inside(model).models.values())
-    if not found:
-        raise InputError(
-            f"there is no fitted efface model inside this {type(model).__name__}",
-            code="no-model",
-            hint="fit it first, or name a vault",
-        )
-    return found
+    return list(models_inside(model).models.values())
 
 
 def _vault_of(model: Any) -> Any:
