@@ -163,3 +163,27 @@ def test_the_key_follows_the_rules_of_the_command_line(
     assert key_of(vault, "own.toml") == Path("own.toml")
     (tmp_path / "m.key.toml").write_text("")
     assert key_of(vault) == tmp_path / "m.key.toml"
+
+
+def test_the_state_of_a_home_is_two_paths(people: People, tmp_path: Path) -> None:
+    home = trained(people)
+    home.move(tmp_path / "m.efface")
+    state = home.__getstate__()
+    assert state == {"path": str(home.path), "key": str(home.key)}
+    again = Home.__new__(Home)
+    again.__setstate__(state)
+    assert (again.path, again.key, again.private) == (home.path, home.key, False)
+    with again.lock:
+        again.check()
+
+
+@pytest.mark.filterwarnings("ignore::efface.VaultKeptWarning", "ignore::efface.RowsCopiedWarning")
+@pytest.mark.parametrize("rows", [False, True])
+def test_skops_writes_what_a_pickle_has(people: People, rows: bool) -> None:
+    skops = pytest.importorskip("skops.io")
+    model = efface.UnlearningClassifier(pickle_rows=rows).fit(people.X, people.y)
+    data = skops.dumps(model)
+    again = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+    assert (again.predict(people.X) == model.predict(people.X)).all()
+    assert again.certificate_ == model.certificate_
+    assert again.forget(ids="row:3").records == 1

@@ -310,6 +310,13 @@ class Home:
                 self.keep("the model was pickled")
         return _reached, (str(self.path), str(self.key))
 
+    def __getstate__(self) -> dict[str, str]:
+        """Tell writers of objects that do not call what a pickle calls (skops) where it is."""
+        return {"path": str(self.path), "key": str(self.key)}
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
 
 # What a home has for names as long as nothing has them.
 _UNNAMED = (Path(os.devnull), Path(os.devnull))
@@ -386,6 +393,10 @@ class Rows:
     file stays where it is.
     """
 
+    def __new__(cls, home: Home | bytes, key: bytes | str = "") -> Any:
+        """Take a home, or make one of a vault and its key, as they are in a pickle."""
+        return super().__new__(cls) if isinstance(home, Home) else _unpacked(home, key)
+
     def __init__(self, home: Home) -> None:
         self._home = home
 
@@ -406,7 +417,7 @@ class Rows:
             finally:
                 folder.remove()
         own = home.private or home.key == key_beside(home.path)
-        return _unpacked, (vault, home.key.read_bytes() if own else str(home.key))
+        return Rows, (vault, home.key.read_bytes() if own else str(home.key))
 
 
 def _unpacked(vault: bytes, key: bytes | str) -> Home:
