@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import os
 import platform
@@ -307,3 +308,16 @@ def test_an_interrupt_behind_the_saving_loses_nothing(
     assert model.status()["private"] is (way == "forget")
     assert model.status()["records"] == len(people.ids)
     assert model.forget(ids="id-3").records == 1
+
+
+def test_a_vault_keeps_the_private_folder_it_is_in(people: People) -> None:
+    vault = UnlearningClassifier().fit(people.X, people.y).vault_
+    gc.collect()
+    assert vault.delete(ids=["row:3"]).remaining == 119
+    other, folder = copy.deepcopy(vault), vault.path.parent
+    del vault
+    gc.collect()
+    assert other.status()["records"] == 119
+    del other
+    gc.collect()
+    assert not folder.exists()

@@ -495,7 +495,10 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     def vault_(self) -> Vault:
         """The vault, for what estimators have no method for: report, export, verification."""
         check_is_fitted(self)
-        return Vault(self._present().path, key=self._home.key)
+        home = self._present()
+        vault = Vault(home.path, key=home.key)
+        vault._home = home  # a private folder goes with the last that refers to it
+        return vault
 
     @property
     def certificate_(self) -> Certificate:

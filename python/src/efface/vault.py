@@ -20,6 +20,7 @@ from ._vault import key_of, limit_of
 from .certificate import Certificate
 
 if TYPE_CHECKING:
+    from ._vault import Home
     from .planner import Plan
 
 Progress = Callable[[str, int, "int | None", "float | None", "float | None"], Any]
@@ -100,6 +101,7 @@ class Vault:
     ) -> None:
         self.path = Path(path)
         self._key = key
+        self._home: Home | None = None  # of an estimator that was not saved
         _engine.plan_of(self.path)  # refuses what is no vault
 
     @classmethod
