@@ -1,8 +1,7 @@
-"""What stands around a fit: pipelines that fitted transformers, searches that chose settings.
+"""Calls in progress around a fit: the pipelines that made its rows, and the tables they got.
 
-scikit-learn tells an estimator nothing about either, so the calls in progress are looked at. What
-cannot be seen this way (a scaler applied by hand, settings tried in a notebook) stays with the
-limits that every certificate states.
+scikit-learn tells an estimator nothing about them. A fit in a worker or thread of its own sees none
+of them, so certificates do not depend on what is seen here: their limits are those of every fit.
 """
 
 from __future__ import annotations
@@ -15,34 +14,24 @@ import numpy as np
 
 from ._errors import NotCoveredWarning, warn
 
-# The longest line that the engine takes, less the words around a list of names.
-_LONGEST = 110
 
+def warn_of_transformers() -> None:
+    """Warn of transformers that a pipeline in progress fitted on the records before the model."""
+    from sklearn.pipeline import Pipeline
 
-def limits_of_calls() -> list[str]:
-    """Return what certificates must say they do not cover, and warn about it."""
-    fitted: list[str] = []
-    choosers: list[str] = []
-    for caller in _callers():
-        fitted += [name for name in _fitted_before(caller) if name not in fitted]
-        if _chooses(caller):
-            choosers.append(type(caller).__name__)
-    lines = []
+    from ._inside import look_inside
+
+    around = [caller[:-1] for caller, _ in _fits() if isinstance(caller, Pipeline)]
+    fitted = [line for steps in around for line in look_inside(steps).others]
     if fitted:
-        names = _joined(fitted)
-        lines.append(f"preprocessing: not covered; fitted on the records before the model: {names}")
         warn(
-            f"{names} was fitted on the records before the model: what it learnt from a record "
-            "remains when the record is forgotten, and certificates say so; leave it out where the "
-            'model\'s own preprocessing does (`preprocess="fitted"`), or fit it on public data '
-            "and put it into the pipeline as `sklearn.frozen.FrozenEstimator`, or use a "
-            "transformer that learns nothing",
+            f"{'; '.join(fitted)}, before the model: what was learnt from a record remains when "
+            "the record is forgotten, and no certificate covers it; leave the transformer out if "
+            'the model\'s own preprocessing does the same (`preprocess="fitted"`), or fit it on '
+            "public data and put it into the pipeline as `sklearn.frozen.FrozenEstimator`, or use "
+            "one that learns nothing",
             NotCoveredWarning,
         )
-    if choosers:
-        names = _joined(list(dict.fromkeys(choosers)))
-        lines.append(f"selection: not covered; {names} chose by results on the records")
-    return lines
 
 
 def source_of(x: Any, y: Any) -> Any:
@@ -80,15 +69,6 @@ def _same(one: Any, other: Any) -> bool:
     return one is other or bool(np.array_equal(np.asarray(one), np.asarray(other)))
 
 
-def _callers() -> Iterator[Any]:
-    """The objects whose methods named `fit...` are at work, the nearest first."""
-    seen: set[int] = set()
-    for caller, _ in _fits():
-        if id(caller) not in seen:
-            seen.add(id(caller))
-            yield caller
-
-
 def _fits() -> Iterator[tuple[Any, Mapping[str, Any]]]:
     """Methods named `fit...` that are at work, the nearest first, each with its variables."""
     frame = sys._getframe(2)
@@ -98,45 +78,3 @@ def _fits() -> Iterator[tuple[Any, Mapping[str, Any]]]:
             if given.get("self") is not None:
                 yield given["self"], given
         frame = frame.f_back  # type: ignore[assignment]
-
-
-def _fitted_before(caller: Any) -> list[str]:
-    from sklearn.pipeline import Pipeline
-
-    if not isinstance(caller, Pipeline):
-        return []
-    return [name for _, step in caller.steps[:-1] for name in _names(step)]
-
-
-def _names(step: Any) -> list[str]:
-    """The classes of what a step fitted; none for steps that learn nothing or are frozen."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.frozen import FrozenEstimator
-    from sklearn.pipeline import FeatureUnion, Pipeline
-    from sklearn.utils import get_tags
-
-    if step is None or isinstance(step, str | FrozenEstimator):
-        return []
-    if isinstance(step, Pipeline):
-        return [name for _, inner in step.steps for name in _names(inner)]
-    if isinstance(step, FeatureUnion):
-        return [name for _, inner in step.transformer_list for name in _names(inner)]
-    if isinstance(step, ColumnTransformer):
-        # `transformers` are what it was made of; only copies of them are fitted.
-        return [name for _, inner, _ in step.transformers for name in _names(inner)]
-    return [type(step).__name__] if get_tags(step).requires_fit else []
-
-
-def _chooses(caller: Any) -> bool:
-    from sklearn.model_selection import TunedThresholdClassifierCV
-    from sklearn.model_selection._search import BaseSearchCV
-
-    return isinstance(caller, BaseSearchCV | TunedThresholdClassifierCV)
-
-
-def _joined(names: list[str]) -> str:
-    shown = list(names)
-    while len(", ".join(shown)) > _LONGEST:
-        shown.pop()
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
