@@ -93,7 +93,7 @@ def test_columns_that_name_or_weigh_records_are_not_learnt_from(
         model.add(frame(rows(50, 55)), Y[50:55])
 
 
-@pytest.mark.filterwarnings("ignore::efface.NotCoveredWarning", "ignore::efface.VaultKeptWarning")
+@pytest.mark.filterwarnings("ignore::efface.NotCoveredWarning", "ignore::efface.UnsavedWarning")
 def test_the_columns_are_known_again_after_a_save(tmp_path: Path) -> None:
     model = fitted(pd.DataFrame)
     copied = pickle.loads(pickle.dumps(model))

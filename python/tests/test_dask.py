@@ -420,7 +420,7 @@ def test_estimators_are_cloned_copied_and_pickled_without_their_client() -> None
     assert (again.client, again.lambda_, hasattr(again, "coef_")) == (process, 0.01, False)
     assert copy.deepcopy(model).client is process
     assert "client" in model.get_params()
-    with pytest.warns(efface.VaultKeptWarning):
+    with pytest.warns(efface.UnsavedWarning):
         data = pickle.dumps(model)
     loaded = pickle.loads(data)
     assert np.array_equal(loaded.coef_, model.coef_)

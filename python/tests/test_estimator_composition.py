@@ -137,7 +137,11 @@ def test_one_against_the_rest(people: People) -> None:
 
 def test_a_pickle_keeps_the_ability_to_forget(people: People, tmp_path: Path) -> None:
     model = UnlearningClassifier().fit(people.X, people.y, subjects=people.subjects)
-    with pytest.warns(efface.VaultKeptWarning, match="rows stay in"):
+    with pytest.warns(efface.UnsavedWarning, match="goes at the end of this process"):
+        pickle.dumps(model)
+    model.save(tmp_path / "m.efface")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", efface.UnsavedWarning)
         joblib.dump(model, tmp_path / "m.joblib")
     path = model.status()["path"]
     del model

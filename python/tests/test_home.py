@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import importlib.util
 import os
 import pickle
 import stat
@@ -77,23 +78,73 @@ def test_a_forked_child_leaves_the_folder(people: People) -> None:
     home.check()
 
 
-def test_pickling_keeps_the_vault_and_says_where(people: People) -> None:
+def test_pickling_leaves_the_vault_private_and_warns_once(people: People) -> None:
     home = trained(people)
-    folder = home.path.parent
-    with pytest.warns(efface.VaultKeptWarning, match="efface-kept-") as told:
+    path = home.path
+    with pytest.warns(efface.UnsavedWarning, match=r"`save\(\)` the model before"):
         text = pickle.dumps(home)
-    assert str(home.path) in str(told[0].message)
-    assert not home.private
-    assert not folder.exists()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pickle.dumps(home)
-    again, folder = pickle.loads(text), home.path.parent
-    assert (again.path, again.key, again.private) == (home.path, home.key, False)
+    assert (home.path, home.private) == (path, True)
     assert str(people.X[0, 0]).encode() not in text
-    del home, again
+    assert pickle.loads(text) is home
+    del home
     gc.collect()
-    assert folder.exists()
+    assert pickle.loads(text).path.exists()  # until the end of the process
+    code = "import pickle, sys; print(len(pickle.loads(sys.stdin.buffer.read()).weights()))"
+    done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True)
+    assert done.stdout.split() == [b"3"]
+    assert path.exists()
+
+
+def test_what_failed_to_be_pickled_or_was_hashed_leaves_nothing(tmp_path: Path) -> None:
+    code = """
+import io, pickle, sys, warnings
+import joblib, numpy as np
+from efface import UnlearningClassifier
+warnings.simplefilter("ignore")
+
+class Full(io.RawIOBase):
+    def writable(self): return True
+    def write(self, data): raise OSError("no room")
+
+X = np.random.default_rng(0).normal(size=(90, 3))
+ways = [
+    lambda m: pickle.dumps((m, lambda: 0)),
+    lambda m: pickle.dump(m, Full()),
+    lambda m: joblib.dump([m, lambda: 0], Full()),
+    joblib.hash,
+    pickle.dumps,
+]
+if "dask" in sys.argv:
+    import dask.base
+    ways.append(dask.base.tokenize)
+for way in ways:
+    try:
+        way(UnlearningClassifier().fit(X, X[:, 0] > 0))
+    except Exception as error:
+        print(type(error).__name__)
+"""
+    known = ["dask"] if importlib.util.find_spec("dask") else []
+    done = subprocess.run(
+        [sys.executable, "-c", code, *known],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "EFFACE_SCRATCH": str(tmp_path), "TMPDIR": str(tmp_path)},
+    )
+    assert (done.returncode, len(done.stdout.split())) == (0, 3), done.stderr
+    assert [name for name in tmp_path.rglob("*efface*") if name.name != "config"] == []
+
+
+@pytest.mark.parametrize("way", ["joblib.hash", "dask.base.tokenize"])
+def test_a_hash_is_no_pickle(people: People, way: str) -> None:
+    module, _, name = way.rpartition(".")
+    compute = getattr(pytest.importorskip(module), name)
+    model = efface.UnlearningClassifier().fit(people.X, people.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", efface.UnsavedWarning)
+        assert compute(model)
 
 
 def test_moving_brings_vault_and_key(people: People, tmp_path: Path) -> None:
@@ -111,15 +162,16 @@ def test_moving_brings_vault_and_key(people: People, tmp_path: Path) -> None:
     _engine.delete(home.path, home.key, ids=["id-4"])
 
 
-def test_saving_after_pickling_leaves_nothing_behind(people: People, tmp_path: Path) -> None:
+def test_another_process_may_save_the_vault_with_its_key(people: People, tmp_path: Path) -> None:
     home = trained(people)
-    with pytest.warns(efface.VaultKeptWarning):
+    with pytest.warns(efface.UnsavedWarning):
         text = pickle.dumps(home)
-    kept, other = home.path.parent, pickle.loads(text)
-    other.move(tmp_path / "saved.efface")
-    assert not kept.exists()
-    assert other.key == tmp_path / "saved.key.toml"
-    assert efface.Vault(other.path).delete(ids=["id-3"]).certificate.records == 1
+    code = "import pickle, sys; pickle.loads(sys.stdin.buffer.read()).move(sys.argv[1])"
+    saved = tmp_path / "saved.efface"
+    subprocess.run([sys.executable, "-c", code, str(saved)], input=text, check=True)
+    assert efface.Vault(saved).delete(ids=["id-3"]).certificate.records == 1
+    with pytest.raises(efface.VaultMissing):
+        home.check()
 
 
 def test_nothing_is_overwritten(people: People, tmp_path: Path) -> None:
@@ -177,7 +229,7 @@ def test_the_state_of_a_home_is_two_paths(people: People, tmp_path: Path) -> Non
         again.check()
 
 
-@pytest.mark.filterwarnings("ignore::efface.VaultKeptWarning", "ignore::efface.RowsCopiedWarning")
+@pytest.mark.filterwarnings("ignore::efface.UnsavedWarning", "ignore::efface.RowsCopiedWarning")
 @pytest.mark.parametrize("rows", [False, True])
 def test_skops_writes_what_a_pickle_has(people: People, rows: bool) -> None:
     skops = pytest.importorskip("skops.io")

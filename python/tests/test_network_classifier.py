@@ -73,7 +73,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("own_folder")
-@pytest.mark.filterwarnings("ignore::efface.VaultKeptWarning", "ignore::efface.NotCoveredWarning")
+@pytest.mark.filterwarnings("ignore::efface.UnsavedWarning", "ignore::efface.NotCoveredWarning")
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [NetworkClassifier("dense:8", mechanism="shards", shards=1, epochs=20)]
 )

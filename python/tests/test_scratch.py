@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -226,20 +225,11 @@ def test_vaults_are_in_memory_where_there_is_room(
     assert memory in model.status()["path"].parents
     large = Home.make_private(8 << 20)
     assert disk in large.path.parents
-    with pytest.warns(efface.VaultKeptWarning, match="rows stay in"):
-        again = pickle.loads(pickle.dumps(model))
-    assert disk in again.status()["path"].parents
-    assert model.status()["path"] == again.status()["path"]
-    assert list(memory.glob("efface-*/*")) == []
-    again.forget(ids="row:1")
-    with pytest.warns(efface.StaleModelWarning):
-        model.predict(people.X)
 
 
 @pytest.mark.skipif(not os.access(_scratch._MEMORY, os.W_OK), reason="no folder is in memory")
-@pytest.mark.parametrize("way", ["save", "keep"])
 def test_what_moves_from_memory_to_a_disk_is_moved_and_not_copied(
-    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+    people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with tempfile.TemporaryDirectory(dir=_scratch._MEMORY) as memory:
         if Path(memory).stat().st_dev == tmp_path.stat().st_dev:
@@ -250,11 +240,7 @@ def test_what_moves_from_memory_to_a_disk_is_moved_and_not_copied(
         descriptor = os.open(old, os.O_RDONLY)
         row = people.X[50].astype(np.float32).tobytes()
         assert row in os.pread(descriptor, 1 << 22, 0)
-        if way == "save":
-            model.save(tmp_path / "kept.efface")
-        else:
-            with pytest.warns(efface.VaultKeptWarning):
-                pickle.dumps(model)
+        model.save(tmp_path / "kept.efface")
         assert not old.exists()
         assert row not in os.pread(descriptor, 1 << 22, 0)
         os.close(descriptor)

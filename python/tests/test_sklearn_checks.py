@@ -94,7 +94,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
-@pytest.mark.filterwarnings("ignore::efface.VaultKeptWarning", "ignore::efface.NotCoveredWarning")
+@pytest.mark.filterwarnings("ignore::efface.UnsavedWarning", "ignore::efface.NotCoveredWarning")
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     ESTIMATORS, expected_failed_checks=expected_failures
 )

@@ -122,7 +122,7 @@ def test_copies_and_searches_refer_to_the_same_network(
     other = clone(model).set_params(head="solve", head__solver="newton")
     assert other.head == efface.Solve(solver="newton")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", efface.VaultKeptWarning)
+        warnings.simplefilter("ignore", efface.UnsavedWarning)
         copied = pickle.loads(pickle.dumps(model)).fit(x, y)
     np.testing.assert_array_equal(copied.coef_, model.fit(x, y).coef_)
     heads = {"head": ["ridge", "softmax", efface.Solve(solver="newton")]}

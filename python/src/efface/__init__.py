@@ -33,9 +33,9 @@ if TYPE_CHECKING:
         StorageError,
         UnknownRecord,
         UnknownSubject,
+        UnsavedWarning,
         VaultBusy,
         VaultExists,
-        VaultKeptWarning,
         VaultMissing,
     )
     from ._extract import Features, extract
@@ -89,7 +89,7 @@ _HOMES = {
         "UnknownSubject",
         "VaultBusy",
         "VaultExists",
-        "VaultKeptWarning",
+        "UnsavedWarning",
         "VaultMissing",
     ),
     "_extract": ("Features", "extract"),
@@ -146,7 +146,7 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "UnknownSubject",
     "VaultBusy",
     "VaultExists",
-    "VaultKeptWarning",
+    "UnsavedWarning",
     "VaultMissing",
     "Features",
     "extract",

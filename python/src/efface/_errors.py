@@ -152,8 +152,8 @@ class StaleModelWarning(UserWarning):
     """The vault holds a newer model than the estimator that is used: `sync()` loads it."""
 
 
-class VaultKeptWarning(UserWarning):
-    """Rows stay in a file that nobody removes automatically any more."""
+class UnsavedWarning(UserWarning):
+    """A model was pickled whose vault goes at the end of the process, since nobody saved it."""
 
 
 class RowsClippedWarning(UserWarning):

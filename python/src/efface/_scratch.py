@@ -21,7 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from . import _engine
 from ._errors import InputError, StorageError
 
 try:
@@ -32,11 +31,8 @@ except ImportError:  # without such locks, what a killed process leaves stays
 # Where Linux keeps files in memory.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - what is made there is for its owner alone
 
-# How the names of vaults end.
-VAULT = ".efface"
-
-# How the names of folders begin that were kept for a pickle.
-_KEPT = "efface-kept-"
+# How the names of folders for vaults begin.
+_VAULT = "vault-"
 
 # Bytes of rows that are held where nobody knows how much memory is free.
 _HELD = 64 << 20
@@ -77,7 +73,7 @@ class Folder:
         place = _place(size, memory=memory)
         for _ in range(1000):
             with suppress(FileNotFoundError), _lock:  # who adopted the last one removed the rest
-                return cls(Path(tempfile.mkdtemp(prefix="vault-", dir=_own(place))))
+                return cls(Path(tempfile.mkdtemp(prefix=_VAULT, dir=_own(place))))
         raise StorageError(f"{place} does not keep new folders", code="unwritable")
 
     @classmethod
@@ -101,29 +97,6 @@ class Folder:
         """
         self._removal.detach()
 
-    def keep(self) -> None:
-        """Take the folder out of the automatic removal, to a place on the disk."""
-        kept = Path(tempfile.mkdtemp(prefix=_KEPT))
-        try:
-            self.path.rename(kept)
-            self._removal.detach()
-        except OSError:  # on another file system
-            try:
-                self._move_files(kept)
-            except BaseException:
-                _erase(kept)
-                raise
-            self.remove()
-        self.path = kept
-
-    def _move_files(self, kept: Path) -> None:
-        """Move the vault as the engine does, so that it is no copy; its key goes before it."""
-        vaults = [file for file in self.path.iterdir() if file.suffix == VAULT]
-        for file in self.path.glob("*.toml"):
-            copy(file, kept / file.name)
-        for vault in vaults:
-            _engine.relocate(vault, kept / vault.name)
-
     def remove(self) -> None:
         """Remove the folder now."""
         self._removal()
@@ -138,16 +111,9 @@ def holds(size: int) -> bool:
         return size <= _HELD
 
 
-def is_kept(folder: Path) -> bool:
-    """Whether a folder was made for the vault of a model that was pickled."""
-    return folder.name.startswith(_KEPT)
-
-
-def leave_kept(key: Path) -> None:
-    """Remove the key file of a kept vault that has moved, and the folder if it is empty."""
-    with suppress(OSError):
-        leave_key(key)
-        key.parent.rmdir()
+def is_private(folder: Path) -> bool:
+    """Whether a folder was made here, by this process or another."""
+    return folder.name.startswith(_VAULT) and folder.parent.name.startswith("efface-")
 
 
 def leave_key(key: Path) -> None:
@@ -241,7 +207,7 @@ def _clean(place: Path) -> None:
     for owner in place.glob(".efface-*.owner"):
         with suppress(OSError), _abandoned(owner):
             folder = place / owner.stem.removeprefix(".")
-            for vault in folder.glob("vault-*"):
+            for vault in folder.glob(f"{_VAULT}*"):
                 _erase(vault)
             _leave(folder)
 

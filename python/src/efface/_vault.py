@@ -18,15 +18,18 @@ from ._errors import (
     InputError,
     RowsCopiedWarning,
     StorageError,
+    UnsavedWarning,
     VaultExists,
-    VaultKeptWarning,
     VaultMissing,
     warn,
 )
-from ._scratch import Folder, copy, holds, is_kept, leave_kept, leave_key
+from ._scratch import Folder, copy, holds, is_private, leave_key
 
 # The private vaults of this process, by their paths.
 _living: weakref.WeakValueDictionary[str, Home] = weakref.WeakValueDictionary()
+
+# Those of them that a pickle may refer to, until the end of the process.
+_pickled: set[Home] = set()
 
 # Those of them whose vault has not been made.
 _unsaved: weakref.WeakSet[Home] = weakref.WeakSet()
@@ -43,7 +46,7 @@ _TASKS = {
     ("multiprocessing.pool", "_handle_tasks"),
     ("multiprocessing.queues", "_feed"),
 }
-_HASHES = {("joblib.hashing", "hash")}
+_HASHES = {("dask.tokenize", "tokenize"), ("joblib.hashing", "hash")}
 
 
 def default_key() -> Path:
@@ -223,35 +226,20 @@ class Home:
             self._folder.remove()
             self._folder = None
 
-    def keep(self, why: str) -> None:
-        """Take a private vault out of the automatic removal, and warn about it once."""
-        if self._folder is None:
-            return
-        with self.lock:
-            self._folder.keep()
-            kept, self._folder = self._folder.path, None
-            self._path, own = kept / self.path.name, kept / self.key.name
-            self._key = own if own.exists() else self.key
-        warn(
-            f"{why}: its rows stay in {self.path} until you remove that folder; "
-            "`save()` moves the vault to a place of your choice",
-            VaultKeptWarning,
-        )
-
     def move(self, path: str | os.PathLike[str]) -> None:
         """Move the vault to a new name, where nothing may be yet.
 
-        The key of a private vault, or of one that was kept for a pickle, goes beside it, as
-        ``NAME.key.toml``.
+        The key of a private vault, be it another process's, goes beside it, as ``NAME.key.toml``.
         """
         self.check()
         target = Path(path).absolute()
-        own = self.private or self._was_kept
+        place = self._path.parent
+        own = self.private or (is_private(place) and self._key.parent == place)
         key = key_beside(target) if own else self.key
-        for place in {target, key} - {self._key}:
-            if place.exists() or place.is_symlink():
+        for there in {target, key} - {self._key}:
+            if there.exists() or there.is_symlink():
                 raise VaultExists(
-                    f"{place} already exists",
+                    f"{there} already exists",
                     code="exists",
                     hint="give another name, or remove it yourself",
                 )
@@ -268,12 +256,10 @@ class Home:
             if own and self.path.exists():
                 leave_key(key)
             raise
-        folder, before = self._folder, self.key
-        self._path, self._key, self._folder = target, key, None
+        folder, self._folder = self._folder, None
+        self._path, self._key = target, key
         if folder is not None:
             folder.remove()
-        elif own:
-            leave_kept(before)
 
     def _save(self, model: _engine.Unsaved, target: Path, key: Path) -> None:
         """Make the vault where it is to stay."""
@@ -289,11 +275,6 @@ class Home:
                 with suppress(OSError):
                     leave_key(key)
 
-    @property
-    def _was_kept(self) -> bool:
-        """Whether vault and key are in a folder that was kept for a pickle."""
-        return self._key.parent == self._path.parent and is_kept(self._path.parent)
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Home:
         return self
 
@@ -306,8 +287,14 @@ class Home:
                 self._folder = None
                 folder.give_away()
                 return _adopted, (str(folder.path),)
-            if way is None:
-                self.keep("the model was pickled")
+            if way is None and self not in _pickled:
+                _pickled.add(self)
+                warn(
+                    "the model was pickled, but its vault was never saved and goes at the end of "
+                    "this process: the pickle cannot forget then; `save()` the model before, or "
+                    "set `pickle_rows=True`",
+                    UnsavedWarning,
+                )
         return _reached, (str(self.path), str(self.key))
 
     def __getstate__(self) -> dict[str, str]:

@@ -85,8 +85,8 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
 
     `fit` leaves records and model in the memory of the process. The first request makes a vault of
     them, a private file that is removed with the estimator; :meth:`save` makes it, or moves it, at
-    a place of your choice. A pickle contains weights, certificates and the path of the vault:
-    the private vault of a pickled estimator is kept, with a warning. Copies of an estimator, and
+    a place of your choice. A pickle contains weights, certificates and the path of the vault, so
+    :meth:`save` before: a private vault goes at the end of the process. Copies of an estimator, and
     its pickles, share the vault; each has the weights it last saw, and catches up with its next
     request.
 
