@@ -38,9 +38,11 @@ def test_the_index_of_y_names_the_records_that_a_transformer_unnamed(people: Peo
     model = UnlearningClassifier().fit(people.X, y)
     assert model.forget(ids="id-5").records == 1
     frame = pd.DataFrame(people.X, index=people.ids[::-1])
-    with pytest.raises(efface.InputError, match="different indexes"):
-        UnlearningClassifier().fit(frame, y)
-    assert UnlearningClassifier().fit(frame, y, ids=people.ids).forget(ids=["id-0"]).records == 1
+    for ids in (None, people.ids):
+        with pytest.raises(efface.InputError, match="different indexes"):
+            UnlearningClassifier().fit(frame, y, ids=ids)
+    model = UnlearningClassifier().fit(frame, y.to_numpy(), ids=people.ids)
+    assert model.forget(ids=["id-0"]).records == 1
 
 
 def test_an_index_that_does_not_tell_records_apart_is_refused(people: People) -> None:
