@@ -20,6 +20,9 @@ _LEAVES = frozenset(
     | {"weakref"}
 )
 
+# Types of cells and words, of which a vocabulary has many.
+_PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
+
 # Libraries whose objects stand for others, which may be in another process.
 _REMOTE = frozenset({"dask", "distributed"})
 
@@ -133,7 +136,7 @@ def _known(value: Any) -> str:
 
 
 def _look(value: Any, path: str, way: _Way, found: Inside, seen: set[int]) -> None:
-    if id(value) in seen:
+    if type(value) in _PLAIN or id(value) in seen:
         return
     seen.add(id(value))
     if isinstance(value, Unlearner):
