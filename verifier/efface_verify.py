@@ -2682,6 +2682,10 @@ def check_claim(document: Fields, claim: Fields) -> str:
     private = protecting and claim["adjacency"] == "remove"
     told = read_off(document) if protecting else None
     require(told is None, f"`{told}` was read off the records, and one of them could have moved it")
+    types = {"name": "column-types", "origin": "data"}.items()
+    typed = any(types <= constant.items() for constant in document["constants"])
+    kept = notion != EXACT or not typed
+    require(kept, "`column-types` follows the records, and so does what is kept")
     kind = document["request"]["kind"]
     # A refresh that follows no model is the first release without records that were erased.
     completes = kind == "refresh" and document["model"]["digest_before"] is None

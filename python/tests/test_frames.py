@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 import decimal
+import json
 import pickle
 import re
 import uuid
@@ -21,6 +22,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -523,3 +525,38 @@ def test_a_row_far_out_on_the_line_of_the_others_is_learnt_as_it_is() -> None:
     bound = next(constant for constant in constants if constant["name"] == "row-norm")
     assert float(bound["value"]) == pytest.approx(16 * 2**0.5)
     assert bound["origin"] == "data"
+
+
+def test_weights_are_per_unit_of_a_column() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(40, 10, 2000), "income": rng.normal(50_000, 9_000, 2000)})
+    score = 0.1 * (X["age"] - 40) + 1e-4 * (X["income"] - 50_000)
+    y = (score + rng.normal(size=2000) > 0).astype(int)
+    for rows in (X, X.to_numpy()):
+        model = UnlearningClassifier(epsilon=1e4, excess_risk=1e-6).fit(rows, y)
+        theirs = LogisticRegression(C=1.0).fit(X, y)
+        assert np.allclose(model.coef_, theirs.coef_, rtol=0.02)
+        assert np.allclose(model.intercept_, theirs.intercept_, rtol=0.02)
+        decision = X.to_numpy() @ model.coef_[0] + model.intercept_[0]
+        assert np.allclose(decision, model.decision_function(rows), rtol=0, atol=2e-6)
+        assert np.allclose(model.standardized_coef_, model.coef_ * X.std(ddof=0).to_numpy())
+        assert len(model.coef_names_) == model.coef_.shape[1]
+    target = 3 * X["age"] + X["income"] / 1000
+    for mechanism in ("solve", "ridge"):
+        learnt = UnlearningRegressor(mechanism=mechanism, epsilon=1e4).fit(X, target)
+        reference = Ridge().fit(X, target)
+        assert np.allclose(learnt.coef_, reference.coef_, rtol=0.01)
+        predicted = X.to_numpy() @ learnt.coef_ + learnt.intercept_
+        assert np.allclose(predicted, learnt.predict(X), rtol=1e-6)
+    both = np.column_stack([target, -2 * X["age"]])
+    several = UnlearningRegressor(mechanism="ridge").fit(X, both)
+    predicted = X.to_numpy() @ several.coef_.T + several.intercept_
+    assert np.allclose(predicted, several.predict(X), rtol=1e-6)
+    classes = UnlearningClassifier(random_state=0).fit(X, np.digitize(score, [-1, 1]))
+    decision = X.to_numpy() @ classes.coef_.T + classes.intercept_
+    assert np.allclose(decision, classes.decision_function(X), rtol=0, atol=2e-6)
+    exported = json.loads(model.vault_.export("json"))
+    means, inverses = np.array(exported["units"]).T
+    assert np.array_equal(np.array(exported["coef"]) * inverses, model.coef_)
+    shift = np.array(exported["coef"]) * inverses @ means
+    assert np.array_equal(np.array(exported["intercept"]) - shift, model.intercept_)

@@ -81,7 +81,7 @@ pub use error::{
 pub use feature_map::{FeatureMap, MOST_FEATURES, RowFeatures};
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
-    RawSource, RawTarget, RawValues, Rules, Spelling, TellingApart, is_number_in_words,
+    RawSource, RawTarget, RawValues, Rules, Spelling, TellingApart, Typing, is_number_in_words,
 };
 pub use image::ImageShape;
 pub use input::{Format, Input, PathOrStdin};

@@ -59,6 +59,12 @@ pub(crate) fn spelled(text: &str, order: u8) -> Option<i64> {
     Some(days * DAY + clock - offset)
 }
 
+/// The time that is stored for a text: of one that begins with a whole day in the order of ISO 8601.
+pub(crate) fn stored(text: &str) -> Option<i64> {
+    let begins = matches!(text.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _, ..]);
+    begins.then(|| spelled(text, YEAR_FIRST)).flatten()
+}
+
 /// The orders in which a text spells a time, as a set of bits; 0 for other texts.
 pub(crate) fn orders(text: &str) -> u8 {
     let Some((day, clock)) = split(text) else { return 0 };

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 /// `(indptr: int64, indices: int32, data: float32 | float64, columns: int)` of CSR, columns
 /// ascending within each row, or a list of named columns for fitted preprocessing. Of these each is
 /// `(name, values)`, with values an array of float32 or float64 (NaN is missing), a list of texts or
-/// None, or a pair: int64 or bool and which are there (bool, or None for all), int32 codes and their
+/// None, or a pair: such a list and float64 numbers for rows that are None in it, int64 or bool and which are there (bool, or None for all), int32 codes and their
 /// texts (below 0 is missing), or int64 times since 1970 and their unit. `y`, `ids`, `subjects` and `weights` have one value for each row: an
 /// int64 or float64 array, or a list of str; `y` may be a pair of a float64 array (rows x targets) and the
 /// names of the targets.
@@ -56,6 +56,7 @@ enum Content {
     Doubles(Py<PyArray1<f64>>),
     #[pyo3(transparent)]
     Texts(Vec<Option<String>>),
+    Mixed(Vec<Option<String>>, Py<PyArray1<f64>>),
 }
 
 #[derive(FromPyObject)]
@@ -143,6 +144,7 @@ enum LentContent<'py> {
     Singles(PyReadonlyArray1<'py, f32>),
     Doubles(PyReadonlyArray1<'py, f64>),
     Texts(&'py [Option<String>]),
+    Mixed(&'py [Option<String>], PyReadonlyArray1<'py, f64>),
 }
 
 impl Content {
@@ -164,6 +166,7 @@ impl Content {
             Self::Singles(all) => LentContent::Singles(all.bind(py).try_readonly()?),
             Self::Doubles(all) => LentContent::Doubles(all.bind(py).try_readonly()?),
             Self::Texts(all) => LentContent::Texts(all),
+            Self::Mixed(texts, all) => LentContent::Mixed(texts, all.bind(py).try_readonly()?),
         })
     }
 }
@@ -201,7 +204,10 @@ impl LentContent<'_> {
             },
             Self::Singles(all) => ColumnValues::Singles(all.as_slice()?),
             Self::Doubles(all) => ColumnValues::Doubles(all.as_slice()?),
-            Self::Texts(all) => ColumnValues::Texts(all),
+            Self::Texts(texts) => ColumnValues::Texts(texts),
+            Self::Mixed(texts, numbers) => {
+                ColumnValues::Mixed { texts, numbers: numbers.as_slice()? }
+            }
         })
     }
 
@@ -212,7 +218,7 @@ impl LentContent<'_> {
             Self::Booleans(all, _) => all.len(),
             Self::Singles(all) => all.len(),
             Self::Doubles(all) => all.len(),
-            Self::Texts(all) => all.len(),
+            Self::Texts(all) | Self::Mixed(all, _) => all.len(),
         }
     }
 }

@@ -51,7 +51,9 @@ impl ExportFormat {
 }
 
 /// The published model as bytes of a format, with all that it takes to predict alike: `coef` (outputs x
-/// features; of a network all of its weights, whose layers `network` says), `intercept` (outputs), the classes or the range of y, the names of the features, the
+/// features; of a network all of its weights, whose layers `network` says), `intercept` (outputs), both for
+/// standardised rows where preprocessing is fitted, with the mean and the inverse scale of each feature
+/// (`units`) beside them, the classes or the range of y, the names of the features, the
 /// row map and its norm, the schema that turns a row into features, the map from
 /// there to random features where there is one, and the loss. The ledger notes the export first: whatever leaves is
 /// not covered by later deletions.
@@ -148,6 +150,10 @@ fn numbers(model: &Weights) -> Vec<(&'static str, Vec<f64>)> {
     numbers.extend(ranges.map(|ranges| {
         ("target_ranges", ranges.iter().flat_map(|(low, high)| [*low, *high]).collect())
     }));
+    let units = model.units.iter();
+    numbers.extend(units.map(|units| {
+        ("units", units.iter().flat_map(|(mean, inverse)| [*mean, *inverse]).collect())
+    }));
     numbers.extend(model.loss_width.map(|width| ("loss_width", vec![width])));
     numbers
 }
@@ -168,6 +174,7 @@ fn npz(model: &Weights) -> io::Result<Vec<u8>> {
         let shape = match name {
             "target_range" => vec![2],
             "target_ranges" => vec![model.outputs, 2],
+            "units" => vec![model.features, 2],
             _ => Vec::new(),
         };
         put(name, &shape, &values)?;
@@ -215,7 +222,7 @@ fn safetensors(model: &Weights) -> Result<Vec<u8>> {
     for (name, values) in numbers(model) {
         let text = match name {
             "target_range" => json!(values),
-            "target_ranges" => json!(values.as_chunks::<2>().0),
+            "target_ranges" | "units" => json!(values.as_chunks::<2>().0),
             _ => json!(values[0]),
         };
         metadata.insert(name.to_owned(), text.to_string().into());

@@ -1,6 +1,6 @@
 //! Raw records before there is a plan: what their labels ask to be learnt, and what is fitted to them.
 
-use efface_formats::{Fitted, Frame, Limits, class_name, is_number_in_words};
+use efface_formats::{Fitted, Frame, Limits, MemoryTable, class_name, is_number_in_words};
 use efface_learn::loss::LossName;
 
 use crate::error::{Code, Error, Result};
@@ -166,6 +166,7 @@ pub(crate) fn fitting(
         width_from_data: matches!(frame, Frame::Matrix { sparse: true, .. })
             && source.memory.is_none()
             && source.width.is_none(),
+        types_from_data: types_from_data(choices, source),
         classes: source
             .classes
             .as_ref()
@@ -180,4 +181,13 @@ pub(crate) fn fitting(
         records,
         found: None,
     }
+}
+
+/// Whether one cell may have decided what columns of a table in memory hold. Numbers that are spelled out are
+/// the same numbers in everything that is released, and differ in the rows that are kept, which exact removal
+/// claims; the order of days shows in the preprocessing.
+fn types_from_data(choices: &Choices, source: &Source<'_>) -> bool {
+    let exact = choices.mechanism.is_exact();
+    let tables = source.memory.iter();
+    tables.flat_map(MemoryTable::typings).any(|t| t.hides_times() || exact && t.hides_numbers())
 }

@@ -62,6 +62,9 @@ pub struct Weights {
     /// Fitted preprocessing as JSON, which rows go through as they come; none where the schema encodes
     /// them.
     pub preprocessing: Option<String>,
+    /// For each feature the mean and the inverse scale that its column's numbers were standardised by, 0
+    /// and 1 for what is no number; none where preprocessing is declared. `coef` is of standardised rows.
+    pub units: Option<Vec<(f64, f64)>>,
     /// Bound on the norm of a row.
     pub row_norm: f64,
     /// `clip`, `unit` or `refuse`.
@@ -160,6 +163,7 @@ pub(crate) fn described(
         inputs,
         input_names,
         preprocessing,
+        units: found.map(efface_formats::Fitted::units),
         sparse: plan.rows.sparse,
         subjects: plan.subjects,
         outputs: parts.outputs as u64,

@@ -75,6 +75,11 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             names = [f"x{at}" for at in range(self._published.facts["features"])]
         return np.array(names, dtype=object)
 
+    @property
+    def coef_names_(self) -> NDArray[Any]:
+        """Names of the features that `coef_` has weights for: :meth:`get_feature_names_out`."""
+        return self.get_feature_names_out()
+
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; ``mechanism__steps=400`` sets one of the mechanism's own.
 
@@ -459,7 +464,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         -------
         estimator
             Fitted, with the parameters and the labels that it was fitted with; of a model of the
-            command line, those that were chosen for it, and labels as whole numbers or texts.
+            command line, those that were chosen for it, and labels as the names of classes tell.
         """
         home = Home(path, key_of(path, key))
         plan = json.loads(_engine.plan_of(home.path))

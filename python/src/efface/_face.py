@@ -39,13 +39,12 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
     if targets is not None:
         face["targets"] = targets
     if classes is not None:
-        # Classes that come and go with their records stay nowhere but beside the weights.
-        comes_and_goes = refits and estimator._listed_classes() is None
-        values = None if comes_and_goes else _plain(classes.tolist())
-        kind = classes.dtype
-        # The length of the longest name would tell of it.
-        written_as = kind.kind if values is None and kind.kind in "UO" else kind.str
-        face["classes"] = {"type": written_as, "values": values}
+        if refits and estimator._listed_classes() is None:
+            # Classes that come and go with their records stay nowhere but beside the weights.
+            kind = estimator._class_type
+            face["classes"] = {"type": None if kind is None else kind.str, "values": None}
+        else:
+            face["classes"] = {"type": classes.dtype.str, "values": _plain(classes.tolist())}
     return json.dumps(face)
 
 

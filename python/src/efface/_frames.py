@@ -6,7 +6,7 @@ import datetime
 import decimal
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -177,15 +177,21 @@ def rows_of(x: Any) -> int:
     return int(x.shape[0] if hasattr(x, "shape") else len(x))
 
 
-def _array(name: str, values: Any) -> Any:
-    """The values of a NumPy array, as the engine borrows or takes them."""
+def _array(name: str, values: Any, valid: Any = None) -> Any:
+    """The values of a NumPy array, as the engine borrows or takes them.
+
+    `valid` says which of truth values or whole numbers are there; None is all.
+    """
     kind = values.dtype.kind
+    if valid is not None:
+        valid = np.ascontiguousarray(valid, dtype=np.bool_)
     if kind == "b":
-        return np.ascontiguousarray(values, dtype=np.bool_), None
+        return np.ascontiguousarray(values, dtype=np.bool_), valid
     if kind in "iu":
         if values.dtype.itemsize == 8 and kind == "u" and values.size and values.max() > _LARGEST:
-            return np.ascontiguousarray(values, dtype=np.float64)
-        return np.ascontiguousarray(values, dtype=np.int64), None
+            digits = [str(value) for value in values.tolist()]
+            return digits if valid is None else np.where(valid, digits, None).tolist()
+        return np.ascontiguousarray(values, dtype=np.int64), valid
     if kind == "f":
         single = values.dtype.itemsize <= 4
         return np.ascontiguousarray(values, dtype=np.float32 if single else np.float64)
@@ -198,7 +204,7 @@ def _array(name: str, values: Any) -> Any:
         seconds = values.astype("timedelta64[us]").astype(np.float64) / 1e6
         return np.where(np.isnat(values), np.nan, seconds)
     if kind in "OUST":
-        return _objects(name, values.tolist())
+        return _mixed(name, values.tolist())
     raise InputError(f"column `{name}` has values of type {values.dtype}", code="data", hint=_HINT)
 
 
@@ -206,7 +212,7 @@ def _pandas(name: str, column: Any) -> Any:
     dtype = column.dtype
     kind = type(dtype).__name__
     if kind == "CategoricalDtype":
-        words = [word or "" for word in _texts(name, dtype.categories.tolist())]
+        words = _words(name, dtype.categories.tolist())
         return np.ascontiguousarray(column.cat.codes, dtype=np.int32), words
     if kind == "SparseDtype":
         return _pandas(name, column.sparse.to_dense())
@@ -216,19 +222,16 @@ def _pandas(name: str, column: Any) -> Any:
         return _array(name, column.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
     if isinstance(dtype, np.dtype):
         return _array(name, column.to_numpy())
-    if kind == "BooleanDtype":
-        valid = np.ascontiguousarray(column.notna().to_numpy(), dtype=np.bool_)
-        return column.fillna(value=False).to_numpy(dtype=np.bool_), valid
-    if getattr(dtype, "kind", "O") in "iuf":
-        if column.isna().any() or dtype.kind == "f":
-            return column.to_numpy(dtype=np.float64, na_value=np.nan)
-        return _array(name, column.to_numpy(dtype=dtype.numpy_dtype))
-    return _objects(name, column.astype(object).to_numpy(dtype=object).tolist())
+    if getattr(dtype, "kind", "O") == "f":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if getattr(dtype, "kind", "O") in "biu":
+        filled = column.fillna(0 if dtype.kind in "iu" else False)
+        return _array(name, filled.to_numpy(dtype=dtype.numpy_dtype), column.notna().to_numpy())
+    return _mixed(name, column.astype(object).to_numpy(dtype=object).tolist())
 
 
 def _polars(name: str, column: Any) -> Any:
     kind = type(column.dtype).__name__
-    missing = bool(column.null_count())
     if kind in {"Categorical", "Enum"}:
         words = sorted(set(column.drop_nulls().to_list()))
         codes = {word: at for at, word in enumerate(words)}
@@ -237,17 +240,12 @@ def _polars(name: str, column: Any) -> Any:
         if getattr(column.dtype, "time_zone", None) is not None:
             column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         return _array(name, column.to_numpy())
-    if kind == "Boolean":
-        valid = ~np.asarray(column.is_null().to_numpy())
-        return np.asarray(column.fill_null(value=False).to_numpy(), dtype=np.bool_), valid
-    if kind == "Decimal" or column.dtype.is_numeric():
-        beyond = kind in {"Decimal", "Int128", "UInt128"}  # NumPy has no such type
-        array = (column.cast(float) if beyond else column).to_numpy()
-        if missing and array.dtype.kind != "f":
-            array = np.array(column.to_list(), dtype=object)
-            array = np.array([np.nan if one is None else one for one in array], dtype=np.float64)
-        return _array(name, array)
-    return _objects(name, column.to_list())
+    if kind == "Boolean" or (column.dtype.is_integer() and kind not in {"Int128", "UInt128"}):
+        filled = column.fill_null(value=False if kind == "Boolean" else 0)
+        return _array(name, filled.to_numpy(), column.is_not_null().to_numpy())
+    if column.dtype.is_float():
+        return _array(name, column.to_numpy())
+    return _mixed(name, column.to_list())
 
 
 def _arrow(name: str, column: Any) -> Any:
@@ -255,24 +253,19 @@ def _arrow(name: str, column: Any) -> Any:
 
     kind = column.type
     if pyarrow.types.is_dictionary(kind):
-        cells = [word or "" for word in _texts(name, column.to_pylist())]
+        cells = _words(name, column.to_pylist())
         words = sorted(set(cells) - {""})
         codes = {word: at for at, word in enumerate(words)}
         return np.array([codes.get(word, -1) for word in cells], dtype=np.int32), words
     if pyarrow.types.is_date(kind) or pyarrow.types.is_timestamp(kind):
         times = [None if one is None else _utc(one) for one in column.to_pylist()]
         return _array(name, np.array(times, dtype="datetime64[us]"))
-    numeric = pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)
-    if numeric and not column.null_count:
+    if pyarrow.types.is_floating(kind):
         return _array(name, column.to_numpy())
-    if numeric or pyarrow.types.is_decimal(kind):
-        numbers = [np.nan if one is None else float(one) for one in column.to_pylist()]
-        return np.array(numbers, dtype=np.float64)
-    if pyarrow.types.is_boolean(kind):
-        values = column.to_pylist()
-        valid = np.array([one is not None for one in values], dtype=np.bool_)
-        return np.array([bool(one) for one in values], dtype=np.bool_), valid
-    return _objects(name, column.to_pylist())
+    if pyarrow.types.is_integer(kind) or pyarrow.types.is_boolean(kind):
+        empty = pyarrow.scalar(0).cast(kind)
+        return _array(name, column.fill_null(empty).to_numpy(), column.is_valid().to_numpy())
+    return _mixed(name, column.to_pylist())
 
 
 def _utc(value: Any) -> Any:
@@ -282,18 +275,25 @@ def _utc(value: Any) -> Any:
     return value
 
 
-def _objects(name: str, values: list[Any]) -> Any:
-    """Values of Python's own types: durations and times of day in seconds, all else as texts."""
-    kinds = set(map(type, values))
-    for kind, seconds in _SECONDS.items():
-        others = {one for one in kinds if not issubclass(one, kind)}
-        if others < kinds and all(is_missing(one) for one in values if type(one) in others):
-            return np.array([np.nan if is_missing(one) else seconds(one) for one in values])
-    return _texts(name, values)
+def _mixed(name: str, values: list[Any]) -> Any:
+    """Values of Python's own types. None of them decides what the engine makes of another."""
+    cells = [_cell(name, value) for value in values]
+    texts = [None if isinstance(cell, float) else cell for cell in cells]
+    texts = check_unicode(f"column `{name}`", texts)
+    if not any(isinstance(cell, float) for cell in cells):
+        return texts
+    numbers = [cell if isinstance(cell, float) else np.nan for cell in cells]
+    return texts, np.array(numbers, dtype=np.float64)
 
 
-def _texts(name: str, values: Iterable[Any]) -> list[str | None]:
-    return check_unicode(f"column `{name}`", [_text(name, value) for value in values])
+def _words(name: str, values: Iterable[Any]) -> list[str]:
+    """The texts of categories, empty for none: whole numbers have no decimal point in any type."""
+    cells = [_cell(name, value) for value in values]
+    texts = [
+        np.format_float_positional(cell + 0.0, trim="-") if isinstance(cell, float) else cell or ""
+        for cell in cells
+    ]
+    return check_unicode(f"column `{name}`", texts)
 
 
 _Texts = TypeVar("_Texts", list[str], list[str | None])
@@ -345,42 +345,36 @@ def is_missing(value: Any) -> bool:
     return number and bool(value != value)
 
 
-def _text(name: str, value: Any) -> str | None:
-    """A value of a column of mixed values as text; None where it is missing."""
+def _cell(name: str, value: Any) -> str | float | None:
+    """A value of a column of mixed values; None where it is missing.
+
+    Whole numbers are their digits, and durations and times of day are seconds.
+    """
     if value is None or isinstance(value, str):
         return value
     if is_missing(value):
         return None
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool | np.bool_ | Integral):
         return str(int(value))
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Real):
-        return repr(float(value))
+    if isinstance(value, Real | decimal.Decimal):
+        return float(value)
+    if isinstance(value, datetime.timedelta):
+        return float(value // datetime.timedelta(microseconds=1)) / 1e6
+    if isinstance(value, datetime.time):
+        whole = 3600 * value.hour + 60 * value.minute + value.second
+        return whole + value.microsecond / 1e6
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if type(value).__name__ == "Period":
         value = value.start_time
-    if isinstance(value, datetime.date | datetime.time):
+    if isinstance(value, datetime.date):
         return str(_utc(value).isoformat())
-    if isinstance(value, decimal.Decimal | uuid.UUID) or type(value).__name__ == "Interval":
+    if isinstance(value, uuid.UUID) or type(value).__name__ == "Interval":
         return str(value)
     raise InputError(
         f"column `{name}` has a value of type {type(value).__name__}: {value!r:.60}",
         code="data",
         hint=_HINT,
     )
-
-
-def _since_midnight(value: datetime.time) -> float:
-    whole = 3600 * value.hour + 60 * value.minute + value.second
-    return whole + value.microsecond / 1e6
-
-
-# How many seconds values of a type are.
-_SECONDS: dict[type, Callable[[Any], float]] = {
-    datetime.timedelta: datetime.timedelta.total_seconds,
-    datetime.time: _since_midnight,
-}

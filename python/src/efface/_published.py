@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,15 @@ class Published:
         """Return them for outputs times a factor, plus a shift; one for all, or for each output."""
         coef, intercept = np.multiply(factor, self.coef.T).T, factor * self.intercept + shift
         return replace(self, coef=_frozen(coef), intercept=_frozen(intercept))
+
+    @cached_property
+    def per_unit(self) -> Published:
+        """The same for numbers in the units of their columns; they are learnt standardised."""
+        if self.facts["units"] is None:
+            return self
+        means, inverses = np.array(self.facts["units"]).reshape(-1, 2).T
+        coef = self.coef * inverses
+        return replace(self, coef=_frozen(coef), intercept=_frozen(self.intercept - coef @ means))
 
     def taken(self, order: list[int]) -> Published:
         """Return them for the outputs in another order."""

@@ -168,9 +168,7 @@ def _laid_out(array: Any, kind: Any) -> Any:
 
 
 def class_name(value: Any) -> str:
-    """Return the name of a class, as the engine reads it from an array."""
-    if isinstance(value, bool | np.bool_):
-        return str(int(value))
+    """Return the name of a class; a truth value is named as files of text spell it."""
     return str(value)
 
 

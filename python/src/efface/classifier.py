@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -58,8 +59,9 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
     classes_ : array (classes,)
         The classes, sorted.
     coef_ : array (1, features) or (classes, features)
-        Weights of the features, for rows within `row_norm`. They and `intercept_` are read-only,
-        since certificates cover them: change a copy.
+        Weights of the features, those of numbers per unit of their column, for rows within
+        `row_norm`. They and `intercept_` are read-only, since certificates cover them: change a
+        copy. `standardized_coef_` has them as they are learnt.
     intercept_ : array (1,) or (classes,)
         What is added.
     n_features_in_ : int
@@ -265,15 +267,26 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
     def coef_(self) -> NDArray[np.float64]:
         """Weights of the features: (1, features) of two classes, else (classes, features).
 
-        Rows are made to obey `row_norm` before they are multiplied with them. Of a network all of
-        its weights, in one row.
+        Those of numbers are per unit of their column: of a table of numbers that misses none,
+        ``X @ coef_.T + intercept_`` is the decision for each row within `row_norm`. Others are per
+        unit of what `get_feature_names_out` names: 0 or 1 of a category or a missing value, and of
+        times days in units of their deviation. Of a network all of its weights, in one row.
+        """
+        return self._fitted("_published", "coef_").per_unit.coef  # type: ignore[no-any-return]
+
+    @property
+    def standardized_coef_(self) -> NDArray[np.float64]:
+        """Weights as they are learnt and exported: those of numbers per standard deviation.
+
+        With fitted preprocessing alone they are others than `coef_`. Rows longer than `row_norm`
+        once they are standardised are shortened to it, or as `row_map` says.
         """
         return self._fitted("_published", "coef_").coef  # type: ignore[no-any-return]
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
-        """What is added to each output; zeros without an intercept."""
-        return self._fitted("_published", "intercept_").intercept  # type: ignore[no-any-return]
+        """What is added to each output, for `coef_`; zeros where nothing is fitted or added."""
+        return self._fitted("_published", "intercept_").per_unit.intercept  # type: ignore[no-any-return]
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         outputs = self._outputs(X)
@@ -301,7 +314,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
         # Of two labels it sees in them what it would find in all.
         check_classification_targets(found if y.ndim == 1 and len(found) <= 2 else y)
         declared = self._listed_classes()
-        self.classes_ = found if declared is None else declared
+        self.classes_ = _plain(found) if declared is None else declared
         if len(self.classes_) < 2:
             raise InputError(
                 "a classifier needs at least 2 classes, but the data have only one class: "
@@ -316,9 +329,15 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
                 code="classes",
                 hint='use `loss="softmax"`',
             )
-        names = None if declared is None else [name_of_label(label) for label in declared]
-        chosen = {**self._softmax(len(self.classes_)), **self._weights_at_hand()}
-        return targets_of(y, self.classes_, found), names, chosen
+        labels = targets_of(y, self.classes_, found)
+        settings = {**self._softmax(len(self.classes_)), **self._weights_at_hand()}
+        names = [name_of_label(label) for label in self.classes_]
+        if declared is not None:
+            return labels, names, settings
+        self._class_type = _type_beside(self.classes_, names)
+        if refits and self._class_type is not None:
+            settings = {**settings, "label_type_from_data": True}
+        return labels, None, settings
 
     def _weights_at_hand(self) -> dict[str, Any]:
         """The weights of the classes that the data have, if more are listed.
@@ -350,6 +369,9 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
         """Targets as the engine takes them; all must be known, unless classes come and go."""
         known = self.classes_
         if "_published" in self.__dict__ and self._follows_classes(self._published):
+            if known.dtype.kind in "iuf" and y.dtype.kind in "OU":
+                numbers = _numbers([str(label) for label in y])
+                y = y if numbers is None else numbers
             check_labels(y, known)
             self._check_weighted(np.setdiff1d(y, known))
             known = np.union1d(known, np.unique(y))
@@ -377,9 +399,11 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
     def _adopt_targets(self, published: Published, face: dict[str, Any] | None) -> None:
         names = published.facts["classes"]
         if face is None:
-            self.classes_ = _natural(names)
+            self.classes_ = np.sort(_natural(names))
         elif face["classes"]["values"] is None:
-            self.classes_ = _typed(names, np.dtype(face["classes"]["type"]))
+            kind = face["classes"]["type"]
+            self._class_type = None if kind is None else np.dtype(kind)
+            self.classes_ = _typed(names, self._class_type)
         else:
             self.classes_ = self._listed = _face.classes_in(face)
 
@@ -389,8 +413,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
         if self._follows_classes(published):
             own = self.__dict__.get("classes_")
             if own is None or {_place(label, named) for label in own} != set(named.values()):
-                kind = self._class_type if own is None else own.dtype
-                self.classes_ = _typed(published.facts["classes"], kind)
+                self.classes_ = _typed(published.facts["classes"], self._class_type)
         order = [_place(label, named) for label in self.classes_.tolist()]
         if len(published.intercept) == 1:
             return published if order == [0, 1] else published.scaled(-1.0)
@@ -398,9 +421,6 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
 
     def _forget_records(self, published: Published) -> None:
         if self._follows_classes(published):
-            kind = self.classes_.dtype
-            # The length of the longest name would tell of it.
-            self._class_type = np.dtype(kind.kind) if kind.kind in "UO" else kind
             del self.classes_
 
     @classmethod
@@ -412,7 +432,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
         parameters = chosen_in(plan)
         listed = {c["name"]: c["origin"] for c in plan["constants"]}
         if listed.get("classes") == "user":
-            parameters["classes"] = _natural(plan["task"]["classes"])
+            parameters["classes"] = np.sort(_natural(plan["task"]["classes"]))
         return {**parameters, "loss": plan["loss"]}
 
     def __sklearn_tags__(self) -> Any:
@@ -477,7 +497,7 @@ def targets_of(y: Any, classes: NDArray[Any], found: NDArray[Any] | None = None)
         raise InputError(
             f"`y` has labels that are not among the model's classes: {shown}", code="classes"
         )
-    if y.dtype.kind in "iubf":
+    if y.dtype.kind in "iuf":
         return y
     names = [name_of_label(label) for label in classes]
     return [names[at] for at in np.searchsorted(classes, y)]
@@ -500,25 +520,54 @@ def _canonical(name: str) -> str | int | float:
         return float(text)
 
 
-def _typed(names: list[str], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Names of classes as sorted labels: of a type where it holds them all, else as they are."""
-    if dtype.kind == "O":
-        return np.sort(np.array([label_named(name) for name in names], dtype=object))
-    if dtype.kind in "iubf":
-        try:
-            numbers = np.array([float(name) for name in names])
-            typed = numbers.astype(dtype)
-            if (typed == numbers).all() and len(np.unique(typed)) == len(names):
-                return np.sort(typed)
-        except (ValueError, OverflowError):
-            pass
-        return _natural(names)
-    return np.sort(np.array([label_named(name) for name in names]))
+def _plain(classes: NDArray[Any]) -> NDArray[Any]:
+    """Classes in the type that they have, if an array of objects holds them."""
+    plain = np.array(classes.tolist())
+    return plain if classes.dtype.kind == "O" and plain.dtype.kind in "iufbU" else classes
+
+
+def _type_beside(classes: NDArray[Any], names: list[str]) -> np.dtype[Any] | None:
+    """The type that must be kept to tell classes again from their names; None as a rule.
+
+    One label that is no number would make texts of all others, and a missing half one floats: so
+    nothing is kept where names tell the type, and what remains decides.
+    """
+    kind = classes.dtype
+    told = _natural(names).dtype
+    if kind == told or kind.kind == told.kind == "U":
+        return None
+    # The length of the longest name would tell of it.
+    return np.dtype("U") if kind.kind == "U" else kind
+
+
+def _typed(names: list[str], dtype: np.dtype[Any] | None) -> NDArray[Any]:
+    """Names of classes as sorted labels: of a type where it holds them all, else as they tell."""
+    if dtype is None:
+        return np.sort(_natural(names))
+    if dtype.kind == "U":
+        return np.sort(np.array([label_named(name) for name in names]))
+    try:
+        numbers = np.array([float(name) for name in names])
+        typed = numbers.astype(dtype)
+        if (typed == numbers).all() and len(np.unique(typed)) == len(names):
+            return np.sort(typed)
+    except (ValueError, OverflowError):
+        pass
+    return np.sort(_natural(names))
 
 
 def _natural(names: list[str]) -> NDArray[Any]:
-    """Classes of a vault, as whole numbers where all of them are, else as texts."""
-    try:
-        return np.sort(np.array([int(name) for name in names], dtype=np.int64))
-    except ValueError:
-        return np.sort(np.array([label_named(name) for name in names]))
+    """Names of classes as labels: truth values, whole numbers or numbers if all are, else texts."""
+    if {*names} <= {"False", "True"}:
+        return np.array([name == "True" for name in names])
+    numbers = _numbers(names)
+    return np.array([label_named(name) for name in names]) if numbers is None else numbers
+
+
+def _numbers(texts: list[str]) -> NDArray[Any] | None:
+    """Texts as whole numbers where all of them are, else as numbers; None where one is neither."""
+    if all(NUMBER.fullmatch(text) for text in texts):
+        for kind in (int, float):
+            with contextlib.suppress(ValueError, OverflowError):
+                return np.array([kind(text) for text in texts], dtype=np.dtype(kind))
+    return None

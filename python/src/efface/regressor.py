@@ -34,8 +34,9 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
     Attributes
     ----------
     coef_ : array (features,), or (targets, features) where `y` had two axes
-        Weights of the features in units of `y`, for rows that obey `row_norm`; not to be written
-        to, since certificates are about them: change a copy.
+        Weights of the features in units of `y`, those of numbers per unit of their column, for
+        rows that obey `row_norm`; not to be written to, since certificates are about them: change
+        a copy. `standardized_coef_` has them as they are learnt.
     intercept_ : float, or array (targets,)
         What is added, in units of `y`.
     n_features_in_ : int
@@ -153,15 +154,28 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
     def coef_(self) -> NDArray[np.float64]:
         """Weights of the features, in units of `y`: (features,), or (targets, features).
 
-        Rows are made to obey `row_norm` before they are multiplied with them.
+        Those of numbers are per unit of their column: of a table of numbers that misses none,
+        ``X @ coef_.T + intercept_`` is what `predict` gives for each row within `row_norm`. Others
+        are per unit of what `get_feature_names_out` names: 0 or 1 of a category or a missing value,
+        and of times days in units of their deviation.
+        """
+        coef: NDArray[np.float64] = self._fitted("_published", "coef_").per_unit.coef
+        return coef[0] if self._target_names is None else coef
+
+    @property
+    def standardized_coef_(self) -> NDArray[np.float64]:
+        """Weights as they are learnt, in units of `y`: those of numbers per standard deviation.
+
+        With fitted preprocessing alone they are others than `coef_`. Rows longer than `row_norm`
+        once they are standardised are shortened to it, or as `row_map` says.
         """
         coef: NDArray[np.float64] = self._fitted("_published", "coef_").coef
         return coef[0] if self._target_names is None else coef
 
     @property
     def intercept_(self) -> Any:
-        """What is added, in units of `y`: also the middle of the range without an intercept."""
-        intercept: NDArray[np.float64] = self._fitted("_published", "intercept_").intercept
+        """What is added, in units of `y`, for `coef_`: also the middle of the range of `y`."""
+        intercept: NDArray[np.float64] = self._fitted("_published", "intercept_").per_unit.intercept
         return float(intercept[0]) if self._target_names is None else intercept
 
     def __sklearn_tags__(self) -> Any:

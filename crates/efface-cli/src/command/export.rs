@@ -13,8 +13,8 @@ use crate::output::Output;
 
 /// Export the model; the ledger records it, since certificates do not cover copies
 ///
-/// Every format has what is needed to make the same predictions: `coef` (outputs x features),
-/// `intercept`, `classes` or `target_range` (of several targets `target_names` and
+/// Every format has what is needed to make the same predictions: `coef` (outputs x features)
+/// and `intercept`, of standardised rows where preprocessing is fitted, with `units` to undo that, `classes` or `target_range` (of several targets `target_names` and
 /// `target_ranges`), `feature_names`, `row_map` and `row_norm`, `schema`,
 /// `feature_map` and `loss`.
 #[derive(Debug, Args)]

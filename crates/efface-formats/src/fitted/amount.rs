@@ -208,7 +208,7 @@ pub(super) fn says_none(text: &str) -> bool {
 }
 
 /// Truth values, as the numbers that typed tables have for them.
-fn truth(text: &str) -> Option<f64> {
+pub(super) fn truth(text: &str) -> Option<f64> {
     let values = [("true", 1.0), ("false", 0.0)];
     values.into_iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, value)| value)
 }

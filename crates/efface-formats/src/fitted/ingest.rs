@@ -1,7 +1,7 @@
 //! From a table's cells to raw rows.
 
 use super::frame::Declared;
-use super::raw::RawTarget;
+use super::raw::{RawTarget, stored_number};
 use super::write::RawWriter;
 use super::{amount, number};
 use crate::cell::{Cell, looks_missing, quoted};
@@ -90,7 +90,7 @@ impl RawWriter {
         match (cell, declared) {
             (Cell::Null, _) => self.missing(),
             (Cell::Number(value), _) if value.is_nan() => self.missing(),
-            (Cell::Time(micros), Some(Declared::Time)) => self.time(micros),
+            (Cell::Time(micros), None | Some(Declared::Time)) => self.time(micros),
             (Cell::Time(_), Some(Declared::Number)) => {
                 let value = quoted(&cell.text());
                 return Err(CellFault::DeclaredNumber { value });
@@ -139,9 +139,55 @@ impl RawWriter {
                 None => return Err(CellFault::DeclaredTime { value: quoted(text) }),
             },
             None if number::is_infinity(text) => return Err(unbounded(text)),
-            None | Some(Declared::Category | Declared::Text) => self.word(text),
+            None => match (time::stored(text), amount::truth(text)) {
+                (Some(micros), _) => self.time(micros),
+                (None, Some(value)) => self.number(value),
+                (None, None) => self.word(text),
+            },
+            Some(Declared::Category | Declared::Text) => self.word(text),
         }
         Ok(())
+    }
+}
+
+/// Whether the texts of a column that nobody declared could have had another type, had it not been for a few
+/// of them: most spell numbers or times, and some are stored as what is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Typing {
+    texts: u64,
+    numbers: u64,
+    times: u64,
+    /// Those of the numbers, and of the times, that are stored as texts.
+    kept: [u64; 2],
+}
+
+impl Typing {
+    /// Looks at the next text.
+    pub(crate) fn see(&mut self, text: &str) {
+        let text = text.trim();
+        if looks_missing(text) {
+            return;
+        }
+        self.texts += 1;
+        if number::spelled(text).is_some() {
+            self.numbers += 1;
+            self.kept[0] += u64::from(stored_number(text).is_none());
+        } else if time::orders(text) != 0 {
+            self.times += 1;
+            self.kept[1] += u64::from(time::stored(text).is_none());
+        }
+    }
+
+    /// Whether they could have been numbers.
+    #[must_use]
+    pub fn hides_numbers(self) -> bool {
+        2 * self.numbers > self.texts && self.kept[0] > 0
+    }
+
+    /// Whether they could have been times.
+    #[must_use]
+    pub fn hides_times(self) -> bool {
+        2 * self.times > self.texts && self.kept[1] > 0
     }
 }
 

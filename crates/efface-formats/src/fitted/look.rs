@@ -45,8 +45,10 @@ impl Look {
                 }
                 notations
             }
-            // Only declared columns have them.
-            RawCell::Time(_) => 0,
+            RawCell::Time(_) => {
+                self.times[0] += records;
+                0
+            }
         };
         self.add(notations, records);
     }

@@ -31,6 +31,7 @@ mod write;
 pub use amount::is_number_in_words;
 pub use describe::ColumnKind;
 pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
+pub use ingest::Typing;
 pub use raw::{RawTarget, RawValues};
 pub use rows::{RawRows, TellingApart};
 pub use source::RawSource;
@@ -45,7 +46,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::error::FitFault;
 use crate::record::FeatureNames;
-use code::Plan;
+use code::{CodeForm, Plan};
 use learned::{Columns, Learned, Target};
 use places::Places;
 
@@ -214,6 +215,34 @@ impl Fitted {
     /// `work=other`, `day month=jan`, `text#17`.
     pub fn feature_names(&self) -> FeatureNames {
         names::feature_names(&self.learned)
+    }
+
+    /// For each number of an encoded row the mean that was subtracted and what was then multiplied with,
+    /// where it stands for a number of the table; 0 and 1 for all others.
+    pub fn units(&self) -> Vec<(f64, f64)> {
+        let mut units = vec![(0.0, 1.0); self.width as usize];
+        match &*self.plan {
+            Plan::Named(codes) => {
+                for code in codes {
+                    if let CodeForm::Number { mean, inverse, .. } = code.form
+                        && let Some(unit) = units.get_mut(code.first as usize)
+                    {
+                        *unit = (mean, inverse);
+                    }
+                }
+            }
+            Plan::Dense { means, inverses, .. } => {
+                let all = means.iter().zip(inverses);
+                units
+                    .iter_mut()
+                    .zip(all)
+                    .for_each(|(unit, (mean, inverse))| *unit = (*mean, *inverse));
+            }
+            Plan::Sparse { inverses } => {
+                units.iter_mut().zip(inverses).for_each(|(unit, inverse)| unit.1 = *inverse);
+            }
+        }
+        units
     }
 
     /// The classes: by value where all names are numbers, else as text; none for regression.

@@ -19,7 +19,8 @@
 //! a byte, the lowest first, the top bit set where more follows. Each value has one form, so that
 //! equal cells are equal bytes: a text that is the shortest decimal form of a number is stored as that
 //! number, and no other text is (`012` and `1.50` stay as they are). Nor is one that would be another
-//! number beside decimal commas (`7.116`); as a category it is the same as the number.
+//! number beside decimal commas (`7.116`); as a category it is the same as the number. A text that begins
+//! with a whole day, year first, is stored as that time where nobody declared its column.
 
 use super::frame::Frame;
 use super::{amount, number, places};

@@ -391,7 +391,7 @@ pub(super) fn numeric(cell: RawCell<'_>, notation: u8) -> Option<f64> {
 /// The time in a cell of a column of times.
 pub(super) fn moment(cell: RawCell<'_>, order: Order) -> Option<i64> {
     match (cell, order) {
-        (RawCell::Time(micros), Order::Stored) => Some(micros),
+        (RawCell::Time(micros), _) => Some(micros),
         (RawCell::Text(text), Order::YearFirst) => time::spelled(text, time::YEAR_FIRST),
         (RawCell::Text(text), Order::DayFirst) => time::spelled(text, time::DAY_FIRST),
         (RawCell::Text(text), Order::MonthFirst) => time::spelled(text, time::MONTH_FIRST),

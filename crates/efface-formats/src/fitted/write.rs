@@ -7,6 +7,7 @@ use super::raw::{
     shortest_number, stored_number,
 };
 use super::{amount, number};
+use crate::time;
 
 /// Writes one row after the other into a buffer that is kept.
 #[derive(Debug, Default)]
@@ -143,7 +144,8 @@ pub(super) fn keys(name: &str) -> impl Iterator<Item = Vec<u8>> {
     let mut spelled = RawWriter::default();
     spelled.text(TEXT, name);
     let spelled = amount::is_ambiguous(name).then_some(spelled.bytes);
-    std::iter::once(key(name)).chain(spelled)
+    let time = time::stored(name).map(|micros| time_key(micros).to_vec());
+    std::iter::once(key(name)).chain(spelled).chain(time)
 }
 
 /// The bytes that a cell stands for as a category: a number that was typed and one that was spelled are

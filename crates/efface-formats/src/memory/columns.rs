@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::error::MemoryFault;
-use crate::fitted::Declared;
+use crate::fitted::{Declared, Typing};
 use crate::time::TimeUnit;
 
 /// A column of values in memory.
@@ -12,8 +12,8 @@ pub struct MemoryColumn<'a> {
     pub name: &'a str,
     /// One for each row.
     pub values: ColumnValues<'a>,
-    /// What it is declared to be; `None` leaves it to the type of the values where no single one could
-    /// change that (times, codes, which are categories), and else to the values that remain.
+    /// What it is declared to be; `None` makes categories of codes and leaves all else to the values
+    /// that remain.
     pub declared: Option<Declared>,
 }
 
@@ -22,6 +22,13 @@ pub struct MemoryColumn<'a> {
 pub enum ColumnValues<'a> {
     /// Texts; `None` is missing.
     Texts(&'a [Option<String>]),
+    /// Texts and numbers: a row without a text has its number, and NaN is missing.
+    Mixed {
+        /// One for each row.
+        texts: &'a [Option<String>],
+        /// One for each row.
+        numbers: &'a [f64],
+    },
     /// Texts by code: each row has a position among the categories, or a negative number where it is
     /// missing.
     Codes {
@@ -66,6 +73,7 @@ impl<'a> MemoryColumn<'a> {
             ColumnValues::Integers { valid, .. } | ColumnValues::Booleans { valid, .. } => {
                 lengths.extend(valid.map(<[bool]>::len));
             }
+            ColumnValues::Mixed { numbers, .. } => lengths.push(numbers.len()),
             ColumnValues::Codes { codes, categories } => {
                 let categories = categories.len();
                 let beyond = |code: &&i32| usize::try_from(**code).is_ok_and(|at| at >= categories);
@@ -83,7 +91,7 @@ impl<'a> MemoryColumn<'a> {
 
     fn len(&self) -> usize {
         match self.values {
-            ColumnValues::Texts(all) => all.len(),
+            ColumnValues::Texts(all) | ColumnValues::Mixed { texts: all, .. } => all.len(),
             ColumnValues::Codes { codes, .. } => codes.len(),
             ColumnValues::Singles(all) => all.len(),
             ColumnValues::Doubles(all) => all.len(),
@@ -94,18 +102,22 @@ impl<'a> MemoryColumn<'a> {
         }
     }
 
-    /// What the column is, as far as it is said or the type says it.
+    /// What the column is, as far as it is said or the type says it: codes are categories. One text among
+    /// numbers or times would change their type, so the remaining cells decide.
     pub(super) fn declared(&self) -> Option<Declared> {
-        self.declared.or(match self.values {
-            ColumnValues::Codes { .. } => Some(Declared::Category),
-            ColumnValues::Times { .. } => Some(Declared::Time),
-            // One text among numbers would change their type: the remaining cells decide.
-            ColumnValues::Texts(_)
-            | ColumnValues::Singles(_)
-            | ColumnValues::Doubles(_)
-            | ColumnValues::Integers { .. }
-            | ColumnValues::Booleans { .. } => None,
-        })
+        let is_codes = matches!(self.values, ColumnValues::Codes { .. });
+        self.declared.or(is_codes.then_some(Declared::Category))
+    }
+
+    /// What its texts could have been, where they are not declared to be anything.
+    pub(super) fn typing(&self) -> Typing {
+        let mut typing = Typing::default();
+        if let (ColumnValues::Texts(texts) | ColumnValues::Mixed { texts, .. }, None) =
+            (self.values, self.declared)
+        {
+            texts.iter().flatten().for_each(|text| typing.see(text));
+        }
+        typing
     }
 
     pub(super) fn cell(&self, row: usize) -> Cell<'a> {
@@ -115,6 +127,10 @@ impl<'a> MemoryColumn<'a> {
         let cell = match self.values {
             ColumnValues::Texts(all) => {
                 all.get(row).and_then(|text| text.as_deref()).map(Cell::Text)
+            }
+            ColumnValues::Mixed { texts, numbers } => {
+                let text = texts.get(row).and_then(|text| text.as_deref()).map(Cell::Text);
+                text.or_else(|| numbers.get(row).map(|value| Cell::Number(*value)))
             }
             ColumnValues::Codes { codes, categories } => {
                 let code = codes.get(row).and_then(|code| usize::try_from(*code).ok());

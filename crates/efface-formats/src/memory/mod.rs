@@ -18,7 +18,7 @@ use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{
     ArrayFault, ColumnFault, LabelFault, MemoryFault, OptionFault, Place, ReadError, Spot,
 };
-use crate::fitted::{Frame, RawWriter};
+use crate::fitted::{Frame, RawWriter, Typing};
 use crate::matrix;
 use crate::options::ReadOptions;
 use crate::record::{FeatureNames, Sink};
@@ -208,6 +208,15 @@ impl MemoryTable<'_> {
     /// How many rows it has; none where its parts do not fit together, which reading it refuses.
     pub fn rows(&self) -> Option<usize> {
         self.rows.count().ok()
+    }
+
+    /// What the texts of each named column could have been.
+    pub fn typings(&self) -> impl Iterator<Item = Typing> {
+        let columns = match self.rows {
+            MemoryRows::Columns { columns, .. } => columns,
+            MemoryRows::Dense { .. } | MemoryRows::Sparse { .. } => &[],
+        };
+        columns.iter().map(MemoryColumn::typing)
     }
 }
 

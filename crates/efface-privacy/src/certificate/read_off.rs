@@ -10,6 +10,10 @@
 use super::{Constant, Origin};
 use crate::event::Normalizer;
 
+/// The constant that says that one cell may have decided how a column's other cells are kept: what is kept
+/// is then not what it would be without that record.
+pub const COLUMN_TYPES: &str = "column-types";
+
 /// Constants that may follow from the number of records alone.
 const SIZES: [&str; 32] = [
     "n",

@@ -7,8 +7,8 @@ use super::consistent::{MOST, consistent};
 use super::elsewhere::{DECLARED, on_the_users_word};
 use super::objective::objective;
 use super::{
-    Certificate, Constant, Origin, RequestKind, Signature, document_hash, grounds, key_id,
-    read_off, signature_holds,
+    COLUMN_TYPES, Certificate, Constant, Origin, RequestKind, Signature, document_hash, grounds,
+    key_id, read_off, signature_holds,
 };
 use crate::accountant::pld;
 use crate::claim::{Claim, Notion, PUBLIC_MODEL, Requests, WEIGHTS, evaluate, in_words, scope};
@@ -231,6 +231,10 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
             "`{}` was computed from the records, and one protected record could have changed it",
             constant.name
         ));
+    }
+    let typed = |c: &Constant| c.name == COLUMN_TYPES && c.origin == Origin::Data;
+    if claim.notion == Notion::ExactRemoval && certificate.constants.iter().any(typed) {
+        return Err(format!("`{COLUMN_TYPES}` follows the records, and so does what is kept"));
     }
     let private_count = private && claim.adjacency == Some(Adjacency::Remove);
     if private_count

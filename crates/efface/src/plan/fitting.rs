@@ -29,6 +29,10 @@ pub struct Fitting {
     /// Whether the number of columns was read off the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub width_from_data: bool,
+    /// Whether a column of a table in memory holds texts where it could hold numbers or times, but for some
+    /// of its cells, and that shows in what is claimed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub types_from_data: bool,
     /// Classes in order, where the user listed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,

@@ -218,6 +218,7 @@ impl Sizes {
             frame: Frame::Matrix { width, first: 0, sparse: declared.sparse, divide: 1.0 },
             rules,
             width_from_data: false,
+            types_from_data: false,
             classes: None,
             targets: Vec::new(),
             roles: Roles::default(),

@@ -1,7 +1,7 @@
 //! What claims rest on beyond mathematics, as certificates state it.
 
 use efface_privacy::certificate::{
-    Assumption, Constant, DECLARED, DECLARED_EXTRACTOR, Evidence, Origin, RANDOMNESS,
+    Assumption, COLUMN_TYPES, Constant, DECLARED, DECLARED_EXTRACTOR, Evidence, Origin, RANDOMNESS,
 };
 use efface_privacy::event::{Adjacency, Unit, What};
 
@@ -127,7 +127,8 @@ pub(super) fn assumptions(
         let value = "preprocessing, classes, scale of y and lambda are computed from the records at \
                      hand alone, the same for any order of them: again for this release, from \
                      nothing; loss, noise, distance, bounds and how many records a category needs \
-                     follow from their number and that of their classes, and names of columns are public";
+                     follow from their number and that of their classes; names of columns are public, and \
+                     so is which types whoever read the table gave to its cells";
         list.push(assumption("preprocessing", value, Evidence::Enforced));
         if fitting.width_from_data {
             let value = "the number of columns, the largest index in the file, was computed from the \
@@ -135,11 +136,27 @@ pub(super) fn assumptions(
             list.push(assumption("width", value, Evidence::Assumed));
         }
     }
+    if facts.fitting.as_ref().is_some_and(|fitting| fitting.types_from_data) {
+        list.push(assumption(
+            COLUMN_TYPES,
+            "that columns hold texts where most of these spell numbers or times may follow from one \
+             record's cell and is assumed to be public",
+            Evidence::Assumed,
+        ));
+    }
     if choices.settings.loss_from_data {
         list.push(assumption(
             "loss",
             "that the label is a number, and not one of several classes, was decided by the first \
              records' labels and is assumed to be public",
+            Evidence::Assumed,
+        ));
+    }
+    if choices.settings.label_type_from_data {
+        list.push(assumption(
+            "label-type",
+            "that labels are given back as texts, or as numbers of another type than whole ones, \
+             follows from the first records' labels and is assumed to be public",
             Evidence::Assumed,
         ));
     }

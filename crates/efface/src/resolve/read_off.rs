@@ -1,6 +1,7 @@
 //! Constants that were read off the data: what they cost, and how to declare them instead.
 
-use efface_privacy::certificate::{Constant, read_off};
+use efface_privacy::certificate::{COLUMN_TYPES, Constant, read_off};
+use efface_privacy::claim::Notion;
 
 use crate::error::{Code, Error, Result};
 use crate::plan::{Choices, Facts, Plan, private_notion};
@@ -17,11 +18,12 @@ impl Plan {
 /// The option that declares a constant from public knowledge.
 pub(crate) fn declaring(name: &str) -> &'static str {
     match name {
-        "classes" => "`§classes A,B`",
+        "classes" | "label-type" => "`§classes A,B`",
         "loss" => "`§loss`",
         "target-range" => "`§target-range LOW,HIGH`",
         "max-weight" => "`§max-weight`",
         "n" => "`§public-n` for the sum of the weights",
+        COLUMN_TYPES => "columns of numbers or dates in place of texts that spell them",
         "width" => "`§width`",
         "schema" => {
             "`§schema FILE` with values that are public knowledge (`§efface schema \
@@ -31,16 +33,17 @@ pub(crate) fn declaring(name: &str) -> &'static str {
     }
 }
 
-/// Refuses a notion that protects single records where a constant tells of one.
+/// Refuses a notion that protects single records where a constant tells of one, and exact removal where
+/// one says how the other records are kept.
 pub(super) fn check<'a>(
     choices: &Choices,
     facts: &Facts,
     told: impl Iterator<Item = &'a Constant>,
 ) -> Result<()> {
-    if !private_notion(choices.notion) {
-        return Ok(());
-    }
-    let names: Vec<&str> = told.map(|constant| constant.name.as_str()).collect();
+    let of_rows = |name: &&str| choices.notion == Notion::ExactRemoval && *name == COLUMN_TYPES;
+    let names = told.map(|constant| constant.name.as_str());
+    let names: Vec<&str> =
+        names.filter(|name| private_notion(choices.notion) || of_rows(name)).collect();
     if names.is_empty() {
         return Ok(());
     }

@@ -22,6 +22,7 @@ fn trained(settings: &Settings, classes: Vec<String>) -> Plan {
         frame: Frame::Columns(vec![column("a"), column("b"), column("c")]),
         rules: choices.rules(1),
         width_from_data: false,
+        types_from_data: false,
         classes: None,
         targets: Vec::new(),
         roles: Roles::default(),

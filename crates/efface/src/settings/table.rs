@@ -137,6 +137,13 @@ settings! {
         only: Some(("loss", &["squared"])),
     }
 
+    /// Labels have another type than the names of their classes would give them, which certificates say
+    label_type_from_data: bool {
+        group: Group::Model,
+        internal: true,
+        form: Form::Flag,
+    }
+
     /// How columns become numbers: `fitted`, by means, scales and categories that are computed from
     /// the records and again with every request, or `declared`, by public constants alone
     ///

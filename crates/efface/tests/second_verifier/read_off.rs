@@ -12,6 +12,10 @@ pub(super) const READ_OFF_BREAKS: &[(&str, Break)] = &[
     ("claim ", |c| told_by_one(c, "target-range")),
     ("claim ", |c| told_by_one(c, "schema")),
     ("claim ", |c| told_by_one(c, "features")),
+    ("claim ", |c| {
+        told_by_one(c, "column-types");
+        claims_of(c, Notion::ExactRemoval)
+    }),
 ];
 
 /// Lists a constant that was read off the records, and that it is taken to be public.

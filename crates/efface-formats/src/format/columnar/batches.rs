@@ -138,12 +138,9 @@ impl Table for ColumnarTable {
     }
 
     fn declared(&self, column: usize) -> Option<Declared> {
-        match self.batches.schema.fields().get(column)?.data_type() {
-            DataType::Dictionary(..) => Some(Declared::Category),
-            kind if is_time(kind) => Some(Declared::Time),
-            // One text among numbers would have changed their type: the remaining cells decide.
-            _ => None,
-        }
+        // One text among numbers or times would have changed their type: the remaining cells decide.
+        let kind = self.batches.schema.fields().get(column)?.data_type();
+        matches!(kind, DataType::Dictionary(..)).then_some(Declared::Category)
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
