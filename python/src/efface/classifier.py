@@ -566,8 +566,10 @@ def _natural(names: list[str]) -> NDArray[Any]:
 
 def _numbers(texts: list[str]) -> NDArray[Any] | None:
     """Texts as whole numbers where all of them are, else as numbers; None where one is neither."""
-    if all(NUMBER.fullmatch(text) for text in texts):
-        for kind in (int, float):
-            with contextlib.suppress(ValueError, OverflowError):
-                return np.array([kind(text) for text in texts], dtype=np.dtype(kind))
-    return None
+    if not all(NUMBER.fullmatch(text) for text in texts):
+        return None
+    numbers = [_canonical(text) for text in texts]
+    with contextlib.suppress(OverflowError):
+        if all(number == int(number) for number in numbers):
+            return np.array([int(number) for number in numbers], dtype=np.int64)
+    return np.array(numbers, dtype=np.float64)
