@@ -173,3 +173,40 @@ def test_rows_are_not_taken_for_names(people: People) -> None:
         with pytest.raises(efface.InputError, match="forgotten by their names, got") as told:
             model.forget(rows)
         assert told.value.hint is not None and "ids=[...]" in told.value.hint
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        np.arange(120) + 2.0**60,
+        [float(at) for at in range(120)],
+        pd.Series([*range(119), None]),
+        np.array([*range(119), 2.0**60], dtype=object),
+    ],
+)
+def test_floats_name_no_records(people: People, ids: Any) -> None:
+    frame = pd.DataFrame(people.X, columns=people.names)
+    table = frame.assign(key=ids)
+    for given in ({"ids": ids}, {"subjects": ids}):
+        with pytest.raises(efface.InputError, match="must be strings or whole numbers") as raised:
+            UnlearningClassifier().fit(people.X, people.y, **given)
+        assert "lose digits" in (raised.value.hint or "")
+    with pytest.raises(efface.InputError, match="must be strings or whole numbers"):
+        UnlearningClassifier().fit(table, people.y, ids="key")
+    model = UnlearningClassifier().fit(people.X, people.y)
+    with pytest.raises(efface.InputError, match="of type float"):
+        model.forget(ids=ids)
+
+
+def test_spaces_around_a_name_do_not_count(people: People) -> None:
+    given = {
+        "ids": [f" a{at}\t" for at in range(120)],
+        "subjects": [f"s{at}\u2003" for at in range(120)],
+    }
+    model = UnlearningClassifier().fit(people.X, people.y, **given)
+    assert model.forget(ids=" a3\t").records == 1
+    assert model.forget(ids=["a4", "\u00a0a5"]).records == 2
+    assert model.forget(subjects="s6 ").records == 1
+    assert model.forget(subjects=["s7", " nobody "], skip_unknown=True).records == 1
+    with pytest.raises(efface.UnknownRecord):
+        model.forget(ids="\x1ca8")

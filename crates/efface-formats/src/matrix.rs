@@ -65,7 +65,8 @@ fn admit(
 /// What names the next row.
 fn keys<'a>(columns: &'a mut [Option<ArrayRows<'_>>; 3]) -> Result<Keys<'a>, ReadError> {
     let [id, subject, weight] = columns;
-    Ok(Keys { id: step(id)?, subject: step(subject)?, weight: step(weight)? })
+    let (id, subject) = (step(id, ArrayRows::name)?, step(subject, ArrayRows::name)?);
+    Ok(Keys { id, subject, weight: step(weight, ArrayRows::value)? })
 }
 
 /// The schema of an array that comes without one.
@@ -198,8 +199,11 @@ fn deliver_raw(
     Ok(delivery.finish_raw(format, schema, frame).with_targets(names))
 }
 
-fn step<'a>(column: &'a mut Option<ArrayRows<'_>>) -> Result<Option<Cell<'a>>, ReadError> {
+fn step<'a, 'r>(
+    column: &'a mut Option<ArrayRows<'r>>,
+    value: fn(&'a mut ArrayRows<'r>) -> Result<Cell<'a>, ReadError>,
+) -> Result<Option<Cell<'a>>, ReadError> {
     let Some(column) = column else { return Ok(None) };
     column.advance()?;
-    column.value().map(Some)
+    value(column).map(Some)
 }

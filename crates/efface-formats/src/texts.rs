@@ -8,7 +8,7 @@ use crate::limits::Limits;
 use crate::options::ReadOptions;
 use crate::read::{Opened, open};
 use crate::source::Source;
-use crate::table::Table;
+use crate::table::{Table, name};
 
 /// The values of a column in the text form that ids have ([`crate::Cell::text`]); empty cells are left
 /// out. Tables with named columns only: CSV, Parquet, Arrow.
@@ -59,7 +59,7 @@ fn collected(
     })?;
     let mut texts = Vec::new();
     while table.advance()? {
-        let text = table.cell(at).text();
+        let text = name(file, table, at)?.text();
         if !text.is_empty() {
             budget.text(&text).map_err(|fault| ReadError::at(Place::file(file), fault))?;
             texts.push(text.into_owned());

@@ -12,6 +12,11 @@ from ._errors import DuplicateRecord, InputError
 from ._frames import Framed, check_table
 from ._table import check_aligned, index_of, keys, table_of_stream
 
+# What Unicode calls white space; Python's own `strip` takes four separators more.
+_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+
 
 def as_table(x: Any) -> Any:
     """Return what scikit-learn can read: most things as they are, Arrow streams as a table.
@@ -256,4 +261,5 @@ def _check_names(names: Any) -> None:
 def texts(what: str, values: Any) -> list[str]:
     """Return ids or subjects as texts, for requests that name them."""
     found = column(what, values)
-    return [str(value) for value in found.tolist()] if isinstance(found, np.ndarray) else found
+    # As the engine reads them from a table.
+    return [str(value).strip(_SPACES) for value in found]

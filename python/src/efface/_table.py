@@ -156,9 +156,13 @@ def _key(what: str, value: Any) -> str:
         return value.isoformat()
     if isinstance(value, uuid.UUID):
         return str(value)
+    lossy = isinstance(value, float | np.floating)
     raise InputError(
         f"`{what}` must be strings or whole numbers, got {value!r} of type {type(value).__name__}",
         code="ids",
+        hint="floating-point numbers lose digits of large ids: keep them as whole numbers or text"
+        if lossy
+        else None,
     )
 
 

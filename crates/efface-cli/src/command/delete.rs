@@ -93,6 +93,8 @@ impl Delete {
         let people = !self.subject.is_empty() || self.subjects.is_some();
         let (mut names, list) =
             if people { (self.subject, self.subjects) } else { (self.record, self.ids) };
+        // As in tables.
+        names.iter_mut().for_each(|name| *name = name.trim().to_owned());
         let mut listed = Vec::new();
         if let Some(path) = &list {
             listed = names::read(path, self.column.as_deref())?;

@@ -136,6 +136,29 @@ fn folders_of_images() {
     w.efface("predict m.efface images").fails(2, &["images: `dog/1.png`: the file does not begin"]);
 }
 
+/// The ids of a model are read for predictions, in whatever format they are.
+#[cfg(feature = "parquet")]
+#[test]
+fn predictions_have_ids_in_every_format() {
+    use arrow_array::{ArrayRef, Float64Array, StringArray};
+    use std::sync::Arc;
+    let w = Workshop::new();
+    let ids: Vec<String> = (0..20).map(|k| format!("a{k}")).collect();
+    let mut text = String::from("id,x,y\n");
+    for (at, id) in ids.iter().enumerate() {
+        writeln!(text, "{id},{}.0,{}", at % 7, ["p", "q"][at % 2]).unwrap();
+    }
+    w.write("t.csv", text);
+    let x: ArrayRef = Arc::new(Float64Array::from_iter_values((0..20).map(|k| f64::from(k % 7))));
+    let ids: ArrayRef = Arc::new(StringArray::from(ids));
+    w.write("t.parquet", crate::lists::parquet(&[("id", ids), ("x", x)]));
+    w.efface("train t.csv --label y --id id -o m.efface").done();
+    let predicted = w.efface("predict m.efface t.csv").done().stdout;
+    assert!(predicted.contains("\n0,a0,"), "{predicted}");
+    assert_eq!(w.efface("predict m.efface t.parquet").done().stdout, predicted);
+    assert_eq!(w.efface("predict m.efface t.parquet --id id").done().stdout, predicted);
+}
+
 /// Images as arrays are those of IDX files, and colors come behind as NumPy has them.
 #[test]
 fn images_in_numpy_arrays() {

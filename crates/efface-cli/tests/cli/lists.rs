@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 #[cfg(feature = "parquet")]
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Float32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 #[cfg(feature = "parquet")]
 use parquet::arrow::ArrowWriter;
 use serde_json::json;
@@ -113,6 +113,52 @@ fn lists_in_parquet() {
     w.efface("delete m.efface --ids ids.parquet --column id").fails(2, &["`id`", "`who`"]);
     let unknown = "delete m.efface --ids ids.parquet --column when";
     w.efface(unknown).fails(1, &["3 of 3 records are unknown", "`1`"]);
+}
+
+/// A list whose names were floats deletes nobody where these have lost digits.
+#[cfg(feature = "parquet")]
+#[test]
+fn names_that_lost_digits_are_refused() {
+    let w = Workshop::new();
+    let text = table(Label::Two, 0, 60)
+        .replace("\nr1,", "\n1161888007138312192,")
+        .replace("\nr2,", "\n1161888007138312200,")
+        .replace("\nr3,", "\n1003,");
+    w.write("data.csv", &text);
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    let doubles = |values: Vec<Option<f64>>| -> ArrayRef { Arc::new(Float64Array::from(values)) };
+    let large = doubles(vec![Some(1161888007138312192.0), None]);
+    w.write("large.parquet", parquet(&[("id", large)]));
+    let vault = w.read("m.efface");
+    for line in
+        ["--ids large.parquet", "--subjects large.parquet", "--skip-unknown --ids large.parquet"]
+    {
+        w.efface(&format!("delete m.efface {line} --column id"))
+            .fails(2, &["1.1618880071383122e18", "below 2^53", "as integers or text"]);
+    }
+    let single: ArrayRef = Arc::new(Float32Array::from(vec![16777216.0]));
+    w.write("single.parquet", parquet(&[("id", single)]));
+    w.efface("delete m.efface --ids single.parquet --column id").fails(2, &["below 2^24"]);
+    assert!(w.read("m.efface") == vault, "the vault was changed");
+    w.write("small.parquet", parquet(&[("id", doubles(vec![None, Some(1003.0)]))]));
+    let line = "delete m.efface --ids small.parquet --column id --json";
+    assert_eq!(w.efface(line).done().json()["records"], 1);
+}
+
+/// Spaces around a name do not count, wherever it is written.
+#[test]
+fn spaces_around_names_do_not_count() {
+    let w = Workshop::new();
+    let text = table(Label::Two, 0, 60).replace("\nr7,", "\n\"  abc \",");
+    w.write("data.csv", text);
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    let ask = |what: &str, name: &str| {
+        w.run(&["delete", "m.efface", what, name, "--dry-run", "--json"]).done().json()
+    };
+    assert_eq!(ask("--record", "  abc ")["ids"], json!(["abc"]));
+    assert_eq!(ask("--record", "abc")["ids"], json!(["abc"]));
+    assert_eq!(ask("--subject", "\tu9 ")["records"], 5);
+    w.run(&["delete", "m.efface", "--record", " "]).fails(2, &["must not be empty"]);
 }
 
 #[cfg(feature = "parquet")]

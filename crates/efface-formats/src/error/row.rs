@@ -151,6 +151,17 @@ pub enum CellFault {
         /// `id` or `subject`.
         role: &'static str,
     },
+    /// An id or subject is a float that is not whole, or too large to be exact.
+    #[error(
+        "{value:?} is a floating-point number, which names a record or a person only if it is whole and \
+         below 2^{digits} in magnitude: larger ones have lost digits; store the names as integers or text"
+    )]
+    InexactKey {
+        /// The value.
+        value: f64,
+        /// Binary digits of the type it is stored in.
+        digits: u32,
+    },
     /// A weight that is negative, not finite or no number.
     #[error("the weight must be a finite number of at least 0, got `{value}`")]
     Weight {

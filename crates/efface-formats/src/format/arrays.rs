@@ -354,6 +354,17 @@ impl<'r> ArrayRows<'r> {
         })
     }
 
+    /// The single value of the row of a column of names.
+    pub(crate) fn name(&mut self) -> Result<Cell<'_>, ReadError> {
+        let digits = match self.element {
+            Element::F16 => 11,
+            Element::F32 => f32::MANTISSA_DIGITS,
+            _ => f64::MANTISSA_DIGITS,
+        };
+        let place = Place::new(&self.file, self.spot());
+        self.value()?.naming(digits).map_err(|fault| ReadError::at(place, fault))
+    }
+
     /// Reads exactly `wanted` bytes; memory grows only with what arrives.
     fn fill(&mut self, bytes: &mut Vec<u8>, wanted: u64) -> Result<(), ReadError> {
         let read = (&mut self.input).take(wanted).read_to_end(bytes);

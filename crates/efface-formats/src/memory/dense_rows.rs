@@ -127,7 +127,7 @@ impl DenseRows for Whole<'_> {
     ) -> Result<bool, SinkError> {
         for at in 0..self.len() {
             let row = self.row(at);
-            let keys = self.parts.keys(self.table, row);
+            let Ok(keys) = self.parts.keys(self.table, row) else { return Ok(false) };
             let id = keys.id.map(|cell| cell.text());
             let subject = keys.subject.map(|cell| cell.text());
             let Ok(weight) = keys.weight.map(weight).transpose() else { return Ok(false) };

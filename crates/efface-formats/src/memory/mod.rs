@@ -336,7 +336,7 @@ pub fn read_memory_part(
         let spot = Spot::Index(at as u64);
         let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
         encoding.encode(&table.rows, at, spot)?;
-        delivery.deliver(spot, &mut encoding.row, label, &parts.keys(table, at))?;
+        delivery.deliver(spot, &mut encoding.row, label, &parts.keys(table, at)?)?;
     }
     Ok(delivery.finish(None, schema)?.with_targets(parts.targets()))
 }
@@ -356,7 +356,7 @@ fn deliver_raw(
         let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
         delivery.begin_raw(spot, label, &mut row)?;
         rows.write(at, spot, &mut numbers, &mut row)?;
-        delivery.deliver_raw(spot, &row, label, &parts.keys(table, at))?;
+        delivery.deliver_raw(spot, &row, label, &parts.keys(table, at)?)?;
     }
     Ok(delivery.finish_raw(None, rows.schema()?, rows.frame).with_targets(parts.targets()))
 }
@@ -387,12 +387,17 @@ impl<'a> Parts<'a> {
         self.labels.map_or(&[], |values| values.several(row))
     }
 
-    fn keys(&self, table: &MemoryTable<'a>, row: usize) -> Keys<'a> {
-        Keys {
-            id: table.ids.map(|values| values.cell(row)),
-            subject: table.subjects.map(|values| values.cell(row)),
+    fn keys(&self, table: &MemoryTable<'a>, row: usize) -> Result<Keys<'a>, ReadError> {
+        let name = |(part, values): (&str, Option<Values<'a>>)| {
+            let name = values.map(|values| values.cell(row).naming(f64::MANTISSA_DIGITS));
+            let place = || Place::new(part, Spot::Index(row as u64));
+            name.transpose().map_err(|fault| ReadError::at(place(), fault))
+        };
+        Ok(Keys {
+            id: name(("ids", table.ids))?,
+            subject: name(("subjects", table.subjects))?,
             weight: self.weights.map(|values| values.cell(row)),
-        }
+        })
     }
 }
 

@@ -37,6 +37,30 @@ pub(crate) trait Table {
 
     /// A value of the row, `Null` beyond the last column.
     fn cell(&self, column: usize) -> Cell<'_>;
+
+    /// The binary digits of the numbers of a column that are floats.
+    fn digits(&self, _column: usize) -> u32 {
+        f64::MANTISSA_DIGITS
+    }
+}
+
+/// A value of the row that names a record or a person.
+pub(crate) fn name<'t>(
+    file: &str,
+    table: &'t dyn Table,
+    column: usize,
+) -> Result<Cell<'t>, ReadError> {
+    table.cell(column).naming(table.digits(column)).map_err(|fault| {
+        let name = table.names().get(column).cloned().unwrap_or_default();
+        ReadError::at(Place::new(file, table.spot()).column(name), fault)
+    })
+}
+
+/// What names and weighs the row.
+fn keys<'t>(file: &str, table: &'t dyn Table, plan: &Plan) -> Result<Keys<'t>, ReadError> {
+    let name = |at: Option<usize>| at.map(|at| name(file, table, at)).transpose();
+    let weight = plan.weight.map(|at| table.cell(at));
+    Ok(Keys { id: name(plan.id)?, subject: name(plan.subject)?, weight })
 }
 
 /// Encodes and hands over all rows.
@@ -68,11 +92,7 @@ pub(crate) fn deliver(
                 ReadError::at(place, fault.of_numbers_for(delivery.options.numbers_for.as_ref()))
             })?;
         }
-        let keys = Keys {
-            id: plan.id.map(|at| table.cell(at)),
-            subject: plan.subject.map(|at| table.cell(at)),
-            weight: plan.weight.map(|at| table.cell(at)),
-        };
+        let keys = keys(file, table, &plan)?;
         delivery.deliver(spot, &mut row, label, &keys)?;
     }
     Ok(delivery.finish(format, plan.schema)?.with_targets(labels))

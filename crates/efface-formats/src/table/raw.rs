@@ -1,7 +1,7 @@
 //! Raw rows of named columns.
 
-use super::{Plan, Table};
-use crate::delivery::{Admission, Delivery, Keys};
+use super::{Plan, Table, keys};
+use crate::delivery::{Admission, Delivery};
 use crate::error::{Place, ReadError};
 use crate::fitted::{Declared, Frame, FrameColumn, FrameRequest, RawWriter};
 use crate::input::Format;
@@ -76,11 +76,7 @@ pub(super) fn deliver(
                 ReadError::at(Place::new(file, spot).column(&column.name), fault)
             })?;
         }
-        let keys = Keys {
-            id: plan.id.map(|at| table.cell(at)),
-            subject: plan.subject.map(|at| table.cell(at)),
-            weight: plan.weight.map(|at| table.cell(at)),
-        };
+        let keys = keys(file, table, &plan)?;
         delivery.deliver_raw(spot, &row, label, &keys)?;
     }
     Ok(delivery.finish_raw(format, plan.schema, frame).with_targets(labels))

@@ -108,6 +108,69 @@ fn files_are_recognised_and_read_in_place() {
     }
 }
 
+/// A float names a record where no other whole number is rounded to it.
+#[test]
+fn floats_are_names_where_they_are_exact() {
+    let two = |ids: ArrayRef| {
+        let x: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+        batch(&[("key", ids), ("a", x.clone()), ("y", x)])
+    };
+    let doubles = |values: [f64; 2]| two(Arc::new(Float64Array::from(values.to_vec())));
+    let singles = |values: [f32; 2]| two(Arc::new(Float32Array::from(values.to_vec())));
+    let decimals = |values: [i128; 2]| {
+        let ids = Decimal128Array::from(values.to_vec());
+        two(Arc::new(ids.with_precision_and_scale(38, 2).unwrap()))
+    };
+    for (table, ids) in [
+        (doubles([1001.0, -9007199254740991.0]), ["1001", "-9007199254740991"]),
+        (singles([1001.0, 16777215.0]), ["1001", "16777215"]),
+        (decimals([100_100, 200]), ["1001", "2"]),
+    ] {
+        for (format, bytes) in [
+            (Format::Parquet, parquet(&table, Compression::SNAPPY)),
+            (Format::ArrowIpc, ipc_stream(&table)),
+        ] {
+            assert_eq!(collect(format, &bytes, &keyed()).unwrap().0.ids, ids);
+        }
+    }
+    for (table, got) in [
+        (doubles([1.0, 9007199254740992.0]), "9007199254740992.0 is a floating-point number"),
+        (doubles([1.0, -1161888007138312192.0]), "-1.1618880071383122e18 is a"),
+        (doubles([1.0, 0.5]), "whole and below 2^53"),
+        (doubles([1.0, f64::NAN]), "NaN is a"),
+        (singles([1.0, 16777216.0]), "below 2^24 in magnitude"),
+        (decimals([100, 150]), "1.5 is a floating-point number"),
+    ] {
+        let bytes = parquet(&table, Compression::SNAPPY);
+        let subject = ReadOptions { subject: Some("key".into()), ..plain() };
+        for options in [keyed(), subject] {
+            let message = refused(Format::Parquet, &bytes, &options);
+            let place = "data.parquet, row:1, column `key`: ";
+            assert!(message.starts_with(place) && message.contains(got), "{message}");
+            assert!(message.ends_with("store the names as integers or text"), "{message}");
+        }
+    }
+}
+
+/// The id column of a model is read wherever it is there, although nobody names it.
+#[test]
+fn the_usual_id_is_read() {
+    let columns = vec![FrameColumn { name: "a".into(), declared: None }];
+    for (usual, ids) in [("key", vec!["18446744073709551615", "1"]), ("nothing", vec![])] {
+        let options = ReadOptions {
+            usual_id: Some(usual.into()),
+            frame: Some(FrameRequest::Given(Frame::Columns(columns.clone()))),
+            ..unlabelled()
+        };
+        for (format, bytes) in [
+            (Format::Parquet, parquet(&numbers(), Compression::SNAPPY)),
+            (Format::ArrowIpc, ipc_file(&numbers())),
+        ] {
+            assert_eq!(collect(format, &bytes, &options).unwrap().0.ids, ids);
+        }
+    }
+}
+
 fn words() -> RecordBatch {
     let dictionary: DictionaryArray<Int8Type> =
         vec![Some("u"), None, Some("v")].into_iter().collect();

@@ -215,6 +215,14 @@ fn parts_of_other_lengths_are_refused() {
         refused(&MemoryTable { ids: Some(Values::Texts(&empty)), ..two }, &unlabelled()),
         "X[0]: the id is empty"
     );
+    let large = Some(Values::Numbers(&[7.0, 9007199254740993.0]));
+    for (table, part) in [
+        (MemoryTable { ids: large, ..two }, "ids[1]: "),
+        (MemoryTable { subjects: large, ..two }, "subjects[1]: "),
+    ] {
+        let message = refused(&table, &unlabelled());
+        assert!(message.starts_with(part) && message.contains("below 2^53"), "{message}");
+    }
 }
 
 #[test]

@@ -143,6 +143,11 @@ impl Table for ColumnarTable {
         matches!(kind, DataType::Dictionary(..)).then_some(Declared::Category)
     }
 
+    fn digits(&self, column: usize) -> u32 {
+        let field = self.batches.schema.fields().get(column);
+        field.map_or(f64::MANTISSA_DIGITS, |field| digits(field.data_type()))
+    }
+
     fn cell(&self, column: usize) -> Cell<'_> {
         let place = self.batches.places.get(column).copied().flatten();
         let array = self.batch.as_ref().zip(place).and_then(|(batch, at)| batch.columns().get(at));
@@ -176,6 +181,17 @@ fn is_beyond(name: &str, options: &ReadOptions) -> bool {
     let Some(FrameRequest::Given(Frame::Columns(frame))) = &options.frame else { return false };
     !frame.iter().any(|column| column.name == name)
         && !options.roles().any(|(role, _)| role == name)
+        && options.usual_id.as_deref() != Some(name)
+}
+
+/// The binary digits of a float.
+fn digits(kind: &DataType) -> u32 {
+    match kind {
+        DataType::Dictionary(_, values) => digits(values),
+        DataType::Float16 => 11,
+        DataType::Float32 => f32::MANTISSA_DIGITS,
+        _ => f64::MANTISSA_DIGITS,
+    }
 }
 
 /// Whether a column holds days or times, which raw rows have room for.
