@@ -13,7 +13,7 @@ use crate::limits::Limits;
 /// What a table may take however small its file is, 192 MiB.
 pub(crate) const FREE: u64 = 192 << 20;
 /// What one named column takes besides its values: names, rules, findings.
-const COLUMN: u64 = 1024;
+const COLUMN: u64 = 2048;
 /// What one number of the encoded row takes besides the rows: buffers, weights, solver.
 const FEATURE: u64 = 64;
 /// What one record takes besides features and names: target, weight, position, sums.
@@ -76,6 +76,19 @@ impl Budget {
         Ok(())
     }
 
+    /// Refuses a packed stream that has yielded so many bytes, kept or not.
+    pub(crate) fn unpacked(&self, bytes: u64) -> Result<(), ExpansionFault> {
+        match self.expansion.map(|times| self.unpacks_to(times)) {
+            Some(limit) if bytes > limit => Err(self.fault(limit)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes that a packed file may unpack to.
+    fn unpacks_to(&self, times: u64) -> u64 {
+        self.counts.stored.load(Ordering::Relaxed).saturating_mul(times).max(FREE)
+    }
+
     /// Bytes that may still be taken.
     #[cfg(feature = "parquet")]
     pub(crate) fn left(&self) -> u64 {
@@ -114,9 +127,7 @@ impl Budget {
     }
 
     fn limit(&self) -> u64 {
-        let Some(times) = self.expansion else { return self.memory };
-        let stored = self.counts.stored.load(Ordering::Relaxed);
-        stored.saturating_mul(times).max(FREE).min(self.memory)
+        self.expansion.map_or(self.memory, |times| self.unpacks_to(times).min(self.memory))
     }
 
     fn fault(&self, limit: u64) -> ExpansionFault {

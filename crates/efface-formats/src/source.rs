@@ -110,12 +110,13 @@ impl<'r> Source<'r> {
 
     fn unpack(&self, raw: Box<dyn Read + 'r>, limits: &Limits) -> io::Result<Stream<'r>> {
         let (magic, raw) = peek(raw, GZIP.len() as u64)?;
-        let plain: Box<dyn Read + 'r> = if magic == GZIP {
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, raw)))
+        let (plain, packed): (Box<dyn Read + 'r>, _) = if magic == GZIP {
+            let unpacked = MultiGzDecoder::new(BufReader::with_capacity(1 << 16, raw));
+            (Box::new(unpacked), Some(self.budget.clone()))
         } else {
-            raw
+            (raw, None)
         };
-        let counted = Counted::new(plain, limits);
+        let counted = Counted { packed, ..Counted::new(plain, limits) };
         let (head, input) = peek(Box::new(counted), HEAD)?;
         Ok(Stream { head, input: Box::new(BufReader::with_capacity(1 << 16, input)) })
     }
@@ -212,12 +213,14 @@ pub(crate) struct Counted<R> {
     inner: R,
     left: u64,
     limit: u64,
+    /// What a packed stream may unpack to, whether or not anything of it is kept.
+    packed: Option<Budget>,
 }
 
 impl<R> Counted<R> {
     /// Counts from here.
     pub(crate) fn new(inner: R, limits: &Limits) -> Self {
-        Self { inner, left: limits.stream_bytes, limit: limits.stream_bytes }
+        Self { inner, left: limits.stream_bytes, limit: limits.stream_bytes, packed: None }
     }
 }
 
@@ -227,6 +230,8 @@ impl<R: Read> Read for Counted<R> {
         match self.left.checked_sub(read as u64) {
             Some(left) => {
                 self.left = left;
+                let check = |packed: &Budget| packed.unpacked(self.limit - left);
+                self.packed.as_ref().map_or(Ok(()), check).map_err(io::Error::other)?;
                 Ok(read)
             }
             None => Err(io::Error::other(LimitFault { what: "bytes", limit: self.limit })),

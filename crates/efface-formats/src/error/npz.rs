@@ -4,6 +4,9 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpzFault {
+    /// Two entries of one name.
+    #[error("two entries of the archive have one name; save each array once")]
+    NameTwice,
     /// Not a zip archive.
     #[error("the file is not a zip archive: {message}")]
     Archive {

@@ -35,6 +35,10 @@ impl Archive {
     pub(crate) fn open(source: &mut Source<'_>, limits: &Limits) -> Result<Self, ReadError> {
         let file = source.name().to_owned();
         match ZipArchive::new(source.seekable(limits)?) {
+            // Of two entries of one name the last would be read, and others read the first.
+            Ok(zip) if zip.has_duplicate_names() => {
+                Err(ReadError::at(Place::file(&file), NpzFault::NameTwice))
+            }
             Ok(zip) => Ok(Self { file, zip, budget: source.budget().clone() }),
             Err(ZipError::Io(error)) => Err(ReadError::io(&file, error)),
             Err(error) => {

@@ -163,3 +163,38 @@ fn bombs_stop_at_the_limit() {
     let message = refused(Format::Npz, &archive, &options);
     assert_eq!(message, "data.npz, array `X`: more than 1048576 bytes, the limit");
 }
+
+#[test]
+fn floats_are_names_where_they_are_exact() {
+    let named = |ids: Vec<u8>| {
+        let y = npy(&[2], npyz::Order::C, &[0_i64, 1]);
+        let entries = [("X.npy", features()), ("y.npy", y), ("id.npy", ids)];
+        npz(&entries, CompressionMethod::Stored)
+    };
+    let doubles = |ids: [f64; 2]| named(npy(&[2], npyz::Order::C, &ids));
+    let (read, _) = collect(Format::Npz, &doubles([1001.0, 7.0]), &options()).unwrap();
+    assert_eq!(read.ids, ["1001", "7"]);
+    for (bytes, digits) in [
+        (doubles([1.0, 9007199254740993.0]), "2^53"),
+        (doubles([1.0, f64::INFINITY]), "2^53"),
+        (named(npy(&[2], npyz::Order::C, &[1.0_f32, 16777217.0])), "2^24"),
+    ] {
+        let message = refused(Format::Npz, &bytes, &options());
+        assert!(message.contains("row:1: ") && message.contains(digits), "{message}");
+    }
+}
+
+#[test]
+fn two_arrays_of_one_name_are_refused() {
+    let y = npy(&[2], npyz::Order::C, &[0_i64, 1]);
+    let (one, other) = (features(), npy(&[2, 2], npyz::Order::C, &[9.0_f32; 4]));
+    let entries = [("X.npy", one), ("y.npy", y), ("Z.npy", other)];
+    let mut bytes = npz(&entries, CompressionMethod::Stored);
+    for at in 0..bytes.len() - 5 {
+        if bytes[at..].starts_with(b"Z.npy") {
+            bytes[at] = b'X';
+        }
+    }
+    let message = refused(Format::Npz, &bytes, &options());
+    assert_eq!(message, "data.npz: two entries of the archive have one name; save each array once");
+}
