@@ -1,7 +1,7 @@
 //! What the engine may not take for itself: clock, randomness, the key, and who watches.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use efface::{Context, Keyring, RowStore, Watch};
 use jiff::Timestamp;
@@ -55,10 +55,11 @@ pub(crate) fn random(bytes: &mut [u8]) -> std::result::Result<(), String> {
     getrandom::fill(bytes).map_err(|error| error.to_string())
 }
 
-/// The time now: UTC, RFC 3339, whole seconds.
+/// The time now: UTC, RFC 3339, whole seconds; the engine refuses one that has no such form.
 pub(crate) fn now() -> String {
-    let now = Timestamp::now();
-    Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+    let now = Timestamp::try_from(SystemTime::now());
+    now.and_then(|now| Timestamp::from_second(now.as_second()))
+        .map_or_else(|error| error.to_string(), |now| now.to_string())
 }
 
 #[cfg(test)]

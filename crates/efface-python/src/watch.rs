@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use efface::{Code, Context, Error, Keyring, Kind, Memory, Progress, Result, RowStore};
 use jiff::Timestamp;
@@ -201,8 +201,9 @@ fn show(py: Python<'_>, callback: &Callback, report: Option<Progress>) -> PyResu
     callback.call1(py, told).map(drop)
 }
 
-/// The time now: UTC, RFC 3339, whole seconds.
+/// The time now: UTC, RFC 3339, whole seconds; the engine refuses one that has no such form.
 fn now() -> String {
-    let now = Timestamp::now();
-    Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+    let now = Timestamp::try_from(SystemTime::now());
+    now.and_then(|now| Timestamp::from_second(now.as_second()))
+        .map_or_else(|error| error.to_string(), |now| now.to_string())
 }

@@ -118,11 +118,12 @@ impl Keyring {
             io::ErrorKind::NotFound => KeyringError::NotFound { path: path.into() },
             _ => KeyringError::Io { path: path.into(), source },
         };
-        let file = fs::File::open(path).map_err(io)?;
-        let metadata = file.metadata().map_err(io)?;
+        // Before it is opened: a pipe would wait for whoever writes to it.
+        let metadata = fs::metadata(path).map_err(io)?;
         if !metadata.is_file() {
             return Err(io(io::Error::other("it is not a file")));
         }
+        let file = fs::File::open(path).map_err(io)?;
         refuse_open(path, 0o077, 0o600)?;
         if metadata.len() > 4096 {
             return Err(malformed(path, 1, "it is too long for a key file"));

@@ -80,9 +80,14 @@ impl Context<'_> {
         Ok(bytes)
     }
 
-    /// The time now.
-    pub(crate) fn now(&self) -> String {
-        (self.clock)()
+    /// The time now, which documents have room for in the years 0 to 9999.
+    pub(crate) fn now(&self) -> Result<String> {
+        let now = (self.clock)();
+        let form = now.len() == 20 && now.bytes().take(4).all(|byte| byte.is_ascii_digit());
+        form.then_some(now.clone()).ok_or_else(|| {
+            let message = format!("the system clock must be in the years 0 to 9999, got `{now}`");
+            Error::storage(Code::Clock, message).hint("set the clock, and repeat the request")
+        })
     }
 
     /// Reports progress; an error if the watcher wants to stop.

@@ -71,7 +71,7 @@ pub fn export(path: &Path, format: ExportFormat, context: &mut Context<'_>) -> R
     let note = json!({
         "schema": EXPORT_SCHEMA,
         "vault": current.genesis.vault_id,
-        "at": context.now(),
+        "at": context.now()?,
         "format": format.name(),
         "model": { "version": current.version, "digest": model.digest },
         "chain": { "index": index, "previous": hex::encode(current.head.hash), "hash": "" },

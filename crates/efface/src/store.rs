@@ -46,7 +46,7 @@ pub(crate) fn open_to_serve(
     context: &mut Context<'_>,
 ) -> Result<(Vault, Current)> {
     arithmetic::check()?;
-    let purpose = format!("{purpose}, since {}", context.now());
+    let purpose = format!("{purpose}, since {}", context.now()?);
     let mut vault = wait_for(context.wait, context.watch, || Ok(Vault::open_for(path, &purpose)?))?;
     vault.unlock(context.keyring)?;
     let current = Current::of(&vault)?;
@@ -57,7 +57,7 @@ pub(crate) fn open_to_serve(
 
 /// As [`open_to_serve`], of a vault whose rows and model may be damaged: for an erasure.
 pub(crate) fn open_damaged(path: &Path, context: &mut Context<'_>) -> Result<(Vault, Current)> {
-    let purpose = format!("efface delete, since {}", context.now());
+    let purpose = format!("efface delete, since {}", context.now()?);
     let mut vault = wait_for(context.wait, context.watch, || Ok(Vault::open_for(path, &purpose)?))?;
     vault.unlock_damaged(context.keyring)?;
     let current = Current::without_model(&vault)?;

@@ -120,7 +120,7 @@ impl<'a> First<'a> {
         context: &mut Context<'_>,
     ) -> Result<Self> {
         arithmetic::check()?;
-        let received_at = context.now();
+        let received_at = context.now()?;
         // A plan of the planner says what it compared.
         let raw = chosen.is_none() && source.is_raw();
         let fitted = settings.fits_preprocessing(raw);

@@ -117,3 +117,13 @@ fn a_key_to_trust_is_digits_or_a_file() {
     w.efface("ledger verify m.efface --key 12").fails(2, &["64 hexadecimal digits", "key show"]);
     w.efface("ledger verify m.efface --key data.csv").fails(2, &["64 hexadecimal digits"]);
 }
+
+/// A pipe would wait for whoever writes to it.
+#[test]
+fn a_pipe_is_no_key() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 40));
+    let pipe = w.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    w.efface(&format!("{TRAIN} --key pipe")).fails(2, &["pipe", "it is not a file"]);
+}

@@ -257,3 +257,14 @@ fn changed_bytes_are_an_image_or_an_error() {
         }
     }
 }
+
+/// A pipe would wait for whoever writes to it.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_image() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), "a/x.png", gray([1, 2, 3, 4]));
+    let pipe = folder.path().join("a/y.png");
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    assert!(look(folder.path(), &unlabelled()).unwrap_err().ends_with("`a/y.png` is not a file"));
+}

@@ -62,6 +62,7 @@ codes! {
     Certificate = "certificate": "A certificate cannot be read, written or used for this.",
     Choice = "choice": "The plan has no such choice.",
     Classes = "classes": "The number of classes does not suit the loss, or is out of range.",
+    Clock = "clock": "The system clock is outside the years 0 to 9999.",
     Column = "column": "A file of names has no such column.",
     Damaged = "damaged": "The vault is damaged: its contents are not what was stored.",
     Data = "data": "The data cannot be read or break a rule for rows.",

@@ -37,7 +37,7 @@ pub(crate) fn name_request(
     private: &[&str],
     context: &mut Context<'_>,
 ) -> Result<Named> {
-    let received_at = context.now();
+    let received_at = context.now()?;
     let digest = context.keyring.hmac(vault_id, kind.name(), body.as_bytes());
     let id = match id {
         None => format!("{}-{}", kind.name(), identifier(context)?),

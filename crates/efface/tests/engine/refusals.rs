@@ -180,6 +180,39 @@ fn another_key_is_refused_and_perfect_state_has_nothing_to_refresh() {
     assert_eq!(error.code(), Code::Key);
 }
 
+/// A time that documents have no room for refuses a request before anything is changed.
+#[test]
+fn a_clock_outside_of_four_digits_is_refused() {
+    let world = World::new();
+    let (vault, _) = world.trained(Settings::default()).unwrap();
+    let before = std::fs::read(&vault).unwrap();
+    let source = world.table("again.csv", 0, 120, 2);
+    let request = Delete { what: ids(&["id-1"]), request_id: None };
+    for time in ["-000009-01-01T00:00:00Z", "10000-01-01T00:00:00Z", "out of range"] {
+        let at = |work: &dyn Fn(&mut Context<'_>) -> efface::Result<()>| {
+            let refused = world.run(|s| {
+                work(&mut Context {
+                    clock: &|| time.to_owned(),
+                    entropy: &mut *s.entropy,
+                    keyring: s.keyring,
+                    watch: &mut *s.watch,
+                    wait: s.wait,
+                    rows: efface::RowStore::Vault,
+                })
+            });
+            let error = refused.unwrap_err();
+            assert_eq!(error.code(), Code::Clock);
+            assert!(error.to_string().contains(time), "{error}");
+        };
+        at(&|s| delete(&vault, &request, s).map(drop));
+        at(&|s| efface::erase(&vault, &request, s).map(drop));
+        at(&|s| refresh(&vault, None, s).map(drop));
+        let other = world.path("other.efface");
+        at(&|s| efface::train(&source, Settings::default(), &other, s).map(drop));
+        assert!(!other.exists() && std::fs::read(&vault).unwrap() == before);
+    }
+}
+
 #[test]
 fn a_seed_marks_everything_not_for_release() {
     let world = World::new();

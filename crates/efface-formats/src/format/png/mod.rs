@@ -137,6 +137,10 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing>
                 }
                 waiting.push((path, name + "/", depth + 1));
             } else if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
+                if !about.is_file() {
+                    // A pipe would wait for whoever writes to it.
+                    return Err(Listing::Io(io::Error::other(format!("`{name}` is not a file"))));
+                }
                 bytes = bytes.saturating_add(about.len());
                 names.push(name);
                 let most = limits.rows.min(1 << 28);
