@@ -52,6 +52,7 @@ impl Destination {
                 .hint("give another file name; this file is not overwritten even with `--force`")
                 .into());
         }
+        let linked = fs::read_link(path).ok();
         let place = match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
                 return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)).into());
@@ -61,6 +62,13 @@ impl Destination {
             }
             _ if existing == Existing::Keep && fs::symlink_metadata(path).is_ok() => {
                 return Err(exists(path).into());
+            }
+            _ if let Some(target) = linked => {
+                let (path, target) = (path.display(), target.display());
+                let message = format!("`{path}` is a symbolic link to `{target}`");
+                return Err(Error::input(Code::Unwritable, message)
+                    .hint("name the file itself: `--force` replaces no file through a link")
+                    .into());
             }
             _ => Place::Beside(beside(path).map_err(failed)?),
         };
@@ -87,11 +95,10 @@ impl Destination {
             Place::Beside(mut file) => {
                 file.write_all(bytes).map_err(failed)?;
                 file.as_file().sync_all().map_err(failed)?;
-                let last = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
                 // Whatever came there meanwhile is held to the same rule.
                 match existing {
-                    Existing::Replace if irreplaceable(&path, &[]).is_none() => file.persist(last),
-                    _ => file.persist_noclobber(last),
+                    Existing::Replace if irreplaceable(&path, &[]).is_none() => file.persist(&path),
+                    _ => file.persist_noclobber(&path),
                 }
                 .map_err(|error| match error.error.kind() {
                     io::ErrorKind::AlreadyExists => exists(&path),

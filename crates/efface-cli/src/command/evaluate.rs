@@ -40,9 +40,7 @@ impl Evaluate {
         } else {
             efface::evaluate(&self.vault, &source)?
         };
-        for notice in &evaluation.notices {
-            output.notice(&notice.message);
-        }
+        output.notices(&evaluation.notices);
         output.evaluation(&evaluation)?;
         Ok(Outcome::Done)
     }

@@ -71,12 +71,12 @@ impl Key {
 }
 
 fn show(keyring: &Keyring, argument: &KeyArgument, output: &mut Output) -> Result<()> {
-    let path = argument.path()?;
+    let path = argument.path()?.display().to_string();
     let public = key_file::public_key(keyring);
     let id = efface::key_id(&keyring.public_key());
     output.show(&json!({ "file": path, "public_key": public, "key_id": id }), || {
         Page::default().with(Section::new("").facts([
-            ("file", path.display().to_string()),
+            ("file", path.clone()),
             ("public key", public.clone()),
             ("key id", id.clone()),
         ]))

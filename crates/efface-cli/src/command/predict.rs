@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use efface::{Code, Error, in_words};
+use efface::{Code, Error};
 use serde_json::json;
 
 use crate::arguments::{ForceArgument, TableArguments};
 use crate::failure::{Failure, Outcome, Result};
 use crate::interrupt;
 use crate::output::Output;
-use crate::words::FLAGS;
 
 /// Predict the label of each row
 ///
@@ -78,9 +77,7 @@ impl Predict {
         match (unwritten, done) {
             (Some(failure), _) => Err(failure),
             (None, done) => {
-                for notice in done? {
-                    output.notice(&in_words(&notice.message, &FLAGS));
-                }
+                output.notices(&done?);
                 if destination.is_some() {
                     output.result("predictions", &written, destination, None, json!({}))?;
                 }

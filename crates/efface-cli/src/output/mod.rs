@@ -78,11 +78,13 @@ impl Output {
     /// Shows a plan; `written` is the file it was written to.
     pub(crate) fn plan(&mut self, advice: &Advice, written: Option<&Path>) -> Result<()> {
         let mut value = to_value(advice)?;
+        let written = written.map(|path| path.display().to_string());
         if let Some(object) = value.as_object_mut() {
             object.insert("plan_file".into(), json!(written));
             object.insert("private".into(), to_value(&advice.seen)?);
         }
-        let written = written.map(|path| format!("written to {}", path.display()));
+        self.warnings(&advice.seen.notices);
+        let written = written.map(|path| format!("written to {path}"));
         self.show(&value, || {
             let seen = &advice.seen;
             let page = advice.page().with(columns(&seen.preprocessing));
@@ -118,13 +120,14 @@ impl Output {
                 None => self.bytes(bytes),
             };
         };
-        let path = destination.path().to_owned();
+        // JSON has no form for a path that is not Unicode: it is shown as it is to people.
+        let path = destination.path().display().to_string();
         destination.write(bytes)?;
         let mut written = json!({ "written": path });
         if let (Some(written), Value::Object(more)) = (written.as_object_mut(), more) {
             written.extend(more);
         }
-        self.say(&written, &format!("{what} written to {}", path.display()))
+        self.say(&written, &format!("{what} written to {path}"))
     }
 
     /// Says one thing: JSON to programs, a line to people.
@@ -157,11 +160,28 @@ impl Output {
 
     /// Says something on standard error that is no error.
     pub(crate) fn notice(&self, text: &str) {
+        self.remark("note", text);
+    }
+
+    /// Says the engine's notices on standard error.
+    pub(crate) fn notices(&self, notices: &[Notice]) {
+        for notice in notices {
+            self.remark(if notice.code.is_warning() { "warning" } else { "note" }, &notice.message);
+        }
+    }
+
+    /// Says on standard error which of the engine's notices are warnings; the others are for a page.
+    fn warnings(&self, notices: &[Notice]) {
+        let warnings = notices.iter().filter(|notice| notice.code.is_warning());
+        warnings.for_each(|notice| self.remark("warning", &notice.message));
+    }
+
+    fn remark(&self, word: &str, text: &str) {
         let text = in_words(text, &FLAGS);
         to_stderr(&if self.json {
             json!({ "notice": text }).to_string()
         } else {
-            format!("note: {}", visible(&text))
+            format!("{word}: {}", visible(&text))
         });
     }
 
@@ -224,11 +244,11 @@ fn naming(ids: Ids) -> &'static str {
     }
 }
 
-/// A section with the engine's notices.
+/// A section with those of the engine's notices that are no warnings.
 fn noticed(section: Section, notices: &[Notice]) -> Section {
-    notices.iter().fold(section, |section, notice| {
-        let word = if notice.code.is_warning() { "warning" } else { "note" };
-        section.notice(Tone::Note, word, in_words(&notice.message, &FLAGS))
+    let notes = notices.iter().filter(|notice| !notice.code.is_warning());
+    notes.fold(section, |section, notice| {
+        section.notice(Tone::Note, "note", in_words(&notice.message, &FLAGS))
     })
 }
 

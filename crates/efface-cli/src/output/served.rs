@@ -23,7 +23,13 @@ impl Output {
         if let Some(object) = value.as_object_mut() {
             let work = object.remove("work").unwrap_or(Value::Null);
             object.insert("private".into(), json!({ "work": work }));
-            object.insert("certificate_file".into(), json!(written));
+            object.insert(
+                "certificate_file".into(),
+                json!(written.map(|path| path.display().to_string())),
+            );
+        }
+        if !served.replayed {
+            self.warnings(&served.notices);
         }
         self.show(&value, || page(vault, served, written))
     }

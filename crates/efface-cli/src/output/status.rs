@@ -13,6 +13,7 @@ use crate::failure::Result;
 impl Output {
     /// Shows the state of a vault.
     pub(crate) fn status(&mut self, path: &Path, status: &Status) -> Result<()> {
+        self.warnings(&status.notices);
         self.show(status, || page(path, status))
     }
 

@@ -39,7 +39,7 @@ fn a_backup_is_made_checked_and_put_back() {
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 60);
     // The deletion is asked for again, and its certificate tells of the other copy.
     let again = w.efface("delete m.efface --subject u3").done();
-    assert!(again.stdout.contains("warning: this vault is not where it last served"), "{again:?}");
+    assert!(again.stderr.contains("warning: this vault is not where it last served"), "{again:?}");
     w.efface("certificate export m.efface -o c.json").done();
     let show = w.efface("certificate show c.json").done().stdout;
     assert!(show.contains("place: this vault is not where it last served"), "{show}");

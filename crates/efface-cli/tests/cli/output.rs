@@ -40,7 +40,10 @@ fn texts_of_a_models_life() {
         ("certificate_written", "certificate export m.efface 1 -o same.json".into()),
     ] {
         let ran = w.efface(&line).done();
-        assert_eq!(ran.stderr, "", "{name}");
+        let seeded = matches!(name, "train" | "delete" | "add");
+        let warning =
+            "warning: NOT FOR RELEASE: made with `--seed`; its certificates never verify\n";
+        assert_eq!(ran.stderr, if seeded { warning } else { "" }, "{name}");
         // What follows the noise of this run is not the same twice.
         let text = if name == "predict" { first_columns(&ran.stdout) } else { steady(&ran.stdout) };
         insta::assert_snapshot!(name, text);
@@ -56,6 +59,20 @@ fn texts_of_a_models_life() {
     insta::assert_snapshot!("verify_certificate", steady(&w.run(&line).done().stdout));
     let line = ["certificate", "verify", "c.json", "--vault", "m.efface", "--key", &key];
     insta::assert_snapshot!("verify_fails", steady(&w.run(&line).exits(1).stdout));
+}
+
+/// Warnings are on standard error, whoever reads the result.
+#[test]
+fn warnings_are_on_standard_error() {
+    for (json, start) in [("", "warning: NOT FOR RELEASE"), (" --json", r#"{"notice":"NOT FOR"#)] {
+        let w = trained("--seed 1");
+        w.write("more.csv", table(Label::Two, 100, 5));
+        for line in ["delete m.efface --subject u3", "add m.efface more.csv"] {
+            let ran = w.efface(&format!("{line}{json}")).done();
+            assert!(ran.stderr.starts_with(start), "{line}: {ran:#?}");
+            assert!(!ran.stdout.contains("warning: "), "{line}: {ran:#?}");
+        }
+    }
 }
 
 fn first_columns(csv: &str) -> String {

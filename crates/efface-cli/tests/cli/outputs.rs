@@ -106,3 +106,52 @@ fn a_vault_that_nobody_named_is_named_after_its_table() {
     let piped = ["train", "-", "--label", "y", "--id", "id", "--subject", "user"];
     w.run_with(&piped, &input).fails(2, &["standard input needs a name", "-o model.efface"]);
 }
+
+/// What a link leads to is never replaced through it, nor is the link.
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let w = trained();
+    w.write("mine", "precious");
+    std::os::unix::fs::symlink("mine", w.path("link")).unwrap();
+    std::os::unix::fs::symlink("nowhere", w.path("dangling")).unwrap();
+    let vault = w.read("m.efface");
+    for line in WRITERS {
+        w.efface(&format!("{line} link")).fails(2, &["`link` exists"]);
+        for (link, target) in [("link", "mine"), ("dangling", "nowhere")] {
+            let told = format!("`{link}` is a symbolic link to `{target}`");
+            w.efface(&format!("{line} {link} --force")).fails(2, &[&told, "name the file itself"]);
+        }
+    }
+    assert_eq!(w.read("mine"), b"precious");
+    assert!(w.read("m.efface") == vault && !w.path("nowhere").exists());
+    assert!(w.path("dangling").is_symlink() && w.path("link").is_symlink());
+}
+
+/// A path that is not Unicode is written to, and shown with marks in the place of what it is not.
+#[cfg(target_os = "linux")]
+#[test]
+fn paths_need_not_be_unicode() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let w = trained();
+    let path = OsStr::from_bytes(b"\xfdout");
+    for line in WRITERS {
+        for json in [false, true] {
+            let mut command = w.command(&line.split(' ').collect::<Vec<_>>());
+            command.arg(path).arg("--force").args(json.then_some("--json"));
+            let ran = command.output().unwrap();
+            let said = String::from_utf8_lossy(&ran.stderr);
+            assert!(matches!(ran.status.code(), Some(0..=2)), "{line}: {said}");
+            assert!(!said.contains("panicked"), "{line}: {said}");
+            let shown = String::from_utf8(ran.stdout).unwrap();
+            assert!(
+                ran.status.code() != Some(0)
+                    || shown.contains('\u{fffd}')
+                    || line.contains("unknown")
+            );
+        }
+    }
+    let key = w.command(&["key", "create", "--json", "--key"]).arg(path).arg("x").output();
+    assert!(!String::from_utf8_lossy(&key.unwrap().stderr).contains("panicked"));
+}

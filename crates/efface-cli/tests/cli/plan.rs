@@ -168,6 +168,7 @@ fn a_raw_table_is_planned_for_as_it_is_trained_on() {
     let shown = w.efface("plan people.csv --label y --pass-ms 1 -o plan.json").done();
     assert!(shown.stdout.lines().all(|line| line.chars().count() <= 100), "{}", shown.stdout);
     insta::assert_snapshot!("plan_raw", shown.stdout);
+    assert!(shown.stderr.contains("warning: the column `member_no`"), "{}", shown.stderr);
     let file = String::from_utf8(w.read("plan.json")).unwrap();
     assert!(!file.contains("member_no") && !file.contains("Oslo"), "{file}");
     let json = w.efface("plan people.csv --label y --pass-ms 1 --json").done().json();
