@@ -115,7 +115,7 @@ pub fn examine(
         counted: counted as u64,
     };
     let goals = [("mu", Goal::Mu), ("epsilon", Goal::Epsilon(delta))];
-    let error = ERROR / (2 * goals.len() * directions.len().max(1)) as f64;
+    let error = error_of(directions.len());
     let mut tests = Vec::new();
     for (direction, scores) in directions.iter().zip(&scores) {
         let ([a, b], [chosen_a, chosen_b]) = (&scores.counted, &scores.choosing);
@@ -140,6 +140,11 @@ pub fn examine(
     };
     let reach = none.show(delta, error);
     Ok(Examined { tests, split, reach })
+}
+
+/// The probability with which one bound of a test along one of these directions may fail.
+pub(super) fn error_of(directions: usize) -> f64 {
+    ERROR / (4 * directions.max(1)) as f64
 }
 
 const SIDES: [Side; 2] = [Side::Deleted, Side::Reference];

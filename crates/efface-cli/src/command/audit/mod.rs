@@ -55,9 +55,9 @@ pub(crate) struct Audit {
     #[arg(value_name = "VAULT", required = true)]
     vault: Option<PathBuf>,
 
-    /// Number of runs of each world
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = runs, allow_negative_numbers = true)]
-    runs: u64,
+    /// Number of runs of each world [default: 20000 for `dp-sgd`, else 2000]
+    #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true)]
+    runs: Option<u64>,
 
     /// Audit a fresh model of this many records, evenly spread, with the same constants
     #[arg(long, value_name = "M", value_parser = at_least_one, allow_negative_numbers = true)]
@@ -115,7 +115,13 @@ impl Audit {
         let options = Options { rows: self.rows, records: self.record, canary: self.canary };
         let limit = self.time_limit.map(|seconds| seconds as f64);
         let seed = seed()?;
-        let result = within(self.runs, limit, |budget| audit(&vault, &options, seed, budget))?;
+        let runs = match self.runs {
+            Some(runs) => runs,
+            // Few runs of a sampled training find nothing but gross faults.
+            None if efface::status(&vault)?.mechanism == "dp-sgd" => 20_000,
+            None => 2000,
+        };
+        let result = within(runs, limit, |budget| audit(&vault, &options, seed, budget))?;
         let written = destination.as_ref().map(|destination| destination.path().to_owned());
         if let Some(destination) = destination {
             let text = serde_json::to_string_pretty(&result)

@@ -1,6 +1,7 @@
 #![doc = include_str!("sampled.md")]
 
 mod canaries;
+mod power;
 #[cfg(test)]
 mod tests;
 mod weighed;
@@ -70,6 +71,12 @@ pub(super) fn audit(
     let certified = Certified::of(&claimed);
     let worlds = LossWorlds::new(segment(units), segment(units), clip, Seeds::new(seed))?;
     let Examined { tests, split, reach } = told(&worlds, often, &part(1.0))?;
+    let made = Budget { runs: split.threshold + split.counted, limit: None, ..*budget };
+    let (below, told_by) = (certified.epsilon.0, split.counted);
+    let least = match power::found_noise(segment(units), (below, often), seed, &made)? {
+        Some(part) => format!("they find noise below {part} of what is stated in 19 of 20 audits"),
+        None => "they would not reliably find any smaller noise: more runs (`--runs`) would".into(),
+    };
     let mut canaries = Vec::new();
     for (number, group) in [1, units].into_iter().enumerate() {
         let epsilon = claim(event, segment(group), delta)?.epsilon.0;
@@ -115,6 +122,7 @@ pub(super) fn audit(
              and number of steps: what the engine draws, clips, rounds and releases is tested, and the \
              accountant, not the vault's own network and records"
                 .into(),
+            format!("tests count errors in {told_by} runs of each world: {least}"),
             "the attacker sees the sum of every step, as the certificate allows; who sees the released \
              weights alone sees less"
                 .into(),
@@ -142,7 +150,7 @@ fn common(segment: Segment) -> Result<f64> {
 }
 
 /// What tests on the loss show at this delta.
-fn told(worlds: &LossWorlds, delta: f64, budget: &Budget<'_>) -> Result<Examined> {
+fn told(worlds: &dyn Worlds, delta: f64, budget: &Budget<'_>) -> Result<Examined> {
     let loss = Direction { name: "loss of all released sums".into(), vector: vec![1.0] };
     examine(worlds, vec![loss], Means::Untried, delta, budget)
 }
