@@ -54,8 +54,7 @@ impl Restore {
         let (head, wait) = (head.as_deref(), wait.duration());
         let how = How { backup: &backup, destination: &destination, replace: force, head };
         let made = if undo_deletions {
-            let undo = |watch: &mut _| efface::restore_undoing_deletions(&how, wait, watch);
-            context::watched(output, undo)?
+            context::watched(output, |watch| efface::restore_undoing_deletions(&how, wait, watch))?
         } else {
             let keyring = key.load()?;
             context::with(&keyring, wait, RowStore::Vault, output, |context| {

@@ -76,7 +76,7 @@ mod tests {
             id: "r".to_owned(),
             kind,
             records: Some(records),
-            subject: None,
+            subjects: None,
             received_at: String::new(),
         }
     }

@@ -37,7 +37,7 @@ fn counts_go_on_and_what_is_hidden_stays_hidden() {
         id: "r".to_owned(),
         kind,
         records,
-        subject: None,
+        subjects: None,
         received_at: String::new(),
     };
     let delete = request(RequestKind::Delete, Some(3));

@@ -531,6 +531,7 @@ pub(super) fn certificate(
         assumptions.push("weights");
         does_not_cover.push(WEIGHTS.to_owned());
     }
+    let assumptions = assumptions.into_iter().map(|name| said(&event, name, declared)).collect();
     let first = index == 0;
     let kind = match index % 3 {
         _ if first => RequestKind::Train,
@@ -563,7 +564,7 @@ pub(super) fn certificate(
         claims,
         event,
         constants,
-        assumptions: assumptions.into_iter().map(|name| said(&event, name, declared)).collect(),
+        assumptions,
         noise: Noise {
             sampler: if grid.is_some() { "exact-grid" } else { "none" }.to_owned(),
             generator: if grid.is_some() { "chacha20" } else { "none" }.to_owned(),
