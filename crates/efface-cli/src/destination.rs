@@ -3,7 +3,6 @@
 //! What may be written where is decided here and nowhere else: a file that exists is replaced on
 //! `--force` alone, and a vault, what belongs to one, or a key file never.
 
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -141,15 +140,7 @@ fn irreplaceable(path: &Path, others: &[&Path]) -> Option<&'static str> {
     if others.iter().any(|other| same_place(path, other)) {
         return Some("is a file that this command reads or makes");
     }
-    let name = path.file_name().and_then(OsStr::to_str)?;
-    let beside_vault = ["-journal", "-wal", "-shm", ".lock", ".partial"].iter().any(|ending| {
-        name.strip_suffix(ending).is_some_and(|vault| {
-            vault.ends_with(".efface")
-                || first_bytes(&path.with_file_name(vault))
-                    .is_some_and(|start| start.starts_with(b"SQLite format 3\0"))
-        })
-    });
-    beside_vault.then_some("is a name that a vault uses for its journal or lock")
+    efface::is_reserved(path).then_some("is a name that a vault uses for its journal or lock")
 }
 
 /// The first bytes of a plain file.

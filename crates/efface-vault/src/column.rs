@@ -2,6 +2,13 @@
 
 use crate::ReadError;
 use rusqlite::{OptionalExtension, Params, Row};
+use std::fmt::Display;
+
+/// A column in SQL, or no bytes where it has more than it may: those are not read.
+pub(crate) fn within(column: &str, most: impl Display) -> String {
+    let name = column.rsplit('.').next().unwrap_or(column);
+    format!("CASE WHEN octet_length({column}) > {most} THEN x'' ELSE {column} END AS {name}")
+}
 
 /// A whole number that is never negative.
 pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
@@ -25,11 +32,6 @@ pub(crate) fn blob<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r 
 /// Text, borrowed from the row.
 pub(crate) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
     Ok(row.get_ref(column)?.as_str()?)
-}
-
-/// Text or nothing, borrowed from the row.
-pub(crate) fn maybe_text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r str>> {
-    Ok(row.get_ref(column)?.as_str_or_null()?)
 }
 
 /// The one row of a query, if there is one.

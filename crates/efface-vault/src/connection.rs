@@ -2,6 +2,8 @@
 
 use crate::OpenError;
 use crate::lock::beside;
+use crate::stored::MOST_VALUE;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +17,7 @@ pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Open
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_EXRESCODE;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_VALUE)?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
 }

@@ -2,6 +2,7 @@
 
 use crate::connection::{PATIENCE, connect, journal_of};
 use crate::creation::{Partial, free_name, resolved};
+use crate::left_over::purpose;
 use crate::lock::{Lock, beside};
 use crate::place::Place;
 use crate::raw_file::RawFile;
@@ -74,6 +75,9 @@ impl Vault {
             return Err(WriteError::OpenedForReading.into());
         }
         let mut old = self;
+        if let Access::Writing { _lock: Some(lock), .. } = &old.access {
+            lock.say(&old.purpose()?)?;
+        }
         let copy = old.copied(path, Existing::Keep, true, stop)?;
         let (target, new) = (copy.target.clone(), Place::of(&copy.partial.path).ok().flatten());
         let last = old.set_place(Place::NOWHERE)?;
@@ -99,6 +103,11 @@ impl Vault {
         Ok(target)
     }
 
+    /// What a lock says while the vault is copied or moved.
+    fn purpose(&self) -> Result<String, CreateError> {
+        Ok(purpose(&self.genesis().map_err(WriteError::from)?.vault_id))
+    }
+
     /// Puts another place in that of the file; the one it had, if any.
     fn set_place(&mut self, place: Place) -> Result<Option<Place>, WriteError> {
         let change = self.begin()?;
@@ -119,7 +128,7 @@ impl Vault {
             Existing::Keep => free_name(path)?,
             Existing::Replace => resolved(path)?,
         };
-        let lock = Lock::acquire(&target, "copying a vault to it")?;
+        let lock = Lock::acquire(&target, &self.purpose()?)?;
         let replaced = match existing {
             Existing::Keep => None,
             Existing::Replace => replaced(&target)?,

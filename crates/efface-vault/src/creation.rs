@@ -4,6 +4,7 @@ use crate::checksum::Checksums;
 use crate::connection::{connect, journal_of};
 use crate::error::OpenError;
 use crate::hot_journal::is_left;
+use crate::left_over::purpose;
 use crate::lock::{Lock, LockError, beside};
 use crate::place::Place;
 use crate::raw_file::RawFile;
@@ -24,6 +25,14 @@ pub enum CreateError {
     /// Something has this name already; a vault is never overwritten.
     #[error("{} already exists", path.display())]
     AlreadyExists {
+        /// The path given.
+        path: PathBuf,
+    },
+    /// A vault has the name for its journal, its lock or what it is while it is made.
+    #[error(
+        "`{}` is a name that a vault uses for its journal, its lock or an unfinished copy; give another name", path.display()
+    )]
+    Reserved {
         /// The path given.
         path: PathBuf,
     },
@@ -122,7 +131,7 @@ impl Vault {
             return Err(CreateError::OtherKey);
         }
         let target = free_name(path)?;
-        let lock = Lock::acquire(&target, "creating it")?;
+        let lock = Lock::acquire(&target, &purpose(&genesis.vault_id))?;
         let partial = Partial::begin(&target)?;
         let connection = connect(&partial.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let page_size = connection.pragma_update(None, "page_size", schema::PAGE_SIZE);
@@ -233,8 +242,21 @@ impl Drop for Partial {
     }
 }
 
+/// Whether a file has a name of those that vaults give to their journals, locks and unfinished copies, and
+/// overwrite.
+#[must_use]
+pub fn is_reserved(path: &Path) -> bool {
+    let name = path.file_name().map_or(&[][..], |name| name.as_encoded_bytes());
+    ["-journal", "-wal", "-shm", ".lock", ".partial"]
+        .iter()
+        .any(|ending| name.ends_with(ending.as_bytes()))
+}
+
 /// The path with its folder resolved.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf, CreateError> {
+    if is_reserved(path) {
+        return Err(CreateError::Reserved { path: path.into() });
+    }
     let no_folder = || CreateError::NoSuchFolder { path: path.into() };
     let name = path.file_name().ok_or_else(no_folder)?;
     let folder = match path.parent() {

@@ -6,6 +6,7 @@
 //! no row of the people named is left under another name, and the tally starts anew from what remains.
 
 use crate::block::{Builder, Flaw, RowBlock};
+use crate::place::Place;
 use crate::record::{Stored, begins_at};
 use crate::stored::{Found, Tally};
 use crate::vault::integrity;
@@ -83,6 +84,10 @@ impl Vault {
         transaction.connection.execute_batch("PRAGMA writable_schema = OFF")?;
         purged?;
         transaction.tally_anew()?;
+        if Place::read(&transaction).is_err() {
+            // Where it served is not known: it counts as moved.
+            Place::NOWHERE.write(&transaction.connection, 0)?;
+        }
         transaction.sweep_whole_file();
         Ok(transaction)
     }
@@ -90,7 +95,10 @@ impl Vault {
     fn tally_that_holds(&self) -> Result<Option<Tally>, ReadError> {
         match self.tally() {
             Ok(tally) => Ok(Some(tally)),
-            Err(ReadError::Store(StoreFault::Rows(RowFault::Tally))) => Ok(None),
+            // Also where it, or what it is bound to, cannot be read.
+            Err(ReadError::Store(StoreFault::Rows(RowFault::Tally) | StoreFault::Damaged(_))) => {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -224,7 +232,7 @@ impl Transaction<'_> {
             Some(tally) => tally.notes,
             None => self.sum_of_notes()?,
         };
-        let mut last = self.last_number()?;
+        let mut last = self.last_number().unwrap_or(0);
         let found = self.walk(|walked| -> Result<(), ReadError> {
             // Also the numbers of empty slots were given.
             let slots = walked.block.as_ref().map_or(0, RowBlock::slots) as i64;
@@ -239,10 +247,14 @@ impl Transaction<'_> {
         let rows = found.sum.unwrap_or(0);
         self.vault_mut().pending = Some(Tally { records: found.records, rows, notes });
         self.touch()?;
-        // The highest number ever given may have been changed, too.
-        let last = self.number("record", last)?;
-        self.set_last_number(last)?;
-        self.raise_positions()?;
+        // The highest numbers ever given may have been changed, too. Rows that are named by their position
+        // have one each.
+        let position = self.next_position().unwrap_or(0).max(last);
+        let (last, position) = (self.number("record", last)?, self.number("position", position)?);
+        self.execute("DELETE FROM counter", [])?;
+        let sql = "INSERT INTO counter (one, record, position) VALUES (1, ?1, \
+                   MAX(?2, (SELECT COALESCE(MAX(first + count), 0) FROM run)))";
+        self.execute(sql, [last, position])?;
         // Of a damaged row it is not known which request brought it.
         self.erase_bodies(None)
     }

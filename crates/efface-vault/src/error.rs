@@ -1,7 +1,7 @@
 //! What can go wrong below a read or a write, in words a caller can act on.
 
 use crate::lock::LockError;
-use crate::stored::RecordId;
+use crate::stored::{MOST_BYTES, MOST_VALUE, RecordId};
 use rusqlite::ErrorCode;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,9 @@ impl From<rusqlite::Error> for StoreFault {
                 ErrorCode::ReadOnly | ErrorCode::PermissionDenied => Self::ReadOnly,
                 ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
                     Self::Damaged(error.to_string())
+                }
+                ErrorCode::TooBig => {
+                    Self::Damaged(format!("a value has more than {MOST_VALUE} bytes"))
                 }
                 ErrorCode::SystemIoFailure | ErrorCode::CannotOpen => Self::Io(error.to_string()),
                 _ => Self::Other(error.to_string()),
@@ -174,6 +177,15 @@ pub enum WriteError {
         /// The record named.
         record: RecordId,
     },
+    /// A value is longer than may be read.
+    #[error("a value in the vault has at most {MOST_VALUE} bytes, and one of these has more")]
+    TooLong,
+    /// An entry of the ledger is longer than may be read.
+    #[error("an entry of the ledger has at most {MOST_BYTES} bytes, got {bytes}")]
+    EntryTooLong {
+        /// Bytes of the entry given.
+        bytes: usize,
+    },
     /// A number does not fit the 63 bits of the store.
     #[error("`{name}` must be below 2^63, got {value}")]
     OutOfRange {
@@ -251,7 +263,10 @@ fn left_over(journal: Option<&Path>) -> String {
 
 impl From<rusqlite::Error> for WriteError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Store(error.into())
+        match error.sqlite_error_code() {
+            Some(ErrorCode::TooBig) => Self::TooLong,
+            _ => Self::Store(error.into()),
+        }
     }
 }
 
@@ -276,9 +291,9 @@ pub enum OpenError {
     },
     /// Nothing is there but what was to become a vault of this name.
     #[error(
-        "{} does not exist; `{}` beside it was left by a training or copy that was interrupted or \
-         still runs, and may hold records: make the vault again under this name, which overwrites \
-         it, or remove it", path.display(), partial.display()
+        "{} does not exist; `{}` beside it is of a training, a copy or a move of this name (`save` in \
+         Python) that still runs or was interrupted, and may hold records: wait, or, where none runs, \
+         make the vault again under this name, which overwrites it, or remove it", path.display(), partial.display()
     )]
     Unfinished {
         /// The path given.
@@ -343,6 +358,18 @@ pub enum OpenError {
         journal.display(), path.display()
     )]
     ForeignJournal {
+        /// The vault.
+        path: PathBuf,
+        /// The journal.
+        journal: PathBuf,
+    },
+    /// The file is in the middle of a change, and what undoes the change is not as it was written.
+    #[error(
+        "{} does not undo the request in which {} was interrupted: it is damaged, or that of another \
+         vault, and was not played back; remove both files and put a backup in their place with `§efface \
+         restore`", journal.display(), path.display()
+    )]
+    DamagedJournal {
         /// The vault.
         path: PathBuf,
         /// The journal.

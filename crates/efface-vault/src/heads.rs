@@ -8,7 +8,7 @@
 
 use crate::block::BlockHead;
 use crate::in_order::{WINDOW_BYTES, in_order_within};
-use crate::record::{Columns, HEADS, StoredHead};
+use crate::record::{Columns, StoredHead, heads};
 use crate::stored::{Found, RecordId};
 use crate::straight::HeadsAhead;
 use crate::{ReadError, StoreFault, Vault};
@@ -73,7 +73,7 @@ impl Vault {
         take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let size = self.block_rows().map_err(E::from)?;
-        let sql = format!("{HEADS} ORDER BY first");
+        let sql = format!("{} ORDER BY first", heads());
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
         let mut ahead = HeadsAhead::of(self);

@@ -11,9 +11,10 @@
 //!    the mark is written into the padding of the journal's first sector. The journal is void (its
 //!    first byte is 0) until SQLite synchronises it before its first write to the vault; that
 //!    covers the padding. Killed here: the vault is untouched and the journal void.
-//! 2. [`under_way`]: before the first page is written, the journal and its name are synchronised,
-//!    and the mark is written into the vault's head with [`UNDER_WAY`] set. Killed here: the journal
-//!    is void, but it names the mark, so nothing but the mark was changed, and it is taken back.
+//! 2. [`seal`] and [`under_way`]: before the first page is written, a checksum of the records is put
+//!    behind the mark, the journal and its name are synchronised, and the mark is written into the
+//!    vault's head with [`UNDER_WAY`] set. Killed here: the journal is void, but it names the mark, so
+//!    nothing but the mark was changed, and it is taken back.
 //! 3. SQLite makes the journal valid and writes pages, all but the first. Killed here: the journal
 //!    undoes all of it, the mark included.
 //! 4. The commit writes the head, with the mark alone, synchronises the vault and voids the journal,
@@ -21,6 +22,9 @@
 //!    3. Killed after it: the change is whole and the journal void.
 //! 5. [`retire`] overwrites the rest of the journal with zeros, waits for them to be on the disk, and
 //!    only then removes its name. Killed here: the next opening for writing does it again.
+//!
+//! Where more pages are written before the commit, the journal is sealed anew before. SQLite's own checksum
+//! covers a byte in 200, and its head none: a journal that is not as it was sealed is not played back.
 //!
 //! A valid journal belongs to the vault beside it if the vault's head is still the one in the
 //! journal, or bears the journal's mark (a head is less than a sector: it is written whole). Else
@@ -30,8 +34,10 @@
 use crate::StoreFault;
 use crate::connection::{connect, journal_of};
 use crate::error::OpenError;
+use crate::journal::{MAGIC, Records};
 use crate::lock::still_there;
 use crate::raw_file::RawFile;
+use crate::schema::PAGE_SIZE;
 use crate::wipe::{discard, open_plain, overwrite, sync_folder};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
@@ -45,10 +51,13 @@ use std::time::Duration;
 pub(crate) const UNDER_WAY: u32 = 1 << 30;
 
 /// What the padding of a journal begins with, before the mark.
-const STAMP: [u8; 8] = *b"efface-1";
+const STAMP: [u8; 8] = *b"efface-2";
 
 /// Where the padding begins: behind the fields of the journal's head.
 const PADDING: usize = 28;
+
+/// Where the number of records that were sealed is, before their checksum.
+const SEAL: usize = PADDING + 12;
 
 /// Bytes of the vault's head.
 const HEAD: usize = 100;
@@ -69,6 +78,27 @@ pub(crate) fn start(connection: &Connection, vault: &Path) -> Result<(u32, File)
     journal.seek(SeekFrom::Start(PADDING as u64))?;
     journal.write_all(&stamp)?;
     Ok((mark, journal))
+}
+
+/// Puts the checksum of the records that the journal has by now behind its mark, `again` where an earlier one
+/// may be needed until it is on the disk: then the records are first.
+pub(crate) fn seal(
+    mut journal: &File,
+    records: &mut Records,
+    again: bool,
+) -> Result<(), StoreFault> {
+    if !records.read_on(journal, usize::MAX)? {
+        return Err(StoreFault::Other("the journal of the change has an unknown form".into()));
+    }
+    if again {
+        journal.sync_all()?;
+    }
+    let mut seal = [0; 40];
+    seal[..8].copy_from_slice(&(records.pages.len() as u64).to_be_bytes());
+    seal[8..].copy_from_slice(&records.checksum());
+    journal.seek(SeekFrom::Start(SEAL as u64))?;
+    journal.write_all(&seal)?;
+    if again { Ok(journal.sync_all()?) } else { Ok(()) }
 }
 
 /// Says in the vault that its pages are about to be written.
@@ -116,6 +146,9 @@ pub(crate) fn recover(vault: &Path, file: &RawFile, patience: Duration) -> Resul
     match examine(vault, file)? {
         Found::Nothing => {}
         Found::Valid => {
+            if !is_sealed(vault, file).map_err(StoreFault::from)? {
+                return Err(damaged(vault));
+            }
             file.bar_readers(patience)?;
             let undone = undo(vault);
             file.admit_readers();
@@ -168,26 +201,53 @@ fn examine(vault: &Path, file: &RawFile) -> Result<Found, OpenError> {
     let mut head = [0; HEAD];
     file.read(0, &mut head).map_err(StoreFault::from)?;
     let mark = mark_of(file)?;
+    let is_under_way = mark & UNDER_WAY != 0 && mark <= UNDER_WAY | 0x1fff_ffff;
     match journal {
         Some(Journal { valid: true, first, stamp }) => {
             let fits = |stamp: u32| first == Some(head) || mark & !UNDER_WAY == stamp;
             if stamp.is_some_and(fits) {
                 return Ok(Found::Valid);
             }
+            if is_under_way {
+                return Err(damaged(vault));
+            }
             Err(OpenError::ForeignJournal { path: vault.into(), journal: path })
         }
-        // Head of no vault of efface: what reads it next says so.
-        _ if mark & UNDER_WAY == 0 || mark > UNDER_WAY | 0x1fff_ffff => Ok(Found::Nothing),
+        // Else the head of no vault of efface: what reads it next says so.
+        _ if !is_under_way => Ok(Found::Nothing),
         Some(Journal { stamp: Some(stamp), .. }) if mark == stamp | UNDER_WAY => Ok(Found::Begun),
         _ => Err(OpenError::WithoutJournal { path: vault.into(), journal: path }),
     }
+}
+
+/// Whether the journal is as it was when it was sealed, and the vault not shorter than before the change.
+fn is_sealed(vault: &Path, file: &RawFile) -> io::Result<bool> {
+    let Some(mut journal) = open_plain(&journal_of(vault), false)? else { return Ok(false) };
+    let mut start = [0; SEAL + 40];
+    if fill(&mut journal, &mut start)? < start.len() || start[..8] != MAGIC {
+        return Ok(false);
+    }
+    let long = |at: usize| u64::from_be_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| start[at + i]));
+    let (pages, sealed) = (long(12) & 0xffff_ffff, usize::try_from(long(SEAL)).unwrap_or(0));
+    let mut records = Records::default();
+    let read = records.read_on(&journal, sealed)?;
+    Ok(read
+        && records.pages.len() == sealed
+        && records.checksum() == start[SEAL + 8..]
+        && file.len()? >= pages * u64::from(PAGE_SIZE))
+}
+
+fn damaged(vault: &Path) -> OpenError {
+    OpenError::DamagedJournal { path: vault.into(), journal: journal_of(vault) }
 }
 
 fn undo(vault: &Path) -> Result<(), OpenError> {
     let connection = connect(vault, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = EXTRA")?;
     connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0))?;
-    Ok(())
+    // What was damaged beside the journal is better known now than in the middle of a request.
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if found == "ok" { Ok(()) } else { Err(StoreFault::Damaged(found).into()) }
 }
 
 /// The mark in a vault's head.

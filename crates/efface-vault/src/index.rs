@@ -318,12 +318,14 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Makes all tables of names anew from the blocks.
+    /// Makes all tables of names anew from the blocks, and all indexes from their tables.
     pub(crate) fn list_anew(&mut self) -> Result<(), WriteError> {
         for table in ["named", "owned", "run"] {
             self.execute(&format!("DELETE FROM {table}"), [])?;
         }
-        self.execute("REINDEX block_size", [])?;
+        for table in ["block", "request", "tombstone", "ledger"] {
+            self.execute(&format!("REINDEX {table}"), [])?;
+        }
         self.execute(&format!("DELETE FROM content WHERE {NO_BLOCK}"), [])?;
         let listing = self.listing()?;
         match self.list(listing) {

@@ -2,22 +2,20 @@
 //!
 //! A short entry and the first of its kind are stored as they are. Every other is stored as its
 //! [`difference`] to the one of its kind before it, and where that would make a chain of 16, it is
-//! stored whole as well. What cannot be restored is shown as it is stored: whoever checks the hash of
-//! an entry notices.
+//! stored whole as well. What cannot be restored is shown as it is stored, or as nothing: whoever
+//! checks the hash of an entry notices.
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use rusqlite::types::ValueRef;
 
-use crate::column::{at_most_one, maybe_text, maybe_unsigned, text, unsigned};
+use crate::column::{at_most_one, maybe_unsigned, text, unsigned, within};
 use crate::difference::{apply, difference};
+use crate::stored::MOST_BYTES;
 use crate::{ReadError, Transaction, Vault, WriteError};
 
-/// The most differences that are followed to restore an entry, and one.
-const FOLLOWED: usize = 64;
-
 /// Where a chain of so many would come about, an entry is stored whole as well: whoever opens a vault
-/// restores its newest.
+/// restores its newest. A longer one is not followed.
 const LONGEST: usize = 16;
 
 /// The most bytes of an entry that is stored as it is.
@@ -32,8 +30,6 @@ pub struct LedgerEntry<'a> {
     pub kind: &'a str,
     /// The entry itself, as JSON text, exactly as it was given.
     pub json: &'a str,
-    /// What it says, where it is JSON.
-    pub document: Option<&'a Value>,
     /// Its hash in the chain.
     pub hash: [u8; 32],
 }
@@ -81,45 +77,44 @@ impl Vault {
         read: impl FnOnce(LedgerEntry<'_>) -> T,
     ) -> Result<Option<T>, ReadError> {
         let Ok(place) = i64::try_from(index) else { return Ok(None) };
-        let sql = "SELECT l.entry, l.kind, l.body, l.hash, l.base, w.body FROM ledger l \
-                   LEFT JOIN whole w ON w.entry = l.entry WHERE l.entry = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
+        let sql = format!("{} WHERE l.entry = ?1", entries());
+        let mut statement = self.connection.prepare_cached(&sql)?;
         let mut rows = statement.query([place])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let stored = Stored::of(row)?;
-        let document = match stored.plain() {
-            Some(text) => parsed(text),
+        let restored = match stored.plain() {
+            Some(_) => None,
             None => self.restored(index)?.0,
         };
-        let restored = stored.restored(document.as_ref());
-        Ok(Some(read(stored.shown(restored.as_deref(), document.as_ref()))))
+        Ok(Some(read(stored.shown(restored.as_deref()))))
     }
 
-    /// The entry at `index`, put together from what is stored, and how many differences were
+    /// The text of the entry at `index`, put together from what is stored, and how many differences were
     /// followed.
-    fn restored(&self, index: u64) -> Result<(Option<Value>, usize), ReadError> {
-        let sql = "SELECT l.entry, l.kind, l.body, l.hash, l.base, w.body FROM ledger l \
-                   LEFT JOIN whole w ON w.entry = l.entry WHERE l.entry = ?1";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let (mut changes, mut next) = (Vec::new(), index);
+    fn restored(&self, index: u64) -> Result<(Option<String>, usize), ReadError> {
+        let sql = format!("{} WHERE l.entry = ?1", entries());
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let (mut changes, mut next, mut kind) = (Vec::new(), index, None);
         loop {
-            let Ok(place) = i64::try_from(next) else { return Ok((None, FOLLOWED)) };
+            let Ok(place) = i64::try_from(next) else { return Ok((None, LONGEST)) };
             let mut rows = statement.query([place])?;
-            let Some(row) = rows.next()? else { return Ok((None, FOLLOWED)) };
+            let Some(row) = rows.next()? else { return Ok((None, LONGEST)) };
             let stored = Stored::of(row)?;
-            match (stored.plain(), stored.base) {
-                (Some(text), _) => {
-                    let follow = |document: Option<Value>, change: String| {
-                        apply(document?, parsed(&change)?)
-                    };
+            let same = kind.get_or_insert_with(|| stored.kind.to_owned()) == stored.kind;
+            match (stored.plain(), stored.change()) {
+                (Some(text), _) if same => {
+                    let follow = |text: Option<String>, change: Vec<u8>| apply(&text?, &change);
                     let count = changes.len();
-                    return Ok((changes.into_iter().rev().fold(parsed(text), follow), count));
+                    return Ok((
+                        changes.into_iter().rev().fold(Some(text.to_owned()), follow),
+                        count,
+                    ));
                 }
-                (None, Some(base)) if base < next && changes.len() < FOLLOWED => {
-                    changes.push(stored.body.to_owned());
+                (None, Some((base, change))) if same && base < next && changes.len() < LONGEST => {
+                    changes.push(change.to_owned());
                     next = base;
                 }
-                _ => return Ok((None, FOLLOWED)),
+                _ => return Ok((None, LONGEST)),
             }
         }
     }
@@ -145,34 +140,45 @@ impl Vault {
         mut visit: impl FnMut(LedgerEntry<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Ok(first) = i64::try_from(from) else { return Ok(()) };
-        let sql = "SELECT l.entry, l.kind, l.body, l.hash, l.base, w.body FROM ledger l \
-                   LEFT JOIN whole w ON w.entry = l.entry WHERE l.entry >= ?1 ORDER BY l.entry";
-        let mut statement = self.connection.prepare_cached(sql).map_err(ReadError::from)?;
+        let sql = format!("{} WHERE l.entry >= ?1 ORDER BY l.entry", entries());
+        let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([first]).map_err(ReadError::from)?;
-        // The last document of each kind, and its place.
-        let mut last: BTreeMap<String, (u64, Option<Value>)> = BTreeMap::new();
+        // The last entry of each kind: its place, its text, and how many differences led to it.
+        let mut last: BTreeMap<String, (u64, Option<String>, usize)> = BTreeMap::new();
         while let Some(row) = rows.next().map_err(ReadError::from)? {
             let stored = Stored::of(row).map_err(ReadError::from)?;
-            let document = match (stored.plain(), last.remove(stored.kind)) {
-                (Some(text), _) => parsed(text),
-                (None, Some((place, before))) if stored.base == Some(place) => {
-                    before.and_then(|before| apply(before, parsed(stored.body)?))
+            let (restored, followed) = match (stored.change(), last.remove(stored.kind)) {
+                _ if stored.plain().is_some() => (None, 0),
+                (Some((base, change)), Some((place, before, followed))) => {
+                    let follows = base == place && followed < LONGEST;
+                    let text = before.filter(|_| follows).and_then(|text| apply(&text, change));
+                    (text, followed + 1)
                 }
-                (None, _) => self.restored(stored.index)?.0,
+                (Some(_), None) => self.restored(stored.index)?,
+                (None, _) => (None, LONGEST),
             };
-            let restored = stored.restored(document.as_ref());
-            visit(stored.shown(restored.as_deref(), document.as_ref()))?;
-            last.insert(stored.kind.to_owned(), (stored.index, document));
+            visit(stored.shown(restored.as_deref()))?;
+            let text = stored.plain().map(str::to_owned).or(restored);
+            last.insert(stored.kind.to_owned(), (stored.index, text, followed));
         }
         Ok(())
     }
+}
+
+/// Entries, in the columns that [`Stored::of`] expects.
+fn entries() -> String {
+    let [body, whole] = ["l.body", "w.body"].map(|column| within(column, MOST_BYTES));
+    format!(
+        "SELECT l.entry, l.kind, {body}, l.hash, l.base, {whole} FROM ledger l \
+         LEFT JOIN whole w ON w.entry = l.entry"
+    )
 }
 
 /// A row of the ledger as it is stored.
 struct Stored<'r> {
     index: u64,
     kind: &'r str,
-    body: &'r str,
+    body: ValueRef<'r>,
     hash: [u8; 32],
     /// The entry that the body is a difference to.
     base: Option<u64>,
@@ -184,43 +190,39 @@ impl<'r> Stored<'r> {
         Ok(Self {
             index: unsigned(row, 0)?,
             kind: text(row, 1)?,
-            body: text(row, 2)?,
+            body: row.get_ref(2)?,
             hash: row.get(3)?,
             base: maybe_unsigned(row, 4)?,
-            whole: maybe_text(row, 5)?,
+            whole: row.get_ref(5)?.as_str().ok(),
         })
     }
 
     /// Its text, where that needs no other entry.
     fn plain(&self) -> Option<&'r str> {
-        self.whole.or_else(|| self.base.is_none().then_some(self.body))
+        self.whole.or_else(|| self.body.as_str().ok().filter(|_| self.base.is_none()))
     }
 
-    /// The text of a document that was put together from differences.
-    fn restored(&self, document: Option<&Value>) -> Option<String> {
-        document.filter(|_| self.plain().is_none()).map(Value::to_string)
+    /// The difference that it is stored as, and the entry that this is one to.
+    fn change(&self) -> Option<(u64, &'r [u8])> {
+        Some((self.base?, self.body.as_blob().ok()?))
     }
 
-    /// As readers see it, given what was `restored` of a difference and what the entry says.
-    fn shown<'e>(&self, restored: Option<&'e str>, document: Option<&'e Value>) -> LedgerEntry<'e>
+    /// As readers see it, given what was `restored` of a difference.
+    fn shown<'e>(&self, restored: Option<&'e str>) -> LedgerEntry<'e>
     where
         'r: 'e,
     {
-        let json = self.plain().or(restored).unwrap_or(self.body);
-        LedgerEntry { index: self.index, kind: self.kind, json, document, hash: self.hash }
+        let json = self.plain().or(restored).or(self.body.as_str().ok()).unwrap_or_default();
+        LedgerEntry { index: self.index, kind: self.kind, json, hash: self.hash }
     }
 }
 
-fn parsed(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok()
-}
-
 impl Transaction<'_> {
-    /// Appends an entry and returns its index. Entries are never changed or removed, so they must
-    /// not contain a public id, a subject or features.
+    /// Appends an entry of at most [`MOST_BYTES`] and returns its index. Entries are never changed or
+    /// removed, so they must not contain a public id, a subject or features.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// [`WriteError::EntryTooLong`], which nobody could read again, and others of the store.
     pub fn append_ledger(
         &mut self,
         kind: &str,
@@ -228,6 +230,9 @@ impl Transaction<'_> {
         hash: &[u8; 32],
     ) -> Result<u64, WriteError> {
         self.touch()?;
+        if json.len() > MOST_BYTES {
+            return self.give_up(WriteError::EntryTooLong { bytes: json.len() });
+        }
         let index = self.head()?.map_or(0, |head| head.index + 1);
         let entry = self.number("index", index)?;
         let Some((base, body, whole)) = self.shortened(kind, json)? else {
@@ -246,16 +251,12 @@ impl Transaction<'_> {
 
     /// The difference that is stored of a new entry, to which entry it is one, and whether the new
     /// one is to be stored whole as well; none where it is stored as it is.
-    fn shortened(&self, kind: &str, json: &str) -> Result<Option<(u64, String, bool)>, ReadError> {
+    fn shortened(&self, kind: &str, json: &str) -> Result<Option<(u64, Vec<u8>, bool)>, ReadError> {
         let last = if json.len() > SHORT { self.last_of_kind(kind, u64::MAX)? } else { None };
         let Some(base) = last else { return Ok(None) };
         let (Some(before), followed) = self.restored(base)? else { return Ok(None) };
-        let Some(document) = parsed(json) else { return Ok(None) };
-        let change = difference(&before, &document);
-        let body = change.to_string();
-        // Kept only if it leads back, byte for byte.
-        let again = apply(before, change).map(|again| again.to_string());
-        let back = again.as_deref() == Some(json);
+        let body = difference(&before, json)?;
+        let back = apply(&before, &body).as_deref() == Some(json);
         Ok(back.then_some((base, body, followed + 1 >= LONGEST)))
     }
 }

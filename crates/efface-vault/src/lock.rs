@@ -81,17 +81,20 @@ impl Lock {
                 continue;
             }
             // From here on the side file goes with the lock, also where the disk is full.
-            let mut lock = Self { path: path.clone(), file };
-            let line = format!("{} ({})\n", std::process::id(), one_line(purpose));
-            let write = |file: &mut File| {
-                file.set_len(0)?;
-                file.write_all(line.as_bytes())
-            };
-            return match write(&mut lock.file) {
-                Ok(()) => Ok(lock),
-                Err(source) => Err(unwritable(source)),
-            };
+            let lock = Self { path: path.clone(), file };
+            lock.say(purpose)?;
+            return Ok(lock);
         }
+    }
+
+    /// Writes another purpose into it.
+    pub(crate) fn say(&self, purpose: &str) -> Result<(), LockError> {
+        let line = format!("{} ({})\n", std::process::id(), one_line(purpose));
+        let mut file = &self.file;
+        let written = file.set_len(0).and_then(|()| file.rewind());
+        written
+            .and_then(|()| file.write_all(line.as_bytes()))
+            .map_err(|source| LockError::Unwritable { path: self.path.clone(), source })
     }
 }
 

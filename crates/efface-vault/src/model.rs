@@ -1,6 +1,6 @@
 //! The current model, and what may be kept beside it as secret state.
 
-use crate::column::{at_most_one, blob, unsigned};
+use crate::column::{at_most_one, blob, unsigned, within};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 
 /// The published model as the vault keeps it. Only the current version is kept.
@@ -22,8 +22,9 @@ impl Vault {
     /// # Errors
     /// See [`ReadError`].
     pub fn model(&self) -> Result<Option<StoredModel>, ReadError> {
-        let sql = "SELECT version, weights, salt, digest FROM model";
-        at_most_one(&self.connection, sql, [], |row| {
+        let [salt, digest] = ["salt", "digest"].map(|column| within(column, 32));
+        let sql = format!("SELECT version, weights, {salt}, {digest} FROM model");
+        at_most_one(&self.connection, &sql, [], |row| {
             Ok(StoredModel {
                 version: unsigned(row, 0)?,
                 weights: row.get(1)?,
@@ -44,8 +45,8 @@ impl Vault {
     /// [`RowFault::Kept`] if its bytes were changed after they were stored. That it is the state
     /// of the last request is checked when the vault is [unlocked](Vault::unlock).
     pub fn caches(&self) -> Result<Option<Vec<u8>>, ReadError> {
-        let sql = "SELECT state, digest FROM caches";
-        let found = at_most_one(&self.connection, sql, [], |row| {
+        let sql = format!("SELECT state, {} FROM caches", within("digest", 32));
+        let found = at_most_one(&self.connection, &sql, [], |row| {
             Ok((blob(row, 0)?.to_vec(), row.get::<_, [u8; 32]>(1)?))
         })?;
         let Some((state, digest)) = found else { return Ok(None) };
@@ -68,7 +69,8 @@ impl Vault {
     /// # Errors
     /// A file that cannot be read.
     pub(crate) fn caches_digest(&self) -> Result<Option<[u8; 32]>, ReadError> {
-        at_most_one(&self.connection, "SELECT digest FROM caches", [], |row| row.get(0))
+        let sql = format!("SELECT {} FROM caches", within("digest", 32));
+        at_most_one(&self.connection, &sql, [], |row| row.get(0))
     }
 }
 

@@ -22,7 +22,7 @@ pub fn row_position(id: &str) -> Option<u64> {
 
 /// A public id as it is stored: a position takes no room of its own in a block whose rows are named
 /// by consecutive ones. Equal ids are stored alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Id<'a> {
     /// One that [`row_id`] wrote.
     Position(u64),

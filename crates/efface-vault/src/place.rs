@@ -1,6 +1,6 @@
 //! Where the vault's file was when it last served: a copy that goes on serving is noticed.
 
-use crate::column::{at_most_one, unsigned};
+use crate::column::{at_most_one, unsigned, within};
 use crate::{Transaction, Vault, WriteError};
 use rusqlite::Connection;
 use std::fs;
@@ -70,8 +70,8 @@ impl Place {
 
     /// What a vault says, and how often it was moved.
     pub(crate) fn read(vault: &Vault) -> Result<Option<(Self, u64)>, crate::ReadError> {
-        let sql = "SELECT device, inode, boot, moves FROM place";
-        at_most_one(&vault.connection, sql, [], |row| {
+        let sql = format!("SELECT device, inode, {}, moves FROM place", within("boot", 64));
+        at_most_one(&vault.connection, &sql, [], |row| {
             let place = Self { device: row.get(0)?, inode: row.get(1)?, boot: row.get(2)? };
             Ok((place, unsigned(row, 3)?))
         })

@@ -39,14 +39,6 @@ impl Transaction<'_> {
         Ok(first)
     }
 
-    /// Makes the next position one that no row has.
-    pub(crate) fn raise_positions(&mut self) -> Result<(), WriteError> {
-        let sql = "UPDATE counter SET position = \
-                   MAX(position, (SELECT COALESCE(MAX(first + count), 0) FROM run))";
-        self.execute(sql, [])?;
-        Ok(())
-    }
-
     /// Notes the highest record number ever given.
     pub(crate) fn set_last_number(&mut self, last: i64) -> Result<(), WriteError> {
         let sql = "INSERT INTO counter (one, record, position) VALUES (1, ?1, 0) \

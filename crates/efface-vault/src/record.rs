@@ -1,11 +1,11 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
 use crate::block::{BlockHead, Flaw, RowBlock};
-use crate::checksum::Checksums;
-use crate::column::at_most_one;
+use crate::checksum::{Checksums, STORED};
+use crate::column::{at_most_one, within};
 use crate::schema::FEATURE_BYTES;
 use crate::spare::Features;
-use crate::stored::RecordId;
+use crate::stored::{MOST_VALUE, RecordId};
 use crate::{ReadError, RowFault, StoreFault, Vault};
 
 /// Most numbers that a block may have.
@@ -14,11 +14,21 @@ const MOST_ROWS: i64 = 1 << 16;
 // Not by the index, whose errors would stop a look at what is wrong.
 
 /// Blocks, in the columns that [`Columns::read`] expects.
-pub(crate) const BLOCKS: &str = "SELECT block.first, rows, bytes, checksum, head, features \
-                                 FROM block NOT INDEXED LEFT JOIN content USING (first)";
+pub(crate) fn blocks() -> String {
+    let features = within("features", format_args!("MIN(bytes, {MOST_VALUE})"));
+    format!("SELECT {}, {features} FROM block NOT INDEXED LEFT JOIN content USING (first)", head())
+}
 
 /// Their heads, in the columns that [`Columns::read_head`] expects.
-pub(crate) const HEADS: &str = "SELECT first, rows, bytes, checksum, head FROM block NOT INDEXED";
+pub(crate) fn heads() -> String {
+    format!("SELECT {} FROM block NOT INDEXED", head())
+}
+
+fn head() -> String {
+    let [checksum, head] = [("checksum", STORED as i32), ("head", MOST_VALUE)]
+        .map(|(column, most)| within(column, most));
+    format!("block.first, rows, bytes, {checksum}, {head}")
+}
 
 /// A block as it is in the file.
 pub(crate) struct Stored {
@@ -191,7 +201,7 @@ impl Vault {
 
     /// A block by the number of its first row.
     pub(crate) fn stored_block(&self, first: i64) -> Result<Option<Stored>, ReadError> {
-        let sql = format!("{BLOCKS} WHERE first = ?1");
+        let sql = format!("{} WHERE first = ?1", blocks());
         let read = at_most_one(&self.connection, &sql, [first], Columns::read)?;
         let size = self.block_rows()?;
         Ok(read.map(|columns| columns.parse(size)))
@@ -199,14 +209,15 @@ impl Vault {
 
     /// The columns of a block's head, by the number of its first row.
     pub(crate) fn head_columns(&self, first: i64) -> Result<Option<Columns>, ReadError> {
-        let sql = format!("{HEADS} WHERE first = ?1");
+        let sql = format!("{} WHERE first = ?1", heads());
         at_most_one(&self.connection, &sql, [first], Columns::read_head)
     }
 
     /// The features of a block, by the number of its first row.
     pub(crate) fn features_of(&self, first: i64) -> Result<Option<Vec<u8>>, ReadError> {
-        let sql = "SELECT features FROM content WHERE first = ?1";
-        at_most_one(&self.connection, sql, [first], |row| row.get(0))
+        let features = within("features", MOST_VALUE);
+        let sql = format!("SELECT {features} FROM content WHERE first = ?1");
+        at_most_one(&self.connection, &sql, [first], |row| row.get(0))
     }
 
     /// The head of a block, checked once the vault is unlocked, by the number of its first row.

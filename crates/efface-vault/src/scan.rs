@@ -2,7 +2,7 @@
 
 use crate::block::{Flaw, RowBlock};
 use crate::in_order::{WINDOW_BYTES, in_order_within};
-use crate::record::{BLOCKS, Columns, HEADS, Stored, fault};
+use crate::record::{Columns, Stored, blocks, fault, heads};
 use crate::stored::{Found, RecordId, StoredRecord};
 use crate::straight::Wanted;
 use crate::two_steps::{Again, Beginning, Ending};
@@ -27,7 +27,7 @@ impl Vault {
         take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
         let size = self.block_rows().map_err(E::from)?;
-        let sql = format!("{BLOCKS} ORDER BY first");
+        let sql = format!("{} ORDER BY first", blocks());
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
         let mut before = 0;
@@ -48,7 +48,7 @@ impl Vault {
         work: impl Fn(Stored) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
-        let sql = format!("{HEADS} ORDER BY first");
+        let sql = format!("{} ORDER BY first", heads());
         let mut statement = self.connection.prepare_cached(&sql).map_err(ReadError::from)?;
         let mut rows = statement.query([]).map_err(ReadError::from)?;
         let mut before = 0;

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
 
 /// `user_version` of the SQLite header: the version of this format.
-pub(crate) const FORMAT: i32 = 9;
+pub(crate) const FORMAT: i32 = 10;
 
 /// Bytes in a page.
 pub(crate) const PAGE_SIZE: u32 = 8192;
@@ -117,7 +117,7 @@ const STATEMENTS: [(&str, &str); 19] = [
          kind TEXT NOT NULL, \
          hash BLOB NOT NULL, \
          base INTEGER, \
-         body TEXT NOT NULL) STRICT",
+         body ANY NOT NULL) STRICT",
     ),
     ("ledger_kind", "CREATE INDEX ledger_kind ON ledger (kind, entry)"),
     ("ledger_hash", "CREATE INDEX ledger_hash ON ledger (hash)"),

@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+/// The most bytes of an entry of the ledger: longer ones are neither written nor read.
+pub const MOST_BYTES: usize = 4 << 20;
+
+/// The most bytes of any value.
+pub(crate) const MOST_VALUE: i32 = 256 << 20;
+
 /// Number of a record, given in the order of insertion and never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordId(i64);

@@ -9,7 +9,7 @@
 //! request; unmasked, the difference of two copies would tell the share of the rows between them.
 
 use crate::checksum::{Checksums, put};
-use crate::column::{at_most_one, maybe_unsigned, unsigned};
+use crate::column::{at_most_one, maybe_unsigned, unsigned, within};
 use crate::schema::ROWS;
 use crate::stored::{Found, Request, Tally};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
@@ -100,8 +100,9 @@ impl Vault {
     }
 
     pub(crate) fn stored_tally(&self) -> Result<Tally, ReadError> {
-        let sql = "SELECT records, rows, notes, mac FROM tally";
-        let stored = at_most_one(&self.connection, sql, [], |row| {
+        let [rows, notes, mac] = ["rows", "notes", "mac"].map(|column| within(column, 32));
+        let sql = format!("SELECT records, {rows}, {notes}, {mac} FROM tally");
+        let stored = at_most_one(&self.connection, &sql, [], |row| {
             let (rows, notes, mac) = (row.get(1)?, row.get(2)?, row.get(3)?);
             Ok(Stored { records: unsigned(row, 0)?, rows, notes, mac })
         })?;

@@ -2,14 +2,17 @@
 
 use crate::checksum::Checksums;
 use crate::connection::journal_of;
-use crate::hot_journal::{UNDER_WAY, mark_of, retire, retire_open, start, take_back, under_way};
+use crate::hot_journal::{
+    UNDER_WAY, mark_of, retire, retire_open, seal, start, take_back, under_way,
+};
+use crate::journal::Records;
 use crate::raw_file::RawFile;
 use crate::sweep::{Before, Pages};
 use crate::vault::Access;
 use crate::wipe::overwrite;
 use crate::writeback::Writeback;
 use crate::{StoreFault, Vault, WriteError};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -36,6 +39,8 @@ pub struct Transaction<'v> {
     /// The mark that it found there.
     found: u32,
     journal: Option<File>,
+    /// What of the journal was sealed.
+    sealed: RefCell<Records>,
     /// Whether its pages are being written to the file.
     writing: Cell<bool>,
     statements: u32,
@@ -129,6 +134,7 @@ impl<'v> Transaction<'v> {
             mark: 0,
             found: 0,
             journal: None,
+            sealed: RefCell::default(),
             writing: Cell::new(false),
             statements: 0,
             written: 0,
@@ -233,7 +239,7 @@ impl Transaction<'_> {
             return Err(WriteError::Stopped);
         }
         self.flush(file)?;
-        before.sweep(file, &journal_of(&self.path), self.page_count()?, stop)
+        before.sweep(file, &self.sealed.borrow().pages, self.page_count()?, stop)
     }
 
     /// Writes the changed pages to the file, after which readers wait for the end of the change.
@@ -244,6 +250,9 @@ impl Transaction<'_> {
             return Err(StoreFault::Other(
                 WriteError::Overwritten { path, journal: None }.to_string(),
             ));
+        }
+        if let Some(journal) = &self.journal {
+            seal(journal, &mut self.sealed.borrow_mut(), self.writing.get())?;
         }
         if !self.writing.replace(true) {
             under_way(file, &self.path, self.mark)?;

@@ -4,6 +4,7 @@ use crate::block::BlockHead;
 use crate::checksum::Checksums;
 use crate::record::{Columns, Stored};
 use crate::spare::{Features, Spare};
+use crate::stored::MOST_VALUE;
 use crate::straight::{Chain, Chains, Wanted};
 use crate::{ReadError, Vault};
 use std::fs::File;
@@ -70,7 +71,8 @@ impl Beginning {
         vault: &Vault,
         mut columns: Columns,
     ) -> Result<Begun, ReadError> {
-        let straight = columns.length >= STRAIGHT && !vault.rewritten.contains(&columns.first);
+        let straight = (STRAIGHT..=MOST_VALUE as usize).contains(&columns.length)
+            && !vault.rewritten.contains(&columns.first);
         let chain = self.chains.as_mut().and_then(|chains| chains.find(columns.first));
         Ok(match chain.filter(|_| straight) {
             Some(chain) => Begun::Part(Part { columns, chain }),

@@ -5,6 +5,7 @@ use crate::connection::{PATIENCE, connect};
 use crate::error::OpenError;
 use crate::hot_journal::{check, recover};
 use crate::lock::{Lock, LockError, beside};
+use crate::place::Place;
 use crate::raw_file::RawFile;
 use crate::stored::Tally;
 use crate::sweep::{Examination, Pages};
@@ -116,6 +117,7 @@ impl Vault {
         vault.rolled_back = true;
         vault.check_length()?;
         vault.sweep_rolled_back()?;
+        vault.discard_left_over();
         Ok(vault)
     }
 
@@ -234,14 +236,24 @@ impl Vault {
             Access::Reading { state } => Pages::of(state)?.examine()?,
         };
         examination.complaints = complaints;
-        // What cannot be read is named by its checksum.
-        if examination.complaints.is_empty() && matches!(self.names_agree(), Ok(false)) {
-            let text =
-                "the tables of names do not lead to the rows that are there, or lead to others";
-            examination.complaints.push(text.into());
+        let complaints = &mut examination.complaints;
+        if complaints.is_empty() {
+            match self.names_agree() {
+                // Rows that cannot be read are named by their checksum.
+                Ok(true) | Err(ReadError::Store(StoreFault::Rows(_))) => {}
+                _ => complaints.push(
+                    "the tables of names do not lead to the rows that are there, or lead to others"
+                        .into(),
+                ),
+            }
         }
-        if examination.complaints.is_empty() && matches!(self.has_loose_features(), Ok(true)) {
-            examination.complaints.push("there are features of rows that no block has".into());
+        if complaints.is_empty() && self.has_loose_features()? {
+            complaints.push("there are features of rows that no block has".into());
+        }
+        if complaints.is_empty()
+            && let Err(error) = Place::read(self)
+        {
+            complaints.push(format!("where it last served cannot be read: {error}"));
         }
         Ok(examination)
     }

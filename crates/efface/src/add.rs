@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::context::Context;
 use crate::encode::encode;
 use crate::error::{Code, Error, Result};
-use crate::leaving::Leaving;
+use crate::leaving::{Leaving, unless_in_rows};
 use crate::mechanism::{of, touched, touched_by};
 use crate::naming::{check_convention, row_id};
 use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
@@ -119,7 +119,9 @@ fn serve_rows(
             let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
             let whose = table.subjects.as_deref();
             let wanted = needed.then_some(&mut removed);
-            withdraw(&mut *rows, plan, ids, whose, &leaving, wanted, &mut shards)?
+            let gone = withdraw(&mut *rows, plan, ids, whose, &leaving, wanted, &mut shards);
+            drop(rows);
+            gone.map_err(|error| unless_in_rows(&transaction, error))?
         }
         Some(ids) => {
             let rows = store.open(Access::Reading(&transaction), plan, &leaving)?;

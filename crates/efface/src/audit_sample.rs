@@ -5,6 +5,7 @@ use std::path::Path;
 use efface_learn::Dataset;
 
 use crate::error::{Code, Error, Result};
+use crate::leaving::unless_in_rows;
 use crate::naming::check_convention;
 use crate::plan::Plan;
 use crate::rows::{InVault, Keyed, Labels, Rows, Unprepared};
@@ -87,9 +88,10 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
             lookup.missing.len(),
             shown.join(", ")
         );
-        return Err(Error::refused(Code::UnknownRecord, message)
+        let error = Error::refused(Code::UnknownRecord, message)
             .hint("only records in the vault can be audited")
-            .about(lookup.missing));
+            .about(lookup.missing);
+        return Err(unless_in_rows(&vault, error));
     }
     let raw = current.plan.fitting.is_some().then(|| rows.unprepared()).transpose()?;
     let Keyed { keys, data } = rows.into_all()?;

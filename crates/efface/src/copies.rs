@@ -7,6 +7,7 @@ use std::time::Duration;
 use efface_privacy::certificate::CheckOutcome;
 use efface_vault::{Copied, Existing, Id, Keyring, Vault, row_id};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::context::{Context, Progress, Watch};
 use crate::delete::{Delete, Which, delete};
@@ -180,7 +181,8 @@ fn undone(replaced: &Vault, backup: &Backup, again: bool) -> Result<Vec<String>>
     }
     let (mut deletions, mut records, mut others) = (0, Some(0), 0);
     replaced.scan_ledger(backup.head.0 + 1, |entry| -> Result<()> {
-        let said = |at: &str| entry.document.and_then(|d| d.pointer(at)?.as_str());
+        let document = serde_json::from_str::<Value>(entry.json).unwrap_or_default();
+        let said = |at: &str| document.pointer(at).and_then(Value::as_str);
         match (entry.kind, said("/request/kind")) {
             (ERASURE, _) | (CERTIFICATE, Some("delete")) => {
                 deletions += 1;

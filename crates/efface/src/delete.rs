@@ -7,12 +7,12 @@ use efface_learn::mechanism::Change;
 use efface_privacy::certificate::{RequestKind, subjects_root};
 use efface_privacy::claim::Claim;
 use efface_privacy::event::Unit;
-use efface_vault::{Identity, Keyring, RecordId, Vault};
+use efface_vault::{Identity, Keyring, RecordId, RowFault, StoreFault, Vault};
 
 use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Code, Error, Result};
-use crate::leaving::Leaving;
+use crate::leaving::{Leaving, in_rows};
 use crate::ledger::signed;
 use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
@@ -40,6 +40,11 @@ impl Which {
         match self {
             Self::Ids(names) | Self::Subjects(names) => names,
         }
+    }
+
+    /// Whether they are subjects.
+    fn are_people(&self) -> bool {
+        matches!(self, Self::Subjects(_))
     }
 
     /// The code of the error that says that one of the names is unknown.
@@ -423,13 +428,9 @@ pub fn split_known(
     let current = Current::of(&vault)?;
     let rows = InVault::at_rest(&vault, &current.plan);
     let (_, unknown) = looked_up(&rows, &vault, &current, what, keyring, &mut |_| Ok(()))?;
-    // What is about to be passed over is asked of the rows, and not of the index alone.
-    let unlisted = match what {
-        Which::Ids(_) => Which::Ids(unknown.clone()),
-        Which::Subjects(_) => Which::Subjects(unknown.clone()),
-    };
-    let leaving = unlisted.leaving(current.version + 1);
-    InVault::without(&vault, &current.plan, &leaving).check_names()?;
+    if !in_rows(&vault, what.are_people(), &unknown)?.is_empty() {
+        return Err(StoreFault::Rows(RowFault::Index).into());
+    }
     let gone: HashSet<&str> = unknown.iter().map(String::as_str).collect();
     let rest = |names: &[String]| -> Vec<String> {
         names.iter().filter(|name| !gone.contains(name.as_str())).cloned().collect()
@@ -454,42 +455,38 @@ fn resolve(
     if unknown.is_empty() {
         return Ok(resolved);
     }
-    let padded = with_zeros(rows, current, which, &unknown)?;
+    // Some are asked for in other spellings, too.
+    let padded = with_zeros(current, which, &unknown);
+    let spellings = padded.iter().map(|(_, padded)| padded);
+    let asked: Vec<String> = unknown.iter().chain(spellings).cloned().collect();
+    let found = in_rows(vault, which.are_people(), &asked)?;
+    let meant = match found.first() {
+        Some(&first) if first < unknown.len() => {
+            return Err(StoreFault::Rows(RowFault::Index).into());
+        }
+        first => first.map(|first| &padded[first - unknown.len()]),
+    };
     let error = unknown_names(current, which, unknown);
-    Err(match padded {
+    Err(match meant {
         Some((name, padded)) => error
             .hint(format!("there is `{padded}`, with zeros in front: was it meant by `{name}`?")),
         None => error,
     })
 }
 
-/// The first whole number among unknown names that is known with zeros in front, as spreadsheets lose
-/// them, and how it is spelled there.
-fn with_zeros(
-    rows: &dyn Rows,
-    current: &Current,
-    which: &Which,
-    unknown: &[String],
-) -> Result<Option<(String, String)>> {
+/// The whole numbers among unknown names, with zeros in front, as spreadsheets lose them.
+fn with_zeros(current: &Current, which: &Which, unknown: &[String]) -> Vec<(String, String)> {
     const LONGEST: usize = 20;
     const NAMES: usize = 100;
-    if matches!(which, Which::Ids(_)) && current.plan.ids == Ids::Position {
-        return Ok(None);
+    if !which.are_people() && current.plan.ids == Ids::Position {
+        return Vec::new();
     }
     let whole = |name: &&String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
-    for name in unknown.iter().filter(whole).take(NAMES) {
-        for length in name.len() + 1..=LONGEST {
-            let padded = format!("{name:0>length$}");
-            let is_known = match which {
-                Which::Ids(_) => !rows.find_ids(&[&padded])?.found.is_empty(),
-                Which::Subjects(_) => !rows.find_subject(&padded)?.is_empty(),
-            };
-            if is_known {
-                return Ok(Some((name.clone(), padded)));
-            }
-        }
-    }
-    Ok(None)
+    let padded = |name: &String| {
+        let lengths = name.len() + 1..=LONGEST;
+        lengths.map(|length| (name.clone(), format!("{name:0>length$}"))).collect::<Vec<_>>()
+    };
+    unknown.iter().filter(whole).take(NAMES).flat_map(padded).collect()
 }
 
 /// The refusal of names that the vault never had.

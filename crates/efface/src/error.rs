@@ -178,6 +178,7 @@ impl From<efface_vault::OpenError> for Error {
             E::Newer { .. } => Code::Newer,
             E::Older { .. } => Code::Older,
             E::ForeignJournal { .. } => Code::ForeignJournal,
+            E::DamagedJournal { .. } => Code::Damaged,
             E::WithoutJournal { .. } => Code::JournalMissing,
             E::SeveralNames { .. } => Code::SeveralNames,
             _ => Code::Vault,
@@ -251,6 +252,7 @@ impl From<efface_vault::CreateError> for Error {
             E::AlreadyExists { .. } => {
                 Self::storage(Code::Exists, text).hint("give another name, or remove it yourself")
             }
+            E::Reserved { .. } => Self::input(Code::Unwritable, text),
             E::Lock(LockError::InUse { .. }) => Self::busy(text),
             E::Write(error) => error.into(),
             E::Open(error) => error.into(),

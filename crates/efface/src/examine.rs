@@ -11,6 +11,7 @@ use crate::checks::{rows, unlock};
 use crate::encode::released;
 use crate::error::{Error, Result, Stopped};
 use crate::ledger::{CERTIFICATE, ERASURE};
+use crate::notice::left_over;
 use crate::plan::Plan;
 use crate::store::{kept, open_for_reading, prepared};
 use crate::verify_ledger::ledger_checks;
@@ -33,13 +34,8 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
         Err(error) => return Err(error),
     };
     file(&mut vault, &mut verdict);
-    if let Some(partial) = Vault::unfinished(path) {
-        let reason = format!(
-            "`{}` was left by a training, copy or move of this name that was interrupted or still \
-             runs, and may hold records; the next one overwrites it, or remove it",
-            partial.display()
-        );
-        verdict.push("left over", CheckOutcome::Notice, reason);
+    if let Some(left) = left_over(&vault) {
+        verdict.push("left over", CheckOutcome::Notice, left.message);
     }
     let keyed = unlock(&mut vault, keyring, &mut verdict);
     if keyed.is_none() {

@@ -2,12 +2,12 @@
 //! then leads to fewer rows than there are.
 
 use std::borrow::Borrow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-use efface_vault::{Id, Identity, Name, RowFault, StoreFault, StoredRecord};
+use efface_vault::{Id, Identity, Name, RowFault, StoreFault, StoredRecord, Vault};
 
-use crate::error::Result;
+use crate::error::{Error, Result, Stopped};
 
 /// Names that are compared one by one, which is quicker for so few than to look for a hash.
 const FEW: usize = 4;
@@ -91,6 +91,38 @@ impl Leaving {
             self.has(&Name { id: Id::of(&row.id), subject, version })
         };
         self.none_missed(found.iter().filter(|row| !named(row)).count() as u64)
+    }
+}
+
+/// Which of these names rows have, in their order: an index that leads to none of them may be damaged, so the
+/// heads of all blocks are asked.
+pub(crate) fn in_rows(vault: &Vault, people: bool, names: &[String]) -> Result<BTreeSet<usize>> {
+    let id = |name| if people { Id::Text(name) } else { Id::of(name) };
+    let asked: HashMap<Id<'_>, usize> =
+        names.iter().enumerate().map(|(at, name)| (id(name), at)).collect();
+    let mut found = BTreeSet::new();
+    if asked.is_empty() {
+        return Ok(found);
+    }
+    let among =
+        |row: Name<'_>| asked.get(&if people { Id::Text(row.subject?) } else { row.id }).copied();
+    let scanned = vault.scan_heads(
+        |head| head.rows().filter_map(|(_, row)| among(row)).collect::<Vec<_>>(),
+        |some| {
+            found.extend(some);
+            Ok::<_, Stopped>(())
+        },
+    );
+    scanned.map_err(|Stopped(error)| error)?;
+    Ok(found)
+}
+
+/// An error about ids that an index did not lead to; where rows have one of them, that of a damaged index.
+pub(crate) fn unless_in_rows(vault: &Vault, error: Error) -> Error {
+    match in_rows(vault, false, error.names()) {
+        Ok(found) if found.is_empty() => error,
+        Ok(_) => StoreFault::Rows(RowFault::Index).into(),
+        Err(fault) => fault,
     }
 }
 

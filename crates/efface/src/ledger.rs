@@ -94,7 +94,7 @@ impl Tally {
         };
         let mut next = from;
         vault.scan_ledger(from, |entry| -> Result<()> {
-            let document = said(&entry)?;
+            let document = &said(&entry)?;
             if entry.index != next {
                 return Err(damaged(next, &"it is missing"));
             }
@@ -263,9 +263,7 @@ pub(crate) fn kind_of(document: &Value) -> Option<&'static str> {
 /// says.
 pub(crate) fn signed(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(String, Value)> {
     let (text, document) = vault
-        .ledger_entry(index, |entry| {
-            Ok::<_, Error>((entry.json.to_owned(), said(&entry)?.clone()))
-        })?
+        .ledger_entry(index, |entry| Ok::<_, Error>((entry.json.to_owned(), said(&entry)?)))?
         .ok_or_else(|| damaged(index, &"it is missing"))??;
     if sound(&text, &document, index, key) {
         Ok((text, document))
@@ -275,8 +273,8 @@ pub(crate) fn signed(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(Strin
 }
 
 /// What an entry says.
-fn said<'e>(entry: &LedgerEntry<'e>) -> Result<&'e Value> {
-    entry.document.ok_or_else(|| damaged(entry.index, &"it is no JSON"))
+fn said(entry: &LedgerEntry<'_>) -> Result<Value> {
+    serde_json::from_str(entry.json).map_err(|_| damaged(entry.index, &"it is no JSON"))
 }
 
 /// Whether an entry is the one signed for its place.

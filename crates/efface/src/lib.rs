@@ -85,6 +85,8 @@ pub use efface_page::Page;
 pub use efface_privacy::certificate::{Check, CheckOutcome, Verdict, key_id};
 pub use efface_privacy::claim::{Claim, Notion, Requests};
 pub use efface_privacy::event::State;
+#[doc(hidden)]
+pub use efface_vault::is_reserved;
 pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Code, Error, Kind, Result};
 pub use examine::doctor;

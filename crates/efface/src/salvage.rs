@@ -165,8 +165,11 @@ fn erased(
     let body = body(what, Then::Withdraw);
     let named =
         name_request(request.request_id.as_deref(), kind, vault_id, &body, &private, context)?;
-    if let Some(served) = served_before(&vault, current, &named, kind)? {
-        return Ok(served);
+    match served_before(&vault, current, &named, kind) {
+        // The index of requests is made anew: one that was served is found when this is noted.
+        Err(error) if error.code() == Code::Damaged => {}
+        Ok(None) => {}
+        done => return done.and_then(|served| served.ok_or_else(|| refused.clone())),
     }
     let found = Found::of(&vault, current, what, context)?;
     let unknown = found.unknown(&vault, current, what, context)?;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::error::{Code, Error, Result};
 use crate::ledger::{CERTIFICATE, ERASURE, Tally, time};
 use crate::mechanism::remembers;
-use crate::notice::{Sizes, of_plan};
+use crate::notice::{Sizes, left_over, of_plan};
 use crate::outcome::{ERASE, Entry, MemoryStatus, NotionStatus, Residual, Status};
 use crate::plan::{Ids, Plan, Schedule, Task, private_notion};
 use crate::resolve::declaring;
@@ -25,7 +25,10 @@ use crate::store::{Current, kept, open_for_reading, prepared};
 /// # Errors
 /// A vault that cannot be read.
 pub fn status(path: &Path) -> Result<Status> {
-    status_of(&open_for_reading(path)?).map_err(|error| error.of_vault(path))
+    let vault = open_for_reading(path)?;
+    let mut status = status_of(&vault).map_err(|error| error.of_vault(path))?;
+    status.notices.extend(left_over(&vault));
+    Ok(status)
 }
 
 /// As [`status`], of a vault that is open.

@@ -9,7 +9,7 @@ use efface_formats::{Fitted, ReadOptions};
 use efface_learn::loss::LossName;
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
-use efface_vault::{Creation, Genesis, Keyring, Vault};
+use efface_vault::{CreateError, Creation, Genesis, Keyring, Vault};
 
 pub use unsaved::{Unsaved, train_unsaved};
 
@@ -376,6 +376,9 @@ fn no_weights() -> Error {
 
 /// Refuses early what could not be created at the end.
 fn free_name(output: &Path) -> Result<()> {
+    if efface_vault::is_reserved(output) {
+        return Err(CreateError::Reserved { path: output.into() }.into());
+    }
     if std::fs::symlink_metadata(output).is_ok() {
         return Err(Error::storage(Code::Exists, format!("{} already exists", output.display()))
             .hint("give another name, or remove it yourself"));

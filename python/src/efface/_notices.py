@@ -10,6 +10,7 @@ from ._errors import (
     NoiseDominatesWarning,
     RowsClippedWarning,
     SettingsWarning,
+    VaultKeptWarning,
     warn,
 )
 
@@ -22,6 +23,7 @@ _BY_CODE: dict[str, type[UserWarning]] = {
     "damaged-rows": DamagedVaultWarning,
     "id-learnt": SettingsWarning,
     "large-delta": SettingsWarning,
+    "left-over": VaultKeptWarning,
     "no-request-covered": SettingsWarning,
     "noise-dominates": NoiseDominatesWarning,
     "numbers-unclear": SettingsWarning,

@@ -60,8 +60,15 @@ fn what_was_interrupted_is_mentioned() {
     w.write("m.efface.partial", "rows");
     let ran = w.efface("doctor m.efface").done();
     assert!(ran.stdout.contains("m.efface.partial"), "{ran:#?}");
+    // Its own goes with the next request, which names what is another's.
+    let ran = w.efface("delete m.efface --subject u2").done();
+    assert!(!w.path("m.efface.partial").exists());
+    let told = "n.efface.partial` beside the vault: what a training, a copy or a move still makes";
+    assert!(ran.stdout.contains(told), "{ran:#?}");
+    assert!(w.efface("status m.efface").done().stdout.contains(told));
     w.efface("train data.csv --label y --id id --subject user -o n.efface").done();
     assert!(!w.path("n.efface.partial").exists());
+    assert!(!w.efface("status m.efface").done().stdout.contains(".partial"));
 }
 
 /// The name of the file and what to do come with every damage.

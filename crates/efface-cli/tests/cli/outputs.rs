@@ -75,6 +75,25 @@ fn vaults_keys_and_journals_are_never_replaced() {
     assert!(w.files() == before, "something was changed");
 }
 
+/// The next request of the vault whose lock, journal or unfinished copy it seems to be would overwrite it.
+#[test]
+fn no_vault_takes_the_name_of_what_lies_beside_another() {
+    let w = trained();
+    let before = w.files();
+    for name in ["m.efface.lock", "m.efface-journal", "n.efface.partial", "n-wal", "n-shm"] {
+        for line in [
+            "backup m.efface",
+            "restore m.efface",
+            "restore --force m.efface",
+            "train data.csv --label y --id id --subject user -o",
+        ] {
+            let ran = w.efface(&format!("{line} {name}"));
+            ran.fails(2, &[&format!("`{name}`"), "that a vault uses", "give another name"]);
+        }
+    }
+    assert!(w.files() == before, "something was written");
+}
+
 #[test]
 fn a_dash_is_standard_output_and_never_a_file() {
     let w = trained();

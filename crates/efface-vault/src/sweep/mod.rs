@@ -8,7 +8,6 @@
 //! a crash in between rolls the pages back from the journal.
 
 mod examine;
-mod journal;
 pub(crate) mod page;
 
 pub use examine::Examination;
@@ -19,7 +18,6 @@ use crate::{StoreFault, WriteError, schema};
 use page::{Layout, Overflow, be32, is_btree};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// The head of the file, as far as the sweep needs it.
 #[derive(Debug, Clone, Copy)]
@@ -320,8 +318,8 @@ impl<'f> Pages<'f> {
 /// What is known before a transaction that its sweep will need.
 #[derive(Debug)]
 pub(crate) struct Before {
-    pages: u32,
-    unused: Vec<u32>,
+    pub(crate) pages: u32,
+    pub(crate) unused: Vec<u32>,
     /// Whether pages that the transaction leaves alone are swept as well.
     pub(crate) whole: bool,
 }
@@ -338,23 +336,22 @@ impl Before {
         u64::from(now.saturating_sub(self.pages)) * u64::from(schema::PAGE_SIZE)
     }
 
-    /// Sweeps the pages that a flushed but uncommitted transaction has changed: those in its
-    /// journal, those that were unused (SQLite does not journal them) and those it has added.
+    /// Sweeps the pages that a flushed but uncommitted transaction has changed: those
+    /// `journalled`, those that were unused (SQLite does not journal them) and those it has added.
     /// `now` is the number of pages including the added ones. Where the whole file is to be swept,
     /// all B-tree pages are; unused ones hold nothing since the vault was opened.
     pub(crate) fn sweep(
         &self,
         file: &RawFile,
-        journal: &Path,
+        journalled: &[u32],
         now: u32,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<(), WriteError> {
         let pages = Pages::of(file)?;
-        let mut changed: BTreeSet<u32> =
-            match journal::pages(journal, pages.head.page_size).map_err(StoreFault::from)? {
-                Some(journalled) if !self.whole => journalled.into_iter().collect(),
-                _ => (1..=self.pages).collect(),
-            };
+        let mut changed: BTreeSet<u32> = match self.whole {
+            false => journalled.iter().copied().collect(),
+            true => (1..=self.pages).collect(),
+        };
         for &number in &self.unused {
             if pages.starts_as_btree(number)? {
                 changed.insert(number);

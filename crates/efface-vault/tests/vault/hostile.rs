@@ -121,10 +121,10 @@ fn a_vault_of_a_newer_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
     let foreign = rusqlite::Connection::open(&path).unwrap();
-    foreign.pragma_update(None, "user_version", 10).unwrap();
+    foreign.pragma_update(None, "user_version", 11).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Newer { found: 10, supported: 9, .. }), "{error}");
+        assert!(matches!(error, OpenError::Newer { found: 11, supported: 10, .. }), "{error}");
     }
 }
 
@@ -136,7 +136,7 @@ fn a_vault_of_an_earlier_development_version() {
     foreign.pragma_update(None, "user_version", 2).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Older { found: 2, supported: 9, .. }), "{error}");
+        assert!(matches!(error, OpenError::Older { found: 2, supported: 10, .. }), "{error}");
         assert!(error.to_string().contains("earlier development version"), "{error}");
     }
 }

@@ -1,6 +1,6 @@
 //! The ledger gives back what was put in, whatever it stores of it, and reads little for it.
 
-use efface_vault::{ReadError, Vault};
+use efface_vault::{ReadError, Vault, WriteError};
 use rusqlite::Connection;
 
 use crate::contents::fresh;
@@ -107,6 +107,64 @@ fn entries_stored_long_ago_are_not_read() {
         })
         .unwrap();
     assert!(readable > 450, "{readable}");
+}
+
+/// The limit that readers have is asked when an entry is written: nobody could open the vault again.
+#[test]
+fn an_entry_that_nobody_could_read_is_not_written() {
+    let (_folder, path, mut vault) = fresh();
+    let longest = "a".repeat(efface_vault::MOST_BYTES);
+    let mut change = vault.begin().unwrap();
+    change.append_ledger("note", &longest, &hash(0)).unwrap();
+    change.append_ledger("note", &longest, &hash(1)).unwrap();
+    change.commit().unwrap();
+    let mut change = vault.begin().unwrap();
+    let refused = change.append_ledger("note", &(longest.clone() + "a"), &hash(2)).unwrap_err();
+    assert!(matches!(refused, WriteError::EntryTooLong { .. }), "{refused}");
+    drop(change);
+    assert!(read(&vault, 0) == longest && read(&vault, 1) == longest);
+    drop(vault);
+    // One that another program made longer is shown as none, and not read.
+    let sql = Connection::open(&path).unwrap();
+    sql.execute_batch(
+        "INSERT INTO ledger VALUES (2, 'note', zeroblob(32), NULL, printf('%.*c', 5000000, 'a'))",
+    )
+    .unwrap();
+    drop(sql);
+    assert_eq!(read(&Vault::open(&path).unwrap(), 2), "");
+}
+
+/// Differences that each make a little more of the one before are followed for a few entries, and no few
+/// bytes become many.
+#[test]
+fn differences_that_grow_are_not_followed() {
+    let (_folder, path, mut vault) = fresh();
+    let mut change = vault.begin().unwrap();
+    change.append_ledger("note", &"what is repeated ".repeat(100), &hash(0)).unwrap();
+    change.commit().unwrap();
+    drop(vault);
+    let sql = Connection::open(&path).unwrap();
+    let mut text = "what is repeated ".repeat(100);
+    for number in 1..400_u32 {
+        let longer = if text.len() < 4 << 20 { text.repeat(2) } else { text.clone() };
+        let change = zstd::bulk::Compressor::with_dictionary(3, text.as_bytes())
+            .and_then(|mut compressor| compressor.compress(longer.as_bytes()));
+        let row = (number, change.unwrap(), number - 1);
+        sql.execute("INSERT INTO ledger (entry, kind, hash, body, base) VALUES (?1, 'note', zeroblob(32), ?2, ?3)", row)
+            .unwrap();
+        text = longer;
+    }
+    drop(sql);
+    let vault = Vault::open(&path).unwrap();
+    let (mut seen, mut bytes) = (0, 0);
+    vault
+        .scan_ledger(0, |entry| {
+            (seen, bytes) = (seen + 1, bytes + entry.json.len());
+            Ok::<_, ReadError>(())
+        })
+        .unwrap();
+    assert!(seen == 400 && bytes < 100_000, "{seen} {bytes}");
+    assert_eq!(read(&vault, 399), "");
 }
 
 /// What the ledger cannot store as a difference it stores whole.

@@ -10,8 +10,12 @@ mod erasure;
 #[cfg(unix)]
 mod files;
 mod hostile;
+#[cfg(unix)]
+mod journal;
 mod keyring;
 mod ledger;
+#[cfg(unix)]
+mod left_over;
 #[cfg(unix)]
 mod no_space;
 mod planted;

@@ -8,6 +8,7 @@ mod of_names;
 mod of_plan;
 mod of_rows;
 
+use efface_vault::Vault;
 use serde::Serialize;
 
 pub(crate) use alike::alike;
@@ -31,6 +32,18 @@ impl Notice {
     pub(crate) fn new(code: NoticeCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
+}
+
+/// The unfinished files in the folder of a vault, if there are any: a deletion does not reach them.
+pub(crate) fn left_over(vault: &Vault) -> Option<Notice> {
+    let names: Vec<String> =
+        vault.left_over().iter().map(|file| file.display().to_string()).collect();
+    let said = format!(
+        "{} beside the vault: what a training, a copy or a move still makes or was interrupted in, which \
+         may hold records that no deletion reaches; where none runs, remove it",
+        listed(&names)
+    );
+    (!names.is_empty()).then(|| Notice::new(NoticeCode::LeftOver, said))
 }
 
 /// What a notice is about.
@@ -91,6 +104,8 @@ pub enum NoticeCode {
     NamedByPosition,
     /// The vault was damaged, and an erasure took out rows that nobody named.
     DamagedRows,
+    /// Unfinished files beside the vault may hold records.
+    LeftOver,
     /// The clock is behind an earlier entry of the ledger.
     ClockSetBack,
     /// Some subjects have more records than may be deleted.
@@ -131,6 +146,7 @@ impl NoticeCode {
             Self::Moved => "moved",
             Self::NamedByPosition => "named-by-position",
             Self::DamagedRows => "damaged-rows",
+            Self::LeftOver => "left-over",
             Self::ClockSetBack => "clock-set-back",
             Self::SubjectsBeyondDeletions => "subjects-beyond-deletions",
             Self::HessianNotUsed => "hessian-not-used",
@@ -155,6 +171,7 @@ impl NoticeCode {
             | Self::NumbersUnclear
             | Self::ValuesAlike
             | Self::DamagedRows
+            | Self::LeftOver
             | Self::ClockSetBack
             | Self::SubjectsBeyondDeletions
             | Self::HessianNotUsed

@@ -185,11 +185,6 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(Sizes { count, stored, encoded: encoded.saturating_add(targets), alike })
     }
 
-    /// The same, of which these should be none.
-    pub(crate) fn without(vault: &'a Vault, plan: &'a Plan, leaving: &'a Leaving) -> Self {
-        Self::of(Access::Reading(vault), plan, leaving)
-    }
-
     /// All of them, in the order of their numbers.
     pub(crate) fn into_all(self) -> Result<Keyed> {
         self.all()?;

@@ -22,7 +22,7 @@ use crate::context::{Context, Progress, Watched};
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Request, Start, of, run, stated};
-use crate::notice::{Notice, NoticeCode, of_columns};
+use crate::notice::{Notice, NoticeCode, left_over, of_columns};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::generator;
@@ -334,6 +334,7 @@ pub(crate) fn note_place(transaction: &mut Transaction<'_>, effect: &mut Effect)
     if placed.moved_now {
         effect.notices.push(Notice::new(NoticeCode::Moved, MOVED));
     }
+    effect.notices.extend(left_over(transaction));
     effect.moved = placed.moves > 0;
     Ok(())
 }

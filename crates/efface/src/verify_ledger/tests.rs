@@ -110,7 +110,7 @@ fn an_entry_must_follow_the_one_before_it() {
         for (index, (json, hash)) in (0..).zip(texts) {
             let hash = crate::seal::hash_bytes(hash).unwrap();
             walk.entry(
-                &LedgerEntry { index, kind: crate::ledger::EXPORT, json, document: None, hash },
+                &LedgerEntry { index, kind: crate::ledger::EXPORT, json, hash },
                 &mut verdict,
             );
         }

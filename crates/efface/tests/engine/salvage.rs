@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Delete, Error, Settings, Which, delete, doctor, entries, erase,
-    erase_dry_run, refresh, show, status, verify, verify_ledger,
+    CheckOutcome, Code, Delete, Error, Settings, Which, delete, delete_dry_run, doctor, entries,
+    erase, erase_dry_run, refresh, show, status, verify, verify_ledger,
 };
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -155,6 +155,77 @@ fn a_damaged_vault_serves_an_erasure_and_is_sound_after_it() {
             all_holds(&world, &vault, statements);
         }
     }
+}
+
+/// Tables that lead to rows hold nothing that the rows do not: whatever happened to them, nobody is called
+/// unknown, `doctor` says so, and an erasure makes them anew.
+#[test]
+fn a_damaged_index_calls_nobody_unknown() {
+    for statements in [
+        "UPDATE main.named SET id = CAST(x'69642d32ff' AS TEXT) WHERE id = 'id-21'",
+        "UPDATE main.named SET id = 'id-2I' WHERE id = 'id-21'",
+        "DELETE FROM main.named",
+        "UPDATE main.owned SET subject = CAST(x'77ff' AS TEXT) WHERE subject = 'who-7'",
+        "DELETE FROM main.owned",
+    ] {
+        let (world, vault) = aged(Settings::default());
+        sql(&world, &vault, statements);
+        let examined = doctor(&vault, Some(&world.keyring)).unwrap();
+        assert_eq!(examined.outcome(), CheckOutcome::Fails, "{statements}: {examined:?}");
+        let request = if statements.contains("owned") { people("who-7") } else { ids(&["id-21"]) };
+        let known = efface::split_known(&vault, &request.what, &world.keyring).unwrap_err();
+        let refused = world.run(|s| delete(&vault, &request, s)).unwrap_err();
+        let foreseen = delete_dry_run(&vault, &request, &world.keyring).unwrap_err();
+        for error in [known, refused, foreseen] {
+            assert_eq!(error.code(), Code::Damaged, "{statements}: {error}");
+        }
+        let served = world.run(|s| erase(&vault, &request, s)).unwrap();
+        assert!(served.records.is_some_and(|records| records > 0), "{statements}");
+        all_holds(&world, &vault, statements);
+    }
+}
+
+/// What else follows from the rows, or from nothing, is made anew by an erasure, too.
+#[test]
+fn an_erasure_makes_place_counter_and_indexes_anew() {
+    for statements in [
+        "UPDATE main.place SET boot = CAST(x'ff' AS TEXT)",
+        "UPDATE main.place SET moves = -1",
+        "UPDATE main.counter SET record = -1",
+        "UPDATE main.counter SET position = -1",
+        "DELETE FROM main.counter",
+    ] {
+        let (world, vault) = aged(Settings::default());
+        sql(&world, &vault, statements);
+        let refused = world.run(|s| delete(&vault, &people("who-7"), s)).unwrap_err();
+        assert_eq!(refused.code(), Code::Damaged, "{statements}: {refused}");
+        if statements.contains("place") {
+            let examined = doctor(&vault, Some(&world.keyring)).unwrap();
+            assert_eq!(examined.outcome(), CheckOutcome::Fails, "{statements}: {examined:?}");
+        }
+        let served = world.run(|s| erase(&vault, &people("who-7"), s)).unwrap();
+        assert_eq!(served.records, Some(3), "{statements}");
+        let moved = served.notices.iter().any(|notice| notice.code.name() == "moved");
+        assert_eq!(moved, statements.contains("place"), "{statements}");
+        all_holds(&world, &vault, statements);
+    }
+    // The index of requests, where the id of the one that deleted `who-1` is a second time.
+    let (world, vault) = aged(Settings::default());
+    let mut bytes = fs::read(&vault).unwrap();
+    let id = entries(&vault).unwrap().last().unwrap().request_id.clone().unwrap();
+    let places: Vec<usize> =
+        (0..bytes.len() - id.len()).filter(|&at| bytes[at..].starts_with(id.as_bytes())).collect();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_request_1'";
+    let root: usize =
+        Connection::open(&vault).unwrap().query_row(root, [], |row| row.get(0)).unwrap();
+    let at = places.into_iter().find(|at| at / 8192 + 1 == root).unwrap();
+    bytes[at] ^= 0x40;
+    fs::write(&vault, &bytes).unwrap();
+    let examined = doctor(&vault, Some(&world.keyring)).unwrap();
+    assert_eq!(examined.outcome(), CheckOutcome::Fails, "{examined:?}");
+    alter(&vault, 61, Target);
+    world.run(|s| erase(&vault, &people("who-7"), s)).unwrap();
+    all_holds(&world, &vault, "an index of requests");
 }
 
 /// Whichever byte of a name is changed, in its rows or in the index, an erasure leaves none of the

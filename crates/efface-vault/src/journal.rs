@@ -1,70 +1,85 @@
-//! Which pages a transaction has changed, read from its rollback journal.
+//! The records of a rollback journal: which pages a transaction has changed, and a checksum over what they
+//! were before.
 //!
 //! The journal is a sequence of segments: a header padded to a sector, then records of page
 //! number, original page and checksum. The last header stays without magic number and count until
 //! it is synchronised; its records go up to the end.
 
+use crate::raw_file::read_at;
+use crate::schema::PAGE_SIZE;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io;
 
-const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+/// What a segment begins with.
+pub(crate) const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// Record count of a journal on a device that never shows a file longer than its content.
 const OPEN_END: u64 = 0xffff_ffff;
 
-/// Page numbers in the journal at `path`, or `None` if it does not read as expected (the caller
-/// then takes every page for changed).
-pub(super) fn pages(path: &Path, page_size: u32) -> io::Result<Option<Vec<u32>>> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let length = file.metadata()?.len();
-    let record = u64::from(page_size) + 8;
-    let mut pages = Vec::new();
-    let mut at = 0;
-    while at + 28 <= length {
-        let mut header = [0u8; 28];
-        file.seek(SeekFrom::Start(at))?;
-        file.read_exact(&mut header)?;
-        let word = |i: usize| {
-            u64::from(u32::from_be_bytes([header[i], header[i + 1], header[i + 2], header[i + 3]]))
-        };
-        let (count, sector) = (word(8), word(20));
-        let sound = (header[..8] == MAGIC || (header[..8] == [0; 8] && count == 0))
-            && word(24) == u64::from(page_size)
-            && sector.is_power_of_two()
-            && (32..=65536).contains(&sector);
-        if !sound {
-            return Ok(None);
+/// Bytes of a page with its number and checksum.
+const RECORD: usize = PAGE_SIZE as usize + 8;
+
+/// What was read of a journal so far.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    /// The numbers of the pages.
+    pub(crate) pages: Vec<u32>,
+    hasher: blake3::Hasher,
+    /// Where the next segment begins.
+    at: u64,
+}
+
+impl Records {
+    /// Reads on, up to so many records in all; whether the journal reads as expected.
+    pub(crate) fn read_on(&mut self, journal: &File, most: usize) -> io::Result<bool> {
+        let length = journal.metadata()?.len();
+        let mut record = vec![0; RECORD];
+        while self.pages.len() < most && self.at + 28 <= length {
+            let mut header = [0u8; 28];
+            read_at(journal, self.at, &mut header)?;
+            let word =
+                |i: usize| u64::from(u32::from_be_bytes([0, 1, 2, 3].map(|k| header[i + k])));
+            let (magic, count, sector) = (&header[..8], word(8), word(20));
+            let open = (magic == [0; 8] && count == 0) || (magic == MAGIC && count == OPEN_END);
+            let sound = (open || magic == MAGIC)
+                && word(24) == u64::from(PAGE_SIZE)
+                && sector.is_power_of_two()
+                && (32..=65536).contains(&sector);
+            self.at += sector;
+            let rest = length.saturating_sub(self.at) / RECORD as u64;
+            let most = rest.min((most - self.pages.len()) as u64);
+            let count = if open { most } else { count };
+            if !sound || count > most {
+                return Ok(false);
+            }
+            if count > 0 {
+                self.hasher.update(&header[12..]);
+            }
+            for _ in 0..count {
+                read_at(journal, self.at, &mut record)?;
+                self.hasher.update(&record);
+                self.pages.push(u32::from_be_bytes([0, 1, 2, 3].map(|k| record[k])));
+                self.at += RECORD as u64;
+            }
+            self.at = self.at.next_multiple_of(sector);
         }
-        at += sector;
-        let rest = length.saturating_sub(at) / record;
-        let count = if count == 0 || count == OPEN_END { rest } else { count };
-        if count > rest {
-            return Ok(None);
-        }
-        for _ in 0..count {
-            let mut number = [0u8; 4];
-            file.seek(SeekFrom::Start(at))?;
-            file.read_exact(&mut number)?;
-            pages.push(u32::from_be_bytes(number));
-            at += record;
-        }
-        at = at.next_multiple_of(sector);
+        Ok(true)
     }
-    Ok((!pages.is_empty()).then_some(pages))
+
+    /// The checksum of all that was read: records, and what their headers say of them but their number.
+    pub(crate) fn checksum(&self) -> [u8; 32] {
+        self.hasher.finalize().into()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Before, Pages};
+    use super::Records;
     use crate::raw_file::RawFile;
     use crate::schema::PAGE_SIZE;
+    use crate::sweep::{Before, Pages};
     use rusqlite::Connection;
-    use std::fs;
+    use std::fs::{self, File};
 
     const PAGE: usize = PAGE_SIZE as usize;
 
@@ -115,8 +130,10 @@ mod tests {
             connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 1").unwrap();
             connection.execute_batch(sql).unwrap();
             connection.cache_flush().unwrap();
-            let journalled = super::pages(&folder.path().join("db-journal"), PAGE_SIZE).unwrap();
-            let journalled = journalled.expect("the journal is understood");
+            let journal = File::open(folder.path().join("db-journal")).unwrap();
+            let mut records = Records::default();
+            assert!(records.read_on(&journal, usize::MAX).unwrap(), "the journal is understood");
+            let journalled = records.pages;
             connection.execute_batch("COMMIT").unwrap();
             let after = fs::read(&path).unwrap();
             let count = Pages::of(&file).unwrap().count();
