@@ -78,13 +78,12 @@ impl Output {
     /// Shows a plan; `written` is the file it was written to.
     pub(crate) fn plan(&mut self, advice: &Advice, written: Option<&Path>) -> Result<()> {
         let mut value = to_value(advice)?;
-        let written = written.map(|path| path.display().to_string());
         if let Some(object) = value.as_object_mut() {
-            object.insert("plan_file".into(), json!(written));
+            object.insert("plan_file".into(), json!(written.map(Path::to_string_lossy)));
             object.insert("private".into(), to_value(&advice.seen)?);
         }
         self.warnings(&advice.seen.notices);
-        let written = written.map(|path| format!("written to {path}"));
+        let written = written.map(|path| format!("written to {}", path.display()));
         self.show(&value, || {
             let seen = &advice.seen;
             let page = advice.page().with(columns(&seen.preprocessing));
@@ -163,17 +162,16 @@ impl Output {
         self.remark("note", text);
     }
 
-    /// Says the engine's notices on standard error.
-    pub(crate) fn notices(&self, notices: &[Notice]) {
+    /// Says notices of the engine on standard error.
+    pub(crate) fn notices<'n>(&self, notices: impl IntoIterator<Item = &'n Notice>) {
         for notice in notices {
             self.remark(if notice.code.is_warning() { "warning" } else { "note" }, &notice.message);
         }
     }
 
-    /// Says on standard error which of the engine's notices are warnings; the others are for a page.
+    /// Says on standard error which of them are warnings; the others are for a page.
     fn warnings(&self, notices: &[Notice]) {
-        let warnings = notices.iter().filter(|notice| notice.code.is_warning());
-        warnings.for_each(|notice| self.remark("warning", &notice.message));
+        self.notices(notices.iter().filter(|notice| notice.code.is_warning()));
     }
 
     fn remark(&self, word: &str, text: &str) {

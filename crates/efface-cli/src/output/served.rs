@@ -23,10 +23,8 @@ impl Output {
         if let Some(object) = value.as_object_mut() {
             let work = object.remove("work").unwrap_or(Value::Null);
             object.insert("private".into(), json!({ "work": work }));
-            object.insert(
-                "certificate_file".into(),
-                json!(written.map(|path| path.display().to_string())),
-            );
+            let file = json!(written.map(Path::to_string_lossy));
+            object.insert("certificate_file".into(), file);
         }
         if !served.replayed {
             self.warnings(&served.notices);

@@ -216,9 +216,9 @@ fn an_erasure_makes_place_counter_and_indexes_anew() {
     let places: Vec<usize> =
         (0..bytes.len() - id.len()).filter(|&at| bytes[at..].starts_with(id.as_bytes())).collect();
     let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'sqlite_autoindex_request_1'";
-    let root: usize =
+    let root: i64 =
         Connection::open(&vault).unwrap().query_row(root, [], |row| row.get(0)).unwrap();
-    let at = places.into_iter().find(|at| at / 8192 + 1 == root).unwrap();
+    let at = places.into_iter().find(|at| (at / 8192 + 1) as i64 == root).unwrap();
     bytes[at] ^= 0x40;
     fs::write(&vault, &bytes).unwrap();
     let examined = doctor(&vault, Some(&world.keyring)).unwrap();

@@ -119,6 +119,20 @@ fn tests_refute_what_the_engine_does_not_do() {
     }
 }
 
+/// What is said to be found is, by the engine's own runs.
+#[test]
+fn the_noise_that_tests_find_is_found() {
+    let delta = common(TOLD).unwrap();
+    let stated = (certified(TOLD, delta).epsilon.0, delta);
+    let finds = |runs| power::found_noise(TOLD, stated, [95; 32], &budget(runs)).unwrap();
+    let part = finds(6000).unwrap();
+    assert!((0.5..0.9).contains(&part), "{part}");
+    let actual = Segment { noise: part * TOLD.noise, ..TOLD };
+    assert_eq!(judged(TOLD, actual, 96, 6000).0, Verdict::Refuted, "{part}");
+    assert!(finds(1500).unwrap() < part);
+    assert_eq!(finds(20), None);
+}
+
 fn weighed(segment: Segment, delta: f64, epsilon: f64, seed: u8) -> CanaryTest {
     let weighed = Weighed { segment, epsilon, delta };
     weighed.measure(CLIP, &Seeds::new([seed; 32]), &budget(4000)).unwrap()
