@@ -2682,10 +2682,9 @@ def check_claim(document: Fields, claim: Fields) -> str:
     private = protecting and claim["adjacency"] == "remove"
     told = read_off(document) if protecting else None
     require(told is None, f"`{told}` was read off the records, and one of them could have moved it")
-    types = {"name": "column-types", "origin": "data"}.items()
-    typed = any(types <= constant.items() for constant in document["constants"])
-    kept = notion != EXACT or not typed
-    require(kept, "`column-types` follows the records, and so does what is kept")
+    followed = {c["name"] for c in document["constants"] if c["origin"] == "data"}
+    kept = notion != EXACT or not followed & {"column-types", "label-type"}
+    require(kept, "how cells or labels are kept follows the records, and so does what is kept")
     kind = document["request"]["kind"]
     # A refresh that follows no model is the first release without records that were erased.
     completes = kind == "refresh" and document["model"]["digest_before"] is None

@@ -542,8 +542,8 @@ def test_weights_are_per_unit_of_a_column() -> None:
         assert np.allclose(model.standardized_coef_, model.coef_ * X.std(ddof=0).to_numpy())
         assert len(model.coef_names_) == model.coef_.shape[1]
     target = 3 * X["age"] + X["income"] / 1000
-    for mechanism in ("solve", "ridge"):
-        learnt = UnlearningRegressor(mechanism=mechanism, epsilon=1e4).fit(X, target)
+    for mechanism in ({"epsilon": 1e4}, {"mechanism": "ridge"}):
+        learnt = UnlearningRegressor(**mechanism).fit(X, target)
         reference = Ridge().fit(X, target)
         assert np.allclose(learnt.coef_, reference.coef_, rtol=0.01)
         predicted = X.to_numpy() @ learnt.coef_ + learnt.intercept_

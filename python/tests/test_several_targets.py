@@ -62,8 +62,8 @@ def test_fitted_preprocessing_gives_the_closed_form_of_each_target() -> None:
     coef, intercept = fitted_closed_form(*left, norm, 1 / len(left[0]))
     # Scaled rows and targets are rounded to 2^-19 of their bounds.
     largest = np.abs(coef).max(axis=1)
-    assert (np.abs(model.coef_ - coef).max(axis=1) < 2e-5 * largest).all()
-    assert (np.abs(model.intercept_ - intercept) < 2e-5 * y.std(axis=0)).all()
+    assert (np.abs(model.standardized_coef_ - coef).max(axis=1) < 2e-5 * largest).all()
+    assert (np.abs(model._published.intercept - intercept) < 2e-5 * y.std(axis=0)).all()
     anew = UnlearningRegressor(mechanism="ridge").fit(*left)
     assert model.coef_.tobytes() == anew.coef_.tobytes()
     assert np.asarray(model.intercept_).tobytes() == np.asarray(anew.intercept_).tobytes()

@@ -71,7 +71,7 @@ def world(frame: Any, y: Any, mechanism: str, *, regression: bool = False) -> di
     try:
         model.fit(frame, y, ids=[f"r{row}" for row in range(ROWS - 1)] + ["X"])
     except efface.Refused as refused:
-        assert "`column-types`" in str(refused)
+        assert "`column-types`" in str(refused) or "`label-type`" in str(refused)
         return NOTHING
     model.forget("X")
     certificate = json.loads(model.certificate_.to_json())
@@ -226,7 +226,7 @@ def test_one_label_leaves_nothing(kind: str, mechanism: str) -> None:
     assert usual_world["classes"] == [repr(label) for label in usual]
     for last in odd:
         other = world(frame, read(last), mechanism)
-        assert other is not NOTHING
+        assert (other is NOTHING) == (last == "2.0")  # floats, whose type is kept
         same(usual_world, other)
 
 

@@ -171,7 +171,9 @@ impl Typing {
         self.texts += 1;
         if number::spelled(text).is_some() {
             self.numbers += 1;
-            self.kept[0] += u64::from(stored_number(text).is_none());
+            // Digits are what is stored of a whole number that no float is.
+            let is_whole = text.parse::<i128>().is_ok_and(|whole| whole.to_string() == text);
+            self.kept[0] += u64::from(stored_number(text).is_none() && !is_whole);
         } else if time::orders(text) != 0 {
             self.times += 1;
             self.kept[1] += u64::from(time::stored(text).is_none());

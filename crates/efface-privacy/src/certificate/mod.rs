@@ -19,7 +19,7 @@ pub use chain::{ChainError, GENESIS, document_hash, key_id, seal, signature_hold
 pub use elsewhere::{DECLARED, DECLARED_EXTRACTOR};
 pub use erasure::{Damage, ERASURE_SCHEMA, Erased, Erasure, When, Withdrawn};
 pub use grounds::{Ground, NETWORK, RANDOMNESS, SHARDS};
-pub use read_off::{COLUMN_TYPES, read_off};
+pub use read_off::{TYPES, read_off};
 pub use tree::subjects_root;
 pub use verify::{Check, CheckOutcome, Verdict, event_constants, verify};
 

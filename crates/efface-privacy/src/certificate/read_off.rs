@@ -10,9 +10,9 @@
 use super::{Constant, Origin};
 use crate::event::Normalizer;
 
-/// The constant that says that one cell may have decided how a column's other cells are kept: what is kept
-/// is then not what it would be without that record.
-pub const COLUMN_TYPES: &str = "column-types";
+/// Constants that say that one cell may have decided how other cells, or labels, are kept: what is kept is
+/// then not what it would be without that record.
+pub const TYPES: [&str; 2] = ["column-types", "label-type"];
 
 /// Constants that may follow from the number of records alone.
 const SIZES: [&str; 32] = [

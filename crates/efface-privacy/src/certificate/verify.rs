@@ -7,8 +7,8 @@ use super::consistent::{MOST, consistent};
 use super::elsewhere::{DECLARED, on_the_users_word};
 use super::objective::objective;
 use super::{
-    COLUMN_TYPES, Certificate, Constant, Origin, RequestKind, Signature, document_hash, grounds,
-    key_id, read_off, signature_holds,
+    Certificate, Constant, Origin, RequestKind, Signature, TYPES, document_hash, grounds, key_id,
+    read_off, signature_holds,
 };
 use crate::accountant::pld;
 use crate::claim::{Claim, Notion, PUBLIC_MODEL, Requests, WEIGHTS, evaluate, in_words, scope};
@@ -232,9 +232,11 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
             constant.name
         ));
     }
-    let typed = |c: &Constant| c.name == COLUMN_TYPES && c.origin == Origin::Data;
-    if claim.notion == Notion::ExactRemoval && certificate.constants.iter().any(typed) {
-        return Err(format!("`{COLUMN_TYPES}` follows the records, and so does what is kept"));
+    let typed = |c: &&Constant| TYPES.contains(&c.name.as_str()) && c.origin == Origin::Data;
+    if claim.notion == Notion::ExactRemoval
+        && let Some(constant) = certificate.constants.iter().find(typed)
+    {
+        return Err(format!("`{}` follows the records, and so does what is kept", constant.name));
     }
     let private_count = private && claim.adjacency == Some(Adjacency::Remove);
     if private_count

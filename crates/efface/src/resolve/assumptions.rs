@@ -1,7 +1,7 @@
 //! What claims rest on beyond mathematics, as certificates state it.
 
 use efface_privacy::certificate::{
-    Assumption, COLUMN_TYPES, Constant, DECLARED, DECLARED_EXTRACTOR, Evidence, Origin, RANDOMNESS,
+    Assumption, Constant, DECLARED, DECLARED_EXTRACTOR, Evidence, Origin, RANDOMNESS,
 };
 use efface_privacy::event::{Adjacency, Unit, What};
 
@@ -138,7 +138,7 @@ pub(super) fn assumptions(
     }
     if facts.fitting.as_ref().is_some_and(|fitting| fitting.types_from_data) {
         list.push(assumption(
-            COLUMN_TYPES,
+            "column-types",
             "that columns hold texts where most of these spell numbers or times may follow from one \
              record's cell and is assumed to be public",
             Evidence::Assumed,

@@ -15,7 +15,7 @@ pub(crate) use read_off::declaring;
 
 use efface_learn::loss::{LossName, Parameter, Task as LossTask};
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
-use efface_privacy::certificate::{COLUMN_TYPES, Constant, Origin, read_off as told_by};
+use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
@@ -557,7 +557,7 @@ fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &Choices) {
         list.add("classes", classes.join(","), Origin::User);
     }
     if fitting.types_from_data {
-        list.add(COLUMN_TYPES, "as read", Origin::Data);
+        list.add("column-types", "as read", Origin::Data);
     }
     if s.label_type_from_data {
         list.add("label-type", "kept", Origin::Data);

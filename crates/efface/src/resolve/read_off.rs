@@ -1,6 +1,6 @@
 //! Constants that were read off the data: what they cost, and how to declare them instead.
 
-use efface_privacy::certificate::{COLUMN_TYPES, Constant, read_off};
+use efface_privacy::certificate::{Constant, TYPES, read_off};
 use efface_privacy::claim::Notion;
 
 use crate::error::{Code, Error, Result};
@@ -23,7 +23,7 @@ pub(crate) fn declaring(name: &str) -> &'static str {
         "target-range" => "`§target-range LOW,HIGH`",
         "max-weight" => "`§max-weight`",
         "n" => "`§public-n` for the sum of the weights",
-        COLUMN_TYPES => "columns of numbers or dates in place of texts that spell them",
+        "column-types" => "columns of numbers or dates in place of texts that spell them",
         "width" => "`§width`",
         "schema" => {
             "`§schema FILE` with values that are public knowledge (`§efface schema \
@@ -40,7 +40,7 @@ pub(super) fn check<'a>(
     facts: &Facts,
     told: impl Iterator<Item = &'a Constant>,
 ) -> Result<()> {
-    let of_rows = |name: &&str| choices.notion == Notion::ExactRemoval && *name == COLUMN_TYPES;
+    let of_rows = |name: &&str| choices.notion == Notion::ExactRemoval && TYPES.contains(name);
     let names = told.map(|constant| constant.name.as_str());
     let names: Vec<&str> =
         names.filter(|name| private_notion(choices.notion) || of_rows(name)).collect();

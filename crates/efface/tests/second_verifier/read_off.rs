@@ -12,10 +12,8 @@ pub(super) const READ_OFF_BREAKS: &[(&str, Break)] = &[
     ("claim ", |c| told_by_one(c, "target-range")),
     ("claim ", |c| told_by_one(c, "schema")),
     ("claim ", |c| told_by_one(c, "features")),
-    ("claim ", |c| {
-        told_by_one(c, "column-types");
-        claims_of(c, Notion::ExactRemoval)
-    }),
+    ("claim ", |c| kept_by_one(c, "column-types")),
+    ("claim ", |c| kept_by_one(c, "label-type")),
 ];
 
 /// Lists a constant that was read off the records, and that it is taken to be public.
@@ -24,6 +22,12 @@ fn told_by_one(c: &mut Certificate, name: &str) -> bool {
     c.constants.push(Constant { origin: Origin::Data, ..constant(name, "0,1".into()) });
     assume(c, name, "said", Evidence::Assumed);
     claims_of(c, Notion::DifferentialPrivacy) || claims_of(c, Notion::DeletionPrivacy)
+}
+
+/// The same, of how other cells or labels are kept.
+fn kept_by_one(c: &mut Certificate, name: &str) -> bool {
+    told_by_one(c, name);
+    claims_of(c, Notion::ExactRemoval)
 }
 
 /// Makes a bound on weights one that was read off the records which a claim protects.
