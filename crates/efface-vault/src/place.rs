@@ -1,7 +1,7 @@
 //! Where the vault's file was when it last served: a copy that goes on serving is noticed.
 
 use crate::column::{at_most_one, unsigned, within};
-use crate::{Transaction, Vault, WriteError};
+use crate::{ReadError, Transaction, Vault, WriteError};
 use rusqlite::Connection;
 use std::fs;
 use std::io;
@@ -69,12 +69,19 @@ impl Place {
     }
 
     /// What a vault says, and how often it was moved.
-    pub(crate) fn read(vault: &Vault) -> Result<Option<(Self, u64)>, crate::ReadError> {
+    pub(crate) fn read(vault: &Vault) -> Result<Option<(Self, u64)>, ReadError> {
         let sql = format!("SELECT device, inode, {}, moves FROM place", within("boot", 64));
         at_most_one(&vault.connection, &sql, [], |row| {
             let place = Self { device: row.get(0)?, inode: row.get(1)?, boot: row.get(2)? };
             Ok((place, unsigned(row, 3)?))
         })
+    }
+}
+
+impl Vault {
+    /// That it can be told where the vault last served.
+    pub(crate) fn check_place(&self) -> Result<(), ReadError> {
+        Place::read(self).map(drop)
     }
 }
 

@@ -5,7 +5,6 @@ use crate::connection::{PATIENCE, connect};
 use crate::error::OpenError;
 use crate::hot_journal::{check, recover};
 use crate::lock::{Lock, LockError, beside};
-use crate::place::Place;
 use crate::raw_file::RawFile;
 use crate::stored::Tally;
 use crate::sweep::{Examination, Pages};
@@ -251,7 +250,7 @@ impl Vault {
             complaints.push("there are features of rows that no block has".into());
         }
         if complaints.is_empty()
-            && let Err(error) = Place::read(self)
+            && let Err(error) = self.check_place()
         {
             complaints.push(format!("where it last served cannot be read: {error}"));
         }

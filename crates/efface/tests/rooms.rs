@@ -31,7 +31,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "efface-vault",
         "name range_lock stored wipe lock error difference in_order spare keyring checksum column connection \
-         raw_file writeback schema block journal hot_journal left_over sweep vault straight transaction unlock ledger model \
+         raw_file writeback schema block journal hot_journal sweep vault left_over straight transaction unlock ledger model \
          place stamp position record picked two_steps rewrite removal scan heads request tally tombstone creation damage identity index copy insert",
     ),
     ("efface-page", "model number html text words certificate figure"),
