@@ -41,7 +41,7 @@ const ROOMS: &[(&str, &str)] = &[
          predictor encode naming shape start rows source weights context listed mechanism random gradient_sums \
          table notice margins partitioned raw planner resolve outcome ledger checks store audit_sample \
          predict serve status sums trunk verify published add erase export prepare refresh simulation \
-         exact_copy train verify_ledger copies delete examine report salvage",
+         exact_copy train verify_ledger delete examine report salvage copies",
     ),
     ("efface-lab", "audit trial attack reproduce"),
     (
