@@ -226,7 +226,8 @@ def test_one_label_leaves_nothing(kind: str, mechanism: str) -> None:
     assert usual_world["classes"] == [repr(label) for label in usual]
     for last in odd:
         other = world(frame, read(last), mechanism)
-        assert (other is NOTHING) == (last == "2.0")  # floats, whose type is kept
+        # The type of floats is kept where removal is not exact.
+        assert (other is NOTHING) == (last == "2.0" and mechanism == "solve")
         same(usual_world, other)
 
 
@@ -244,6 +245,16 @@ def test_a_type_that_names_do_not_tell_is_kept_and_listed() -> None:
         listed.forget("row:3")
         assert "deletion-privacy" in [claim.notion for claim in listed.certificate_.claims]
         assert listed.predict(frame).dtype == y.dtype
+
+
+def test_exact_removal_keeps_no_type_of_labels() -> None:
+    frame = in_pandas(list(np.arange(ROWS) / 8))
+    model = UnlearningClassifier(mechanism="ridge").fit(frame, np.arange(ROWS) % 2 * 1.0)
+    assert UnlearningClassifier.load(model.vault_.path).classes_.dtype == np.int64
+    texts = (np.arange(ROWS) % 2).astype(str)
+    with pytest.raises(efface.Refused, match="`label-type` was computed from the data"):
+        UnlearningClassifier(mechanism="ridge").fit(frame, texts)
+    UnlearningClassifier(mechanism="ridge", classes=["0", "1"]).fit(frame, texts)
 
 
 def test_texts_in_the_place_of_numbers_go_with_no_exact_removal() -> None:

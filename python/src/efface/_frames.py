@@ -189,8 +189,10 @@ def _array(name: str, values: Any, valid: Any = None) -> Any:
         return np.ascontiguousarray(values, dtype=np.bool_), valid
     if kind in "iu":
         if values.dtype.itemsize == 8 and kind == "u" and values.size and values.max() > _LARGEST:
-            digits = [str(value) for value in values.tolist()]
-            return digits if valid is None else np.where(valid, digits, None).tolist()
+            digits = np.array([str(value) for value in values.tolist()], dtype=object)
+            if valid is not None:
+                digits[~valid] = None
+            return digits.tolist()
         return np.ascontiguousarray(values, dtype=np.int64), valid
     if kind == "f":
         single = values.dtype.itemsize <= 4

@@ -335,6 +335,8 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
         if declared is not None:
             return labels, names, settings
         self._class_type = _type_beside(self.classes_, names)
+        if mechanism_name(self._mechanism) == "ridge" and self.classes_.dtype.kind != "U":
+            self._class_type = None  # what exact removal keeps follows what remains: 1.0 becomes 1
         if refits and self._class_type is not None:
             settings = {**settings, "label_type_from_data": True}
         return labels, None, settings
