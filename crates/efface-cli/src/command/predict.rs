@@ -16,7 +16,7 @@ use crate::output::Output;
 /// Writes CSV with a header: position (counted from 0), id, prediction, and for classes the
 /// probability of each, in a column `p(CLASS)`; of several targets a column each in the place of
 /// `prediction`. With `--json`, an object a line. Texts in columns of numbers or dates count as
-/// missing, and a note on standard error tells how many there were.
+/// missing, and a warning on standard error tells how many there were.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -78,7 +78,7 @@ fn what_no_release_can_follow_can_still_be_erased() {
                 --notion differential-privacy -o m.efface";
     let told = w.efface(line).done();
     for warning in ["the noise outweighs the data", "training used it"] {
-        assert!(told.stdout.contains(warning), "{told:?}");
+        assert!(told.stderr.contains(warning), "{told:?}");
     }
     w.efface("delete m.efface --record r1").fails(1, &["--erase-only"]);
     w.efface("delete m.efface --record r1 --erase-only").done();
@@ -125,7 +125,8 @@ fn a_damaged_vault_still_serves_an_erasure() {
     for words in
         ["erased 4 records, 40 remain", "the vault was damaged: 15 rows", "1 row was missing"]
     {
-        assert!(told.stdout.contains(words), "{words}: {told:?}");
+        let said = format!("{}{}", told.stdout, told.stderr);
+        assert!(said.contains(words), "{words}: {told:?}");
     }
     w.efface("doctor m.efface").done();
     w.run(&["ledger", "verify", "m.efface", "--key", &key]).done();

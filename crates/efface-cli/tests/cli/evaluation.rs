@@ -95,7 +95,7 @@ fn texts_among_numbers_to_predict_are_counted_on_standard_error() {
     w.write("rows.csv", "size\n3\n3 kg\ntall\nunknown\n");
     let ran = w.efface("predict m.efface rows.csv").done();
     assert_eq!(ran.stdout.lines().count(), 5);
-    let note = "note: 2 rows have a text in the column `size` that is no number";
+    let note = "warning: 2 rows have a text in the column `size` that is no number";
     assert!(ran.stderr.starts_with(note), "{ran:?}");
     w.write("plain.csv", "size\n3\n4\n");
     assert_eq!(w.efface("predict m.efface plain.csv").done().stderr, "");
@@ -127,25 +127,26 @@ fn columns_that_look_like_numbers_are_told() {
             .collect();
         w.write("data.csv", format!("paid,size,y\n{rows}"));
         let _ = std::fs::remove_file(w.path("m.efface"));
-        let stdout = w.efface(line).done().stdout.replace('\n', " ");
+        let ran = w.efface(line).done();
+        let said = format!("{}{}", ran.stdout, ran.stderr).replace('\n', " ");
         let lines = w.efface("status m.efface --json").done().json()["preprocessing"].clone();
-        (stdout, lines[0].as_str().unwrap().to_owned())
+        (said, lines[0].as_str().unwrap().to_owned())
     };
-    let (stdout, paid) = told(&|at| format!("{at}.6K"));
-    assert!(stdout.contains(warning) && stdout.contains("`0.6K`"), "{stdout}");
+    let (said, paid) = told(&|at| format!("{at}.6K"));
+    assert!(said.contains(warning) && said.contains("`0.6K`"), "{said}");
     assert!(!paid.contains("number"), "{paid}");
-    let (stdout, _) = told(&|at| if at % 3 == 0 { format!("{at}") } else { format!("{at} kg") });
-    assert!(stdout.contains("that is no number") || stdout.contains(warning), "{stdout}");
-    let (stdout, paid) = told(&|at| format!("CHF {}'521.50", at + 1));
-    assert!(!stdout.contains(warning) && paid.starts_with("paid: number, mean 3102"), "{paid}");
-    let (stdout, paid) = told(&|at| format!("{}\u{202f}000 €", at + 1));
-    assert!(!stdout.contains(warning) && paid.starts_with("paid: number, mean 30500"), "{paid}");
-    let (stdout, paid) = told(&|at| format!("12:{at:02}"));
-    assert!(!stdout.contains("warning: most values"), "{stdout}");
+    let (said, _) = told(&|at| if at % 3 == 0 { format!("{at}") } else { format!("{at} kg") });
+    assert!(said.contains("that is no number") || said.contains(warning), "{said}");
+    let (said, paid) = told(&|at| format!("CHF {}'521.50", at + 1));
+    assert!(!said.contains(warning) && paid.starts_with("paid: number, mean 3102"), "{paid}");
+    let (said, paid) = told(&|at| format!("{}\u{202f}000 €", at + 1));
+    assert!(!said.contains(warning) && paid.starts_with("paid: number, mean 30500"), "{paid}");
+    let (said, paid) = told(&|at| format!("12:{at:02}"));
+    assert!(!said.contains("warning: most values"), "{said}");
     assert!(paid.starts_with("paid: time of day in seconds, mean 44970"), "{paid}");
-    let (stdout, _) =
+    let (said, _) =
         told(&|at| if at % 2 == 0 { format!("12:{at}") } else { format!("12:{at}:30") });
-    assert!(stdout.contains("have seconds and some have none"), "{stdout}");
-    let (stdout, _) = told(&|at| ["10-20", "20-30", "30-40"][at % 3].to_owned());
-    assert!(!stdout.contains(warning), "{stdout}");
+    assert!(said.contains("have seconds and some have none"), "{said}");
+    let (said, _) = told(&|at| ["10-20", "20-30", "30-40"][at % 3].to_owned());
+    assert!(!said.contains(warning), "{said}");
 }
