@@ -75,10 +75,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             names = [f"x{at}" for at in range(self._published.facts["features"])]
         return np.array(names, dtype=object)
 
-    @property
-    def coef_names_(self) -> NDArray[Any]:
-        """Names of the features that `coef_` has weights for: :meth:`get_feature_names_out`."""
-        return self.get_feature_names_out()
+    coef_names_ = property(get_feature_names_out, doc="Names of the features of `coef_`.")
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters; ``mechanism__steps=400`` sets one of the mechanism's own.
@@ -577,9 +574,6 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     def _present(self) -> Home:
         self._home.check()
         return self._home
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_published" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

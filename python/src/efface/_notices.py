@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ._errors import (
     DamagedVaultWarning,
     NoiseDominatesWarning,
+    NotCoveredWarning,
     RowsClippedWarning,
     SettingsWarning,
-    VaultKeptWarning,
     warn,
 )
 
@@ -23,7 +23,7 @@ _BY_CODE: dict[str, type[UserWarning]] = {
     "damaged-rows": DamagedVaultWarning,
     "id-learnt": SettingsWarning,
     "large-delta": SettingsWarning,
-    "left-over": VaultKeptWarning,
+    "left-over": NotCoveredWarning,
     "no-request-covered": SettingsWarning,
     "noise-dominates": NoiseDominatesWarning,
     "numbers-unclear": SettingsWarning,

@@ -97,6 +97,9 @@ class Reading:
     # Columns of frames that ids, subjects or weights are in, by what they are.
     _columns: Mapping[str, str] = MappingProxyType({})
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_published" in self.__dict__
+
     def _read(self, X: Any, y: Any, named: dict[str, Any], *, fresh: bool) -> Read:
         """Rows and what comes with them, checked as scikit-learn does.
 

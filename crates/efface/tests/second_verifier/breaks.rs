@@ -1,4 +1,4 @@
-//! Certificates that break one rule each.
+//! Certificates that break one rule each: a table, long because each rule stands in it.
 
 use efface_privacy::certificate::{
     Assumption, Certificate, Constant, Evidence, GENESIS, Origin, RequestKind,
