@@ -497,9 +497,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     def vault_(self) -> Vault:
         """The vault, for what estimators have no method for: report, export, verification."""
         check_is_fitted(self)
-        home = self._present()
-        vault = Vault(home.path, key=home.key)
-        vault._home = home  # a private folder goes with the last that refers to it
+        vault = Vault(self._present().path, key=self._home.key)
+        vault._home = self._home  # a private folder goes with the last that refers to it
         return vault
 
     @property
