@@ -2965,10 +2965,6 @@ def check_objective(document: Fields) -> str:
         least = min(max(records // 5000, 1), 5)
         same = refitted["min_frequency"] == least
         require(same, f"`min-frequency` must be {least} for {records} records")
-    heavier = slope > 0 and setting["lipschitz"] > weight * slope * row * (1 + 1000 * TOLERANCE)
-    equal = any(constant["name"] == "class-weight" for constant in document["constants"])
-    fits = weighted(document) or equal or not heavier
-    require(fits, "`lipschitz` is above that of records of weight 1: `max-weight` is not listed")
     bounds = [
         ("lipschitz", setting["lipschitz"], weight * slope * row),
         ("smoothness", setting["smoothness"], mean * load * curvature * row**2),
@@ -2987,6 +2983,13 @@ def check_objective(document: Fields) -> str:
             ("row_bound", event["row_bound"], row),
             ("target_bound", event["target_bound"], target),
         ]
+    # Weights scale both; where preprocessing is fitted the first has room for what scales y.
+    heavier = all(stated > least * (1 + 1000 * TOLERANCE) for _, stated, least in bounds[:2])
+    plain = exact or event.get("preprocessing") or weighted(document)
+    require(
+        plain or not heavier,
+        "the bounds are of records that weigh more than 1, and `max-weight` is not listed",
+    )
     for name, stated, least in bounds:
         holds = stated >= least * (1 - TOLERANCE)
         require(holds, f"`{name}` is {stated:.12g}, and the loss and the rows allow {least:.12g}")

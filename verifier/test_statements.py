@@ -315,7 +315,7 @@ class Statements(CertificateCase):
         self.breaks(
             base, {"objective"}, listing(loss="squared", clip="2", row_norm=half, intercept="0")
         )
-        # Whoever states a larger bound has records of larger weights.
+        # Whoever states larger bounds has records of larger weights.
         self.breaks(base, {"objective"}, listing(row_norm="1.41", intercept="0"))
         for wrong in (
             listing(row_norm="1.0000001"),

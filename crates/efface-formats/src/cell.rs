@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::error::CellFault;
-
 /// One value of a table, before any encoding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
@@ -43,14 +41,14 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The same where it can name a record or a person. A float that is not whole, or has lost digits, names
-    /// none: several names were rounded to it. It holds each whole number below `2^digits`.
-    pub(crate) fn naming(self, digits: u32) -> Result<Self, CellFault> {
+    /// The same if it can name a record or a person, else its value. A float that is not whole, or has lost
+    /// digits, names none: several names were rounded to it. It holds each whole number below `2^digits`.
+    pub(crate) fn naming(self, digits: u32) -> Result<Self, f64> {
         match self {
             Self::Number(value)
                 if value.fract() != 0.0 || value.abs() >= 2.0_f64.powi(digits as i32) =>
             {
-                Err(CellFault::InexactKey { value, digits })
+                Err(value)
             }
             cell => Ok(cell),
         }

@@ -366,8 +366,8 @@ pub enum OpenError {
     /// The file is in the middle of a change, and what undoes the change is not as it was written.
     #[error(
         "{} does not undo the request in which {} was interrupted: it is damaged, or that of another \
-         vault, and was not played back; remove both files and put a backup in their place with `§efface \
-         restore`", journal.display(), path.display()
+         vault, and was not played back; remove both files and put a backup in their place with \
+         `§efface restore`", journal.display(), path.display()
     )]
     DamagedJournal {
         /// The vault.

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use crate::budget::Budget;
 use crate::cell::Cell;
-use crate::error::{ArrayFault, Fault, LimitFault, Place, ReadError, Spot};
+use crate::error::{ArrayFault, CellFault, Fault, LimitFault, Place, ReadError, Spot};
 use crate::format::pixels::{by_channel, gather};
 use crate::image::ImageShape;
 use crate::limits::Limits;
@@ -362,7 +362,8 @@ impl<'r> ArrayRows<'r> {
             _ => f64::MANTISSA_DIGITS,
         };
         let place = Place::new(&self.file, self.spot());
-        self.value()?.naming(digits).map_err(|fault| ReadError::at(place, fault))
+        let name = self.value()?.naming(digits);
+        name.map_err(|value| ReadError::at(place, CellFault::InexactKey { value, digits }))
     }
 
     /// Reads exactly `wanted` bytes; memory grows only with what arrives.

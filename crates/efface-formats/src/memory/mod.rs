@@ -16,7 +16,8 @@ use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{
-    ArrayFault, ColumnFault, LabelFault, MemoryFault, OptionFault, Place, ReadError, Spot,
+    ArrayFault, CellFault, ColumnFault, LabelFault, MemoryFault, OptionFault, Place, ReadError,
+    Spot,
 };
 use crate::fitted::{Frame, RawWriter, Typing};
 use crate::matrix;
@@ -389,9 +390,11 @@ impl<'a> Parts<'a> {
 
     fn keys(&self, table: &MemoryTable<'a>, row: usize) -> Result<Keys<'a>, ReadError> {
         let name = |(part, values): (&str, Option<Values<'a>>)| {
-            let name = values.map(|values| values.cell(row).naming(f64::MANTISSA_DIGITS));
+            let digits = f64::MANTISSA_DIGITS;
+            let name = values.map(|values| values.cell(row).naming(digits));
             let place = || Place::new(part, Spot::Index(row as u64));
-            name.transpose().map_err(|fault| ReadError::at(place(), fault))
+            name.transpose()
+                .map_err(|value| ReadError::at(place(), CellFault::InexactKey { value, digits }))
         };
         Ok(Keys {
             id: name(("ids", table.ids))?,

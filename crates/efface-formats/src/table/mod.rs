@@ -7,7 +7,7 @@ pub(crate) use plan::{Plan, option};
 
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{Place, ReadError, Spot};
+use crate::error::{CellFault, Place, ReadError, Spot};
 use crate::fitted::Declared;
 use crate::input::Format;
 use crate::record::FeatureNames;
@@ -50,8 +50,10 @@ pub(crate) fn name<'t>(
     table: &'t dyn Table,
     column: usize,
 ) -> Result<Cell<'t>, ReadError> {
-    table.cell(column).naming(table.digits(column)).map_err(|fault| {
+    let digits = table.digits(column);
+    table.cell(column).naming(digits).map_err(|value| {
         let name = table.names().get(column).cloned().unwrap_or_default();
+        let fault = CellFault::InexactKey { value, digits };
         ReadError::at(Place::new(file, table.spot()).column(name), fault)
     })
 }

@@ -45,15 +45,6 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
         let reach = (mean * load / setting.strong_convexity.0).sqrt();
         steepest = weight * row * (row * reach + largest_target(core)?);
     }
-    // A bound above that of records of weight 1 is of larger weights, and where they come from must be seen.
-    let heavier = setting.lipschitz.0 > steepest * (1.0 + 1e-9) && steepest > 0.0;
-    if heavier && !weighted(certificate) && balanced(certificate)?.is_none() {
-        return Err(format!(
-            "`lipschitz` is {}, above what records of weight 1 give ({}): `max-weight` is not listed",
-            setting.lipschitz,
-            Decimal(steepest)
-        ));
-    }
     let mut bounds = vec![
         ("lipschitz", setting.lipschitz, steepest),
         ("smoothness", setting.smoothness, mean * load * link.curvature * row * row),
@@ -67,6 +58,14 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
                 "`target-bound` follows the records where preprocessing is fitted alone".into()
             );
         }
+    }
+    // Weights scale both bounds. Where preprocessing is fitted the first has room for what scales y.
+    let roomy = |(_, stated, least): &(&str, Decimal, f64)| stated.0 > least * (1.0 + 1e-9);
+    let declared = core.preprocessing().is_none() && core.grid().is_some();
+    if declared && !weighted(certificate) && bounds[..2].iter().all(roomy) {
+        return Err("`lipschitz` and `smoothness` are above those of records of weight 1, but \
+                    `max-weight` is not listed"
+            .into());
     }
     for (name, stated, least) in bounds {
         // The least is computed to within a few units in the last place.

@@ -395,10 +395,10 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
         Some(_) => 1 + losses.iter().position(|&l| l == LossName::Softmax).unwrap() as u64,
         None => index % (1 + losses.len() as u64),
     };
-    let (loss, parameter, longest) = match (event.core(), drawn.checked_sub(1)) {
+    let (loss, parameter) = match (event.core(), drawn.checked_sub(1)) {
         (Event::ExactRemoval(_), odd) => {
             let classes = balanced.is_some() || odd.is_some_and(|drawn| drawn % 2 == 1);
-            (if classes { LossName::SquaredClasses } else { LossName::Squared }, None, 0.0)
+            (if classes { LossName::SquaredClasses } else { LossName::Squared }, None)
         }
         (Event::OutputNoise(event), None) => {
             let refitted = event.preprocessing.and(event.records);
@@ -406,7 +406,7 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
             // r (r reach + y) = G
             let most = 2.0 * steepest / (y + (y * y + 4.0 * reach * steepest).sqrt());
             row = row.min(most).min(curved.sqrt());
-            (LossName::Squared, Some((Parameter::Clip, f64::INFINITY)), most)
+            (LossName::Squared, Some((Parameter::Clip, f64::INFINITY)))
         }
         (_, any) => {
             let loss = losses[any.unwrap_or(0) as usize];
@@ -415,12 +415,12 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
                 Parameter::HingeWidth => (parameter, 0.3),
             });
             let bounds = loss.link_bounds(parameter.map(|(_, value)| value)).unwrap();
-            let most = steepest / bounds.derivative;
-            row = row.min(most).min((curved / bounds.curvature).sqrt());
-            (loss, parameter, most)
+            row = row.min(steepest / bounds.derivative).min((curved / bounds.curvature).sqrt());
+            (loss, parameter)
         }
     };
-    let row = if index % 7 < 4 { row * (1.0 - 1e-13) } else { row * 0.6 };
+    let shorter = index % 7 >= 4;
+    let row = if shorter { row * 0.6 } else { row * (1.0 - 1e-13) };
     let mut constants = vec![
         constant("loss", loss.name().to_owned()),
         constant("row-norm", Decimal(0.8 * row).to_string()),
@@ -428,8 +428,8 @@ fn objective(event: &Event, index: u64) -> Vec<Constant> {
     ];
     constants
         .extend(parameter.map(|(name, value)| constant(name.name(), Decimal(value).to_string())));
-    // Rows shorter than the steepest allow leave room for weights. Exact sums state theirs themselves.
-    let roomy = balanced.is_none() && row < longest * (1.0 - 1e-10);
+    // Shorter rows leave room for weights. Exact sums state theirs themselves.
+    let roomy = shorter && event.preprocessing().is_none();
     if (weighted || roomy) && event.grid().is_some() {
         constants.push(constant("max-weight", Decimal(weight).to_string()));
     }
