@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use efface_page::number::counted;
 use efface_privacy::certificate::CheckOutcome;
 use efface_vault::{Copied, Existing, Id, Keyring, Vault, row_id};
 use serde::Serialize;
@@ -196,17 +197,18 @@ fn undone(replaced: &Vault, backup: &Backup, again: bool) -> Result<Vec<String>>
     })?;
     let mut list = Vec::new();
     if deletions > 0 && !again {
-        let records =
-            records.map_or_else(|| "their records".to_owned(), |n| format!("{n} records"));
-        list.push(format!(
-            "{deletions} deletion requests that were served after the backup are undone: {records} \
-             are back"
-        ));
+        let (requests, records) = (
+            counted(deletions, "deletion request"),
+            records.map_or_else(
+                || "records whose number is private".to_owned(),
+                |records| counted(records, "record"),
+            ),
+        );
+        list.push(format!("undone: {requests} served after the backup, of {records}"));
     }
     if others > 0 {
-        list.push(format!(
-            "{others} additions and updates that were served after the backup are undone: repeat them"
-        ));
+        let requests = counted(others, "addition or update");
+        list.push(format!("undone, so repeat it: {requests} served after the backup"));
     }
     Ok(list)
 }
@@ -254,8 +256,10 @@ fn delete_again(copy: &Path, names: Vec<String>, context: &mut Context<'_>) -> R
         served => (served?, "deleted again".to_owned()),
     };
     Ok(format!(
-        "{count} records that were deleted after the backup are {how}: request `{}`, ledger entry {}",
-        served.request_id, served.index
+        "{how}: {} that left after the backup; request `{}`, ledger entry {}",
+        counted(count as u64, "record"),
+        served.request_id,
+        served.index
     ))
 }
 

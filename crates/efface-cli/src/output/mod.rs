@@ -15,7 +15,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
 use efface::planner::Advice;
-use efface::{Claim, Code, Ids, Notice, in_words, value_in_words};
+use efface::{Claim, Code, Ids, Notice, NoticeCode, in_words, value_in_words};
 use efface_page::{Page, Section, Table, Tone, words};
 use serde_json::{Value, json};
 
@@ -244,7 +244,10 @@ fn naming(ids: Ids) -> &'static str {
 
 /// A section with those of the engine's notices that are no warnings.
 fn noticed(section: Section, notices: &[Notice]) -> Section {
-    let notes = notices.iter().filter(|notice| !notice.code.is_warning());
+    // The title says of a request that was served before that it was.
+    let is_note =
+        |notice: &&Notice| !notice.code.is_warning() && notice.code != NoticeCode::ServedBefore;
+    let notes = notices.iter().filter(is_note);
     notes.fold(section, |section, notice| {
         section.notice(Tone::Note, "note", in_words(&notice.message, &FLAGS))
     })

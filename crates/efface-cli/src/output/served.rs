@@ -26,9 +26,7 @@ impl Output {
             let file = json!(written.map(Path::to_string_lossy));
             object.insert("certificate_file".into(), file);
         }
-        if !served.replayed {
-            self.warnings(&served.notices);
-        }
+        self.warnings(&served.notices);
         self.show(&value, || page(vault, served, written))
     }
 
@@ -73,9 +71,7 @@ fn page(vault: &Path, served: &Served, written: Option<&Path>) -> Page {
     if let Some(work) = served.work.as_ref().and_then(private) {
         keep = keep.line(format!("diagnostics (depend on private data; do not publish): {work}"));
     }
-    if !served.replayed {
-        keep = noticed(keep, &served.notices);
-    }
+    keep = noticed(keep, &served.notices);
     Page::new(headline(&vault, served))
         .with(Section::new("").line(format!("request {}", served.request_id)))
         .with(columns(&served.preprocessing))

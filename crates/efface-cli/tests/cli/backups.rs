@@ -33,8 +33,7 @@ fn a_backup_is_made_checked_and_put_back() {
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 55);
     let line = format!("restore b.efface m.efface --force --undo-deletions --head {head}");
     let shown = w.efface(&line).done().stdout;
-    let said =
-        "1 deletion requests that were served after the backup are undone: 5 records are back";
+    let said = "undone: 1 deletion request served after the backup, of 5 records";
     assert!(shown.contains(said), "{shown}");
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 60);
     // The deletion is asked for again, and its certificate tells of the other copy.
@@ -63,7 +62,7 @@ fn deletions_after_a_backup_are_served_again() {
     w.efface("restore b.efface new.efface").fails(1, &["there is no vault", "--undo-deletions"]);
     w.efface("restore b.efface m.efface --force --key none.toml").fails(2, &["none.toml"]);
     let shown = w.efface("restore b.efface m.efface --force").done().stdout;
-    for said in ["6 records that were deleted after the backup are deleted again", "1 additions"] {
+    for said in ["deleted again: 6 records that left after the backup", "1 addition or update"] {
         assert!(shown.contains(said), "{shown}");
     }
     assert_eq!(w.efface("status m.efface --json").done().json()["records"], 54);
@@ -74,7 +73,7 @@ fn deletions_after_a_backup_are_served_again() {
     let again = w.efface("delete m.efface --subject u3").done().stdout;
     assert!(again.contains("all names were deleted before, by request `delete-"), "{again}");
     // What takes the place of another vault restores nothing of it.
-    w.efface("train more.csv --label y --id id --subject user -o other.efface").done();
+    w.efface("train data.csv --label y --id id --subject user -o other.efface").done();
     w.efface("restore b.efface other.efface --force").fails(1, &["is another one"]);
 }
 
@@ -89,7 +88,7 @@ fn a_restore_erases_where_no_release_is_left() {
     w.efface("backup m.efface b.efface").done();
     w.efface("delete m.efface --record r1 --erase-only").done();
     let shown = w.efface("restore b.efface m.efface --force").done().stdout;
-    assert!(shown.contains("1 records that were deleted after the backup are erased"), "{shown}");
+    assert!(shown.contains("erased without a release"), "{shown}");
     let status = w.efface("status m.efface --json").done().json();
     assert_eq!((&status["records"], &status["withdrawn"]), (&58.into(), &true.into()));
 }

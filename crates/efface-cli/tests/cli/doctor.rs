@@ -63,11 +63,11 @@ fn what_was_interrupted_is_mentioned() {
     // Its own goes with the next request, which names what is another's.
     let ran = w.efface("delete m.efface --subject u2").done();
     assert!(!w.path("m.efface.partial").exists());
-    assert!(ran.stdout.contains("n.efface.partial` beside the vault"), "{ran:#?}");
-    assert!(w.efface("status m.efface").done().stdout.contains("n.efface.partial`"));
+    assert!(ran.stderr.contains("n.efface.partial` beside the vault"), "{ran:#?}");
+    assert!(w.efface("status m.efface").done().stderr.contains("n.efface.partial`"));
     w.efface("train data.csv --label y --id id --subject user -o n.efface").done();
     assert!(!w.path("n.efface.partial").exists());
-    assert!(!w.efface("status m.efface").done().stdout.contains(".partial"));
+    assert!(!w.efface("status m.efface").done().stderr.contains(".partial"));
 }
 
 /// The name of the file and what to do come with every damage.

@@ -41,7 +41,7 @@ fn numbers_out_of_range_are_told_in_plain_words() {
 #[test]
 fn warnings_name_settings_as_they_are_typed_on_every_page() {
     let w = with_table();
-    let told = w.efface(&format!("{TRAIN} --public-n 600")).done().stdout;
+    let told = w.efface(&format!("{TRAIN} --public-n 600")).done().stderr;
     assert!(told.contains("`--public-n` 600 is far from"), "{told}");
     let page = w.efface("report m.efface").done().stdout;
     assert!(page.contains("<code>--public-n</code> 600 is far from"), "{page}");
