@@ -29,10 +29,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use batches::BATCH_BREAKS;
-use breaks::BREAKS;
+use breaks::{BREAKS, STATED_BREAKS};
 use draw::Draw;
 use features::FEATURE_BREAKS;
-use read_off::READ_OFF_BREAKS;
+use read_off::{KEPT_BREAKS, READ_OFF_BREAKS};
 use refitted::{REFITTED_BREAKS, ROW_BREAKS};
 use targets::TARGET_BREAKS;
 use weights::WEIGHT_BREAKS;
@@ -164,6 +164,7 @@ fn both_verifiers_agree_on_random_certificates() {
     let rules = BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).chain(REFITTED_BREAKS);
     let rules =
         rules.chain(TARGET_BREAKS).chain(FEATURE_BREAKS).chain(BATCH_BREAKS).chain(ROW_BREAKS);
+    let rules = rules.chain(STATED_BREAKS).chain(KEPT_BREAKS);
     for (rule, (check, make)) in rules.enumerate() {
         // From another certificate for each rule, so that all take part.
         let from = honest.iter().cycle().skip(7 * rule).take(honest.len());

@@ -12,9 +12,11 @@ pub(super) const READ_OFF_BREAKS: &[(&str, Break)] = &[
     ("claim ", |c| told_by_one(c, "target-range")),
     ("claim ", |c| told_by_one(c, "schema")),
     ("claim ", |c| told_by_one(c, "features")),
-    ("claim ", |c| kept_by_one(c, "column-types")),
-    ("claim ", |c| kept_by_one(c, "label-type")),
 ];
+
+/// As [`BREAKS`](crate::breaks::BREAKS), of how cells and labels are kept.
+pub(super) const KEPT_BREAKS: &[(&str, Break)] =
+    &[("claim ", |c| kept_by_one(c, "column-types")), ("claim ", |c| kept_by_one(c, "label-type"))];
 
 /// Lists a constant that was read off the records, and that it is taken to be public.
 fn told_by_one(c: &mut Certificate, name: &str) -> bool {
