@@ -33,7 +33,8 @@ impl Form {
     pub(crate) fn stored(self) -> usize {
         match self {
             Self::Numbers => 9,
-            Self::Raw => 4,
+            // Days are stored as numbers that other records may share, and are not counted.
+            Self::Raw => 3,
         }
     }
 }
