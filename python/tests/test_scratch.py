@@ -32,6 +32,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
     place = tmp_path / "scratch"
     place.mkdir()
     monkeypatch.setenv("EFFACE_SCRATCH", str(place))
+    # Workers that an earlier test left would know another folder.
+    joblib.externals.loky.get_reusable_executor().shutdown(wait=True)
     yield place
     joblib.externals.loky.get_reusable_executor().shutdown(wait=True)
 
