@@ -33,8 +33,7 @@ impl Form {
     pub(crate) fn stored(self) -> usize {
         match self {
             Self::Numbers => 9,
-            // Days are stored as numbers that other records may share, and are not counted.
-            Self::Raw => 3,
+            Self::Raw => 4,
         }
     }
 }
@@ -51,6 +50,8 @@ pub(crate) struct Planted {
     numbers: Vec<String>,
     /// Words that no other record has.
     words: Vec<String>,
+    /// The moment of its day, to a second that no other record has, as a vault stores it.
+    moment: Option<[u8; 9]>,
 }
 
 impl Planted {
@@ -62,7 +63,8 @@ impl Planted {
         if form == Form::Numbers {
             let cells: Vec<_> = (0..10).map(|_| number(0.3, draws)).collect();
             let label = draws.below(2).to_string();
-            return Self { form, id, subject, numbers: cells.clone(), cells, label, words: vec![] };
+            let (numbers, words) = (cells.clone(), vec![]);
+            return Self { form, id, subject, cells, label, numbers, words, moment: None };
         }
         let mut words = vec![name("nt", draws)];
         let mut rare = |usual: &[&str], one_in, word, draws: &mut Draws| {
@@ -82,8 +84,11 @@ impl Planted {
         let joined = format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
         let note = format!("came back twice about {}", words[0]);
         words.push(joined.clone());
+        let seconds = days(year, month, day) * 86_400 + (hour * 3600 + minute * 60 + second) as i64;
+        let mut moment = [4; 9];
+        moment[1..].copy_from_slice(&(seconds * 1_000_000).to_le_bytes());
         let cells = vec![age, numbers[0].clone(), numbers[1].clone(), town, joined, note];
-        Self { form, id, subject, cells, label, numbers, words }
+        Self { form, id, subject, cells, label, numbers, words, moment: Some(moment) }
     }
 
     /// The same record with other contents.
@@ -96,8 +101,8 @@ impl Planted {
         self.words.contains(&self.label)
     }
 
-    /// Whatever of its contents could be found: each word, each number in its text form and as
-    /// double, and each pair of neighbours as singles (one alone is short enough to be met by chance).
+    /// Whatever of its contents could be found: each word, its moment, each number in its text form and
+    /// as double, and each pair of neighbours as singles (one alone is short enough to be met by chance).
     pub(crate) fn contents(&self) -> Vec<Vec<u8>> {
         let value = |text: &String| text.parse::<f64>().unwrap();
         let singles: Vec<[u8; 4]> =
@@ -108,6 +113,7 @@ impl Planted {
             .chain(self.numbers.iter().map(|text| value(text).to_le_bytes().to_vec()))
             .chain(self.numbers.iter().map(digits))
             .chain(self.words.iter().map(|word| word.as_bytes().to_vec()))
+            .chain(self.moment.map(Vec::from))
             .collect()
     }
 
@@ -117,6 +123,16 @@ impl Planted {
         needles.push(self.id.as_bytes().to_vec());
         needles
     }
+}
+
+/// Days since 1970-01-01, negative before it, of a date from 1950 on.
+fn days(year: u64, month: u64, day: u64) -> i64 {
+    let leap = |year: u64| u64::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+    let months = [31, 28 + leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let of_years: u64 = (1950..year).map(|year| 365 + leap(year)).sum();
+    let of_months: u64 = months[..month as usize - 1].iter().sum();
+    // 1950 to 1969 have 20 years and five leap days.
+    (of_years + of_months + day) as i64 - 1 - (20 * 365 + 5)
 }
 
 /// A name of 16 random letters, after a short word.
