@@ -2727,14 +2727,16 @@ def check_hash(raw: Fields) -> str:
     return "the hash matches the body"
 
 
-def check_signature(document: Fields, trusted: bytes | None) -> str:
-    """The hash is signed, by the trusted key if one was given."""
+def check_signature(document: Fields, raw: Fields, trusted: bytes | None) -> str:
+    """The body's hash is signed, by the trusted key if one was given."""
     stated = document["signature"]
     key, value = bytes.fromhex(stated["public_key"]), bytes.fromhex(stated["value"])
     name = hashlib.sha256(key).hexdigest()[:16]
     require(name == stated["key_id"], "the key id does not match the key")
     message = b"efface ledger entry 0\n" + document["chain"]["hash"].encode()
     require(ed25519_holds(key, message, value), "the signature is not by the stated key")
+    is_signed = document_hash(raw) == document["chain"]["hash"]
+    require(is_signed, "what was signed is not this body")
     if trusted is None:
         raise Undecided(f"signed by key {name}; give the key you trust with --key to decide")
     require(key == trusted, f"signed by key {name}, not by the trusted key")
@@ -3329,7 +3331,7 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
             document = fit(raw, "erasure", "erasure")
             checks = {
                 "hash": partial(check_hash, raw),
-                "signature": partial(check_signature, document, key),
+                "signature": partial(check_signature, document, raw, key),
                 "erasure": partial(check_erasure, document),
             }
             return run(checks)
@@ -3340,7 +3342,7 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
         return [("undecided", "certificate", str(refusal))]
     checks = {
         "hash": partial(check_hash, raw),
-        "signature": partial(check_signature, document, key),
+        "signature": partial(check_signature, document, raw, key),
         "noise": partial(check_noise, document),
         "constants": partial(check_constants, document),
         "objective": partial(check_objective, document),
@@ -3363,10 +3365,12 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
 def read_key(text: str) -> bytes:
     """The public key, given itself or by the file that holds it."""
     if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
-        text = Path(text).read_text(encoding="ascii").strip()
-    if not re.fullmatch(r"[0-9a-fA-F]{64}", text):
+        text = Path(text).read_text(encoding="utf-8")
+    # The digits alone, or what `efface key show` printed.
+    found = [word for word in text.split() if re.fullmatch(r"[0-9a-fA-F]{64}", word)]
+    if len(found) != 1:
         raise ValueError("a public key is 64 hexadecimal digits")
-    return bytes.fromhex(text)
+    return bytes.fromhex(found[0])
 
 
 def main(arguments: list[str]) -> int:

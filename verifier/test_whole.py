@@ -27,6 +27,7 @@ class Certificates(CertificateCase):
         document = copy.deepcopy(self.solved)
         document["request"]["received_at"] = "2026-01-02T03:04:06Z"
         self.assertEqual(judge(document)["hash"], "fails")
+        self.assertEqual(judge(document)["signature"], "fails")
         document["chain"]["hash"] = verify.document_hash(document)
         self.assertEqual(judge(document)["hash"], "holds")
         self.assertEqual(judge(document)["signature"], "fails")
@@ -83,6 +84,8 @@ class CommandLine(unittest.TestCase):
             status, text = self.run_main(str(good), "--key", str(key))
             self.assertEqual((status, len(text.splitlines())), (0, 8 + len(document["claims"])))
             self.assertEqual(self.run_main(str(good), "--key", KEY.hex())[0], 0)
+            key.write_text(f"file  /keys/ü.toml\npublic key  {KEY.hex()}\n", encoding="utf-8")
+            self.assertEqual(self.run_main(str(good), "--key", str(key))[0], 0)
             self.assertEqual(self.run_main(str(good))[0], 2)
             self.assertEqual(self.run_main(str(good), str(bad), "--key", KEY.hex())[0], 1)
             self.assertEqual(self.run_main(str(good), f"{folder}/none", "--key", str(key))[0], 2)

@@ -99,6 +99,11 @@ def test_a_key_that_is_none_is_refused(vault: efface.Vault, key: str) -> None:
         vault.certificate().verify(key=key)
 
 
+def test_a_key_is_found_in_what_the_command_line_shows(vault: efface.Vault) -> None:
+    shown = f"file        /keys/my key.toml\npublic key  {vault.public_key}\nkey id      00\n"
+    assert vault.certificate().verify(key=shown, vault=vault.path)
+
+
 def test_copies_are_equal(vault: efface.Vault) -> None:
     certificate = vault.certificate()
     for other in (

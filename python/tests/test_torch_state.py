@@ -444,7 +444,6 @@ def test_items_of_other_forms_are_refused_by_the_form_that_is_wanted() -> None:
         (Items(lambda i: x[i]),),
         (Items(lambda i: ("word", y[i])),),
         (Items(lambda i: {"x": x[i]}), y),
-        (frame,),
         ({"x": x, "y": y},),
         (structured, y),
         (x, np.array(["a", "b"] * 30)),
@@ -455,6 +454,8 @@ def test_items_of_other_forms_are_refused_by_the_form_that_is_wanted() -> None:
         with pytest.raises(efface.InputError, match=r"`\(x, y\)`"):
             trainer(module, rate=0.9).fit(*data)
         assert torch.equal(module.out.weight, before)
+    with pytest.raises(efface.InputError, match="`targets` is missing"):
+        trainer(Base(), rate=0.9).fit(frame)
     with pytest.raises(efface.InputError, match=r"cannot be computed.*out of bounds"):
         trainer(Base(), rate=0.9).fit(x, y + 6)
     trainer(Base()).fit(Items(lambda i: [x[i].tolist(), int(y[i])]))

@@ -116,9 +116,10 @@ pub fn comparison(claims: &[Claim]) -> Option<Item> {
     several.then(|| {
         Item::new(
             "how to compare them",
-            "each promise names what the attacker sees: the published model, all that is kept, or all \
-             that is published. Their numbers have different units; compare the probabilities of \
-             success: the lower one is the stronger promise",
+            "none is the stronger one: each is about another attacker, who sees the published model, all \
+             that is kept, or all that is published. Their epsilons have different units, and a \
+             probability of success holds for its own attacker alone: rely on the promise whose \
+             attacker you fear",
         )
     })
 }

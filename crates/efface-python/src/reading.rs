@@ -179,9 +179,11 @@ fn judged(verdict: efface::Result<Verdict>) -> PyResult<String> {
 
 fn trusted(digits: &str) -> PyResult<[u8; 32]> {
     let mut key = [0u8; 32];
-    let pairs = digits.as_bytes().as_chunks::<2>();
-    let whole = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if whole {
+    // The digits alone, or what `efface key show` printed.
+    let is_key = |word: &&str| word.len() == 64 && word.bytes().all(|b| b.is_ascii_hexdigit());
+    let keys: Vec<&str> = digits.split_whitespace().filter(is_key).collect();
+    if let [digits] = keys[..] {
+        let pairs = digits.as_bytes().as_chunks::<2>();
         for (byte, pair) in key.iter_mut().zip(pairs.0) {
             let pair = std::str::from_utf8(pair).unwrap_or_default();
             *byte = u8::from_str_radix(pair, 16).unwrap_or_default();

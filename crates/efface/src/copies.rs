@@ -53,8 +53,8 @@ pub fn backup(
     drop(vault);
     told.path = copied.place()?;
     told.notices.push(
-        "deletions do not reach this copy: delete it when records in it must go, and after a \
-         restore repeat the deletions made since the backup"
+        "deletions do not reach this copy: delete it when records in it must go; only a restore over \
+         the vault that served them serves them again"
             .to_owned(),
     );
     Ok(told)

@@ -6,7 +6,7 @@ use efface_learn::mechanism::{Kept, PerturbationMemory, newton};
 use efface_learn::solver::Stopping;
 use efface_page::{number::bound, words};
 use efface_privacy::certificate::{Certificate, key_id};
-use efface_privacy::claim::Notion;
+use efface_privacy::claim::{Claim, Notion};
 use efface_privacy::event::{Event, State, Unit};
 use efface_vault::Vault;
 use serde_json::Value;
@@ -149,6 +149,11 @@ fn spent(plan: &Plan, latest: &Certificate, releases: Option<u64>) -> Option<&'s
     (deletions_left(plan, latest) == Some(0)).then_some("no deletions left")
 }
 
+/// What the epsilon of a claim is.
+fn quantity(claim: &Claim) -> String {
+    claim.order.map_or("epsilon".to_owned(), |order| format!("Rényi divergence of order {order}"))
+}
+
 fn notions(plan: &Plan, latest: &Certificate, spent: Option<&str>) -> Vec<NotionStatus> {
     let exact = plan.mechanism.is_exact();
     let told = plan.read_off().next();
@@ -157,14 +162,12 @@ fn notions(plan: &Plan, latest: &Certificate, spent: Option<&str>) -> Vec<Notion
         let wanted = notion == plan.target.notion;
         let note = match (claim, wanted) {
             (Some(claim), true) => {
-                format!(
-                    "guaranteed: epsilon at most {}; currently {}",
-                    plan.target.epsilon,
-                    bound(claim.epsilon.0)
-                )
+                let (most, now) = (plan.target.epsilon, bound(claim.epsilon.0));
+                format!("guaranteed: {} at most {most}; currently {now}", quantity(claim))
             }
             (Some(claim), false) => {
-                format!("not guaranteed; currently epsilon {}", bound(claim.epsilon.0))
+                let now = bound(claim.epsilon.0);
+                format!("not guaranteed; currently {} {now}", quantity(claim))
             }
             (None, _) => match notion {
                 _ if exact && !plan.learnt_features() => {

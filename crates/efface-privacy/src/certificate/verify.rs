@@ -66,7 +66,7 @@ impl Verdict {
         }
     }
 
-    /// Checks the signature over the hash that an entry states.
+    /// Checks the signature over the hash that an entry states, once that was [checked](Self::hashed).
     pub(super) fn signed(&mut self, stated: &Signature, hash: &str, trusted: Option<&[u8; 32]>) {
         let mut key = [0u8; 32];
         let decoded = hex::decode_to_slice(&stated.public_key, &mut key).is_ok();
@@ -74,6 +74,8 @@ impl Verdict {
             self.push("signature", CheckOutcome::Fails, "the key id does not match the key");
         } else if !signature_holds(&key, hash, &stated.value) {
             self.push("signature", CheckOutcome::Fails, "the signature is not by the stated key");
+        } else if self.outcome() == CheckOutcome::Fails {
+            self.push("signature", CheckOutcome::Fails, "what was signed is not this body");
         } else {
             match trusted {
                 Some(trusted) if *trusted == key => {

@@ -127,8 +127,7 @@ pub(crate) fn label_thousands(unclear: bool, choices: &Choices) -> Option<Notice
     (unclear && is_learnt).then(|| Notice::new(NoticeCode::NumbersUnclear, message))
 }
 
-/// The first column that seems to name people, each in several records, and is learnt from; where somebody
-/// said who they are, only addresses are told of.
+/// The first column that seems to name people, each in several records, and is learnt from.
 fn people_learnt(
     rows: &RawRows,
     found: &Fitted,
@@ -138,7 +137,7 @@ fn people_learnt(
     let kinds = found.kinds();
     let mut learnt = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
     let (_, column) = learnt.find(|(at, column)| {
-        (!subjects && names_people(column.name) || lists_addresses(spellings, *at))
+        (names_people(column.name) || lists_addresses(spellings, *at))
             && rows.lists_names(*at, PEOPLE)
             && rows.telling_apart(*at).is_none()
     })?;
@@ -150,7 +149,7 @@ fn people_learnt(
              or leave it out with `§ignore {name}`"
         ),
         true => format!(
-            "the column `{name}` has addresses of people, each in several records, and is learnt from, \
+            "the column `{name}` seems to name people, each in several records, and is learnt from, \
              although the subjects are named already: leave it out with `§ignore {name}`"
         ),
     };

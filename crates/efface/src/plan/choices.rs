@@ -99,4 +99,9 @@ impl Choices {
     pub(crate) fn joint_releases(&self) -> u64 {
         if self.state == State::Secret { self.releases } else { 1 }
     }
+
+    /// Whether that many were asked for.
+    pub(crate) fn gave_joint_releases(&self) -> bool {
+        self.state == State::Secret && self.settings.releases.is_some()
+    }
 }

@@ -70,7 +70,9 @@ pub(super) fn spent(facts: &Facts) -> Section {
 pub(super) fn left(facts: &Facts) -> Section {
     let mut section = Section::new("What can still be served");
     if let Some(left) = facts.status.releases_left {
-        section = section.text(format!("{} left before a refresh.", counted(left, "release")));
+        let private = facts.target.notion == Notion::DifferentialPrivacy;
+        let until = if private { "of those promised" } else { "before a refresh" };
+        section = section.text(format!("{} left {until}.", counted(left, "release")));
     }
     if let Some((left, unit)) = facts.status.deletions_left.zip(facts.status.deletions_of) {
         section = section.text(format!("{} can still be deleted.", counted(left, unit.name())));

@@ -197,7 +197,8 @@ pub(super) fn assumptions(
         }
         (true, false) => {
             let value = format!(
-                "a claim that names groups of at most {group} does not cover a subject that owns more"
+                "claims for groups of any size cover every subject; one for groups of at most {group} does \
+                 not cover a subject that owns more"
             );
             let declared = choices.settings.max_group.is_some();
             let evidence = if declared { Evidence::Declared } else { Evidence::Assumed };

@@ -169,7 +169,10 @@ fn a_column_of_people_that_is_learnt_from_is_said() {
         let world = World::new();
         let path = world.path("table.csv");
         let mut text = format!("y,a,{header}\n");
-        (0..200).for_each(|at| text += &format!("{},{}.5,{}\n", at % 2, at % 7, at % people));
+        for at in 0..200 {
+            let names = vec![(at % people).to_string(); 1 + header.matches(',').count()];
+            text += &format!("{},{}.5,{}\n", at % 2, at % 7, names.join(","));
+        }
         std::fs::write(&path, text).unwrap();
         let subject = subject.map(str::to_owned);
         let label = Some("y".into());
@@ -185,6 +188,8 @@ fn a_column_of_people_that_is_learnt_from_is_said() {
     assert_eq!(told("patient_no", 200, None), None, "one record each: an id");
     assert_eq!(told("patient_no", 10, None), None, "few: groups");
     assert_eq!(told("site_no", 40, None), None, "no people");
+    let said = told("subject#,household", 40, Some("household")).unwrap();
+    assert!(said.contains("`subject#`") && said.contains("named already"), "{said}");
     assert!(told("patient_no", 100, None).is_some());
 }
 

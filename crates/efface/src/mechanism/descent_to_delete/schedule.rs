@@ -186,7 +186,7 @@ pub(super) fn schedule(
         plan.learning_steps,
         origin(s.steps.is_some(), &[eta_origin, iterations_origin, size]),
     );
-    list.add("releases", plan.joint_releases, origin(s.releases.is_some(), &[]));
+    list.add("releases", plan.joint_releases, origin(choices.gave_joint_releases(), &[]));
     if let Some(xi) = xi {
         list.add("xi", Decimal(xi), origin(s.xi.is_some(), &[]));
     }

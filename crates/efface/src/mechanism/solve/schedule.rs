@@ -68,7 +68,7 @@ pub(super) fn schedule(
     let noise_origin = origin(noise_given, &[public.size_origin]);
     list.add("distance", Decimal(tau), origin(false, &[noise_origin, public.size_origin]));
     list.add("noise", Decimal(spacing.noise), noise_origin);
-    list.add("releases", choices.joint_releases(), origin(s.releases.is_some(), &[]));
+    list.add("releases", choices.joint_releases(), origin(choices.gave_joint_releases(), &[]));
     Ok(Schedule::Output(OutputNoisePlan {
         distance: tau,
         noise: spacing.noise,
