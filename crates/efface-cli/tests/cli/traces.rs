@@ -127,7 +127,8 @@ impl Planted {
 
 /// Days since 1970-01-01, negative before it, of a date from 1950 on.
 fn days(year: u64, month: u64, day: u64) -> i64 {
-    let leap = |year: u64| u64::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+    // 2000 was a leap year, and 1900 and 2100 are out of reach.
+    let leap = |year: u64| u64::from(year.is_multiple_of(4));
     let months = [31, 28 + leap(year), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let of_years: u64 = (1950..year).map(|year| 365 + leap(year)).sum();
     let of_months: u64 = months[..month as usize - 1].iter().sum();
