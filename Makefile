@@ -15,6 +15,8 @@ EXTENSION := python/src/efface/_engine.abi3.so
 # No wheel may have more bytes than this: they are downloaded on every installation.
 WHEEL_BYTES := 8000000
 FUZZ_SECONDS ?= 60
+# As many processes as cores.
+PYTEST_FLAGS ?= --numprocesses logical --dist worksteal
 ROUNDS ?= 10
 STATES ?= 400
 # Given, a missing cargo-deny is an error and not a check left out; DENY_FLAGS=--offline uses the advisories of the last time.
@@ -76,7 +78,7 @@ test-features: ## the crates with their features off, which a build of the works
 
 test-python: extension $(VENV)/ready ## the tests of the Python package and of the independent verifier
 	$(PYTHON) -m unittest discover -s verifier -p 'test_*.py'
-	cd python && PYTHONPATH=src ../$(VENV)/bin/python -m pytest
+	cd python && PYTHONPATH=src ../$(VENV)/bin/python -m pytest $(PYTEST_FLAGS)
 
 # Not part of `make test`: torch takes some GB.
 test-torch: extension dist/torch/ready ## the tests of the Python package that need torch, in an environment of its own

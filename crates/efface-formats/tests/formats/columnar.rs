@@ -26,7 +26,7 @@ fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     RecordBatch::try_from_iter(columns.iter().cloned()).unwrap()
 }
 
-fn parquet(batch: &RecordBatch, compression: Compression) -> Vec<u8> {
+pub(crate) fn parquet(batch: &RecordBatch, compression: Compression) -> Vec<u8> {
     let properties = WriterProperties::builder().set_compression(compression).build();
     let mut bytes = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
@@ -35,7 +35,7 @@ fn parquet(batch: &RecordBatch, compression: Compression) -> Vec<u8> {
     bytes
 }
 
-fn ipc_file(batch: &RecordBatch) -> Vec<u8> {
+pub(crate) fn ipc_file(batch: &RecordBatch) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut writer = arrow_ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
     writer.write(batch).unwrap();

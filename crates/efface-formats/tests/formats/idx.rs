@@ -7,7 +7,7 @@ use efface_formats::{Format, Frame, FrameRequest, Input, ReadOptions, read};
 use super::collect::{Collected, collect, plain, refused, unlabelled};
 use super::npy::npy;
 
-fn idx(code: u8, axes: &[u32], data: &[u8]) -> Vec<u8> {
+pub(crate) fn idx(code: u8, axes: &[u32], data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0, 0, code, axes.len() as u8];
     bytes.extend(axes.iter().flat_map(|axis| axis.to_be_bytes()));
     bytes.extend(data);

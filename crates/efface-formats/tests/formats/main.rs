@@ -13,6 +13,8 @@ mod feature_maps;
 mod fitted;
 mod fitted_forgets;
 mod fitted_kinds;
+#[cfg(feature = "parquet")]
+mod golden;
 mod gzip;
 mod idx;
 mod images;

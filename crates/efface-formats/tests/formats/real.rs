@@ -10,7 +10,7 @@ use efface_formats::{
 
 use super::collect::{Collected, plain, unlabelled};
 
-fn data(path: &str) -> Option<PathBuf> {
+pub(crate) fn data(path: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("EFFACE_DATA") else {
         // Written directly: the harness shows what passing tests print only if asked.
         let line = format!("SKIPPED a test of {path}: EFFACE_DATA is not set\n");

@@ -14,6 +14,7 @@ mod files;
 mod fitted;
 mod fitted_ridge;
 mod foreign;
+mod golden;
 mod histories;
 mod in_memory;
 mod kept;
