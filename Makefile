@@ -8,7 +8,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
-PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py vectors/*.py benches/*.py fuzz/*.py crates/*/benches/*.py) mutants/run
+PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py vectors/*.py laboratory/benches/*.py laboratory/fuzz/*.py crates/*/benches/*.py) laboratory/mutants/run
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
@@ -26,7 +26,7 @@ BENCH_OUT ?= dist/bench
 QUICK ?=
 
 .PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
-.PHONY: bench count fuzz miri mutants power soak
+.PHONY: bench count fuzz miri mutants power soak test-laboratory
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,8 +40,8 @@ lint: lint-rust lint-python deny ## formatting, lints, documentation, types, dep
 
 lint-rust:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy $(CARGO_FLAGS) --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --workspace --no-deps --lib
+	$(CARGO) clippy $(CARGO_FLAGS) --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --no-deps --lib
 
 lint-python: $(VENV)/ready
 	$(VENV)/bin/ruff check $(PYTHON_FILES)
@@ -62,10 +62,15 @@ deny: ## licences, bans, sources and advisories of what is used, by deny.toml (n
 # Property tests draw the same values for the same tests: what passes once passes everywhere. `make soak` draws others.
 test-rust: export PROPTEST_RNG_SEED = 1
 test-rust: ## the Rust tests, documentation examples included
-	$(CARGO) test $(CARGO_FLAGS) --workspace
+	$(CARGO) test $(CARGO_FLAGS)
+
+# Not part of `make test`: no user runs any of it.
+test-laboratory: ## lint and test the laboratory: attacks, tightness, experiments, benchmarks
+	$(CARGO) clippy $(CARGO_FLAGS) -p efface-laboratory -p efface-bench --all-targets -- -D warnings
+	$(CARGO) test $(CARGO_FLAGS) -p efface-laboratory -p efface-bench
 
 soak: ## the Rust tests with new random values each time (ROUNDS=n times)
-	for round in $$(seq $(ROUNDS)); do $(CARGO) test $(CARGO_FLAGS) --workspace --lib --tests; done
+	for round in $$(seq $(ROUNDS)); do $(CARGO) test $(CARGO_FLAGS) --lib --tests; done
 
 # Not part of `make test`: other features mean other builds of most dependencies, minutes of them.
 test-features: ## the crates with their features off, which a build of the workspace never has
@@ -73,8 +78,6 @@ test-features: ## the crates with their features off, which a build of the works
 	$(CARGO) test $(CARGO_FLAGS) -p efface-formats
 	$(CARGO) clippy $(CARGO_FLAGS) -p efface --all-targets -- -D warnings
 	$(CARGO) clippy $(CARGO_FLAGS) -p efface-cli --no-default-features -- -D warnings
-	$(CARGO) clippy $(CARGO_FLAGS) -p efface-cli --no-default-features --features lab -- -D warnings
-	$(CARGO) clippy $(CARGO_FLAGS) -p efface-cli --no-default-features --features parquet -- -D warnings
 
 test-python: extension $(VENV)/ready ## the tests of the Python package and of the independent verifier
 	$(PYTHON) -m unittest discover -s verifier -p 'test_*.py'
@@ -91,7 +94,7 @@ docs: extension $(VENV)/ready ## the documentation site, in dist/site; EFFACE_DA
 	@echo "docs: dist/site/index.html"
 
 extension: ## build the Python package in place, in python/src
-	$(CARGO) build $(CARGO_FLAGS) --workspace --lib --features efface-python/extension-module
+	$(CARGO) build $(CARGO_FLAGS) --lib --features efface-python/extension-module
 	cp $(TARGET)/debug/lib_engine.so $(EXTENSION).new
 	mv $(EXTENSION).new $(EXTENSION)
 
@@ -114,21 +117,21 @@ test-wheel: wheel-venv ## test the wheel in an environment of its own
 bench: wheel-venv ## a page of all benchmarks in BENCH_OUT, dist/bench (QUICK=1: the short ones); EFFACE_DATA names the data
 	@test -d "$${EFFACE_DATA:-}" || { echo "EFFACE_DATA must name the folder of public data sets" >&2; exit 2; }
 	$(CARGO) build --release $(CARGO_FLAGS) -p efface-bench --bins
-	dist/venv/bin/python benches/page.py --out "$(BENCH_OUT)" $(if $(QUICK),--quick)
+	dist/venv/bin/python laboratory/benches/page.py --out "$(BENCH_OUT)" $(if $(QUICK),--quick)
 
-count: ## instructions of commands on fixed tables against benches/instructions.json (needs valgrind)
+count: ## instructions of commands on fixed tables against laboratory/benches/instructions.json (needs valgrind)
 	$(CARGO) build --release $(CARGO_FLAGS) -p efface-cli
-	$(PYTHON) benches/instructions.py $(TARGET)/release/efface
+	$(PYTHON) laboratory/benches/instructions.py $(TARGET)/release/efface
 
 mutants: ## plant faults one by one; the tests must find each of them (Python 3.11 or newer)
-	$(PYTHON) mutants/run --target $(abspath $(TARGET))/mutants
+	$(PYTHON) laboratory/mutants/run --target $(abspath $(TARGET))/mutants
 
 fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for another time)
-	./fuzz/run $(FUZZ_SECONDS)
+	./laboratory/fuzz/run $(FUZZ_SECONDS)
 
 power: ## cut the power at every step of requests, on disks that keep what was synchronised (needs strace)
 	$(CARGO) build $(CARGO_FLAGS) -p efface-cli
-	$(PYTHON) fuzz/power_loss.py $(TARGET)/debug/efface $(STATES)
+	$(PYTHON) laboratory/fuzz/power_loss.py $(TARGET)/debug/efface $(STATES)
 
 miri: ## the kernels' unsafe code under miri, in its AVX2 form (needs a nightly compiler with miri)
 	RUSTFLAGS="-C target-feature=+avx2" MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=8 \

@@ -41,13 +41,6 @@ impl Bar {
         Self { bar, line, template: "", first_norm: None }
     }
 
-    /// Shows what is being done.
-    #[cfg(feature = "lab")]
-    pub(crate) fn say(&mut self, what: &str) {
-        self.enter(None, WORKING);
-        self.bar.set_message(what.to_owned());
-    }
-
     /// Shows one report.
     pub(crate) fn show(&mut self, progress: &Progress) {
         if let Some(last) = self.line {

@@ -2,7 +2,7 @@
 // The lint knows test functions, not the functions that tests share.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "../../../fuzz/promises.rs"]
+#[path = "../../../laboratory/fuzz/promises.rs"]
 mod promises;
 
 use std::fs;
@@ -12,7 +12,8 @@ use efface_formats::Format;
 
 /// Every stored input of a target.
 fn inputs(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../laboratory/fuzz/corpus").join(target);
     let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let inputs: Vec<_> = files.map(|path| fs::read(path).unwrap()).collect();
     assert!(!inputs.is_empty(), "{} is empty", folder.display());

@@ -30,9 +30,25 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "efface-lab",
+        "efface-audit",
         &[
             "efface",
+            "efface-vault",
+            "efface-learn",
+            "efface-net",
+            "efface-page",
+            "efface-privacy",
+            "efface-matrix",
+        ],
+    ),
+    ("efface-cli", &["efface", "efface-audit", "efface-page"]),
+    ("efface-python", &["efface", "efface-page"]),
+    ("efface-demo", &["efface", "efface-page"]),
+    (
+        "efface-laboratory",
+        &[
+            "efface",
+            "efface-audit",
             "efface-vault",
             "efface-learn",
             "efface-net",
@@ -42,9 +58,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "efface-matrix",
         ],
     ),
-    ("efface-cli", &["efface", "efface-lab", "efface-page"]),
-    ("efface-python", &["efface", "efface-page"]),
-    ("efface-demo", &["efface", "efface-page"]),
     (
         "efface-bench",
         &[
@@ -173,8 +186,7 @@ fn mechanisms_do_not_know_accountants() {
 #[test]
 fn long_files_say_why() {
     let mut files = Vec::new();
-    for folder in ["crates", "docs", "examples", "benches", "python", "vectors", "verifier", "fuzz"]
-    {
+    for folder in ["crates", "docs", "examples", "laboratory", "python", "vectors", "verifier"] {
         let folder = root().join(folder);
         if folder.is_dir() {
             sources(&folder, &[".rs", ".py"], &mut files);

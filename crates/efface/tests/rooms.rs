@@ -43,7 +43,6 @@ const ROOMS: &[(&str, &str)] = &[
          predict serve status sums trunk verify published add erase export prepare refresh simulation \
          exact_copy train verify_ledger delete examine report salvage copies",
     ),
-    ("efface-lab", "audit trial attack reproduce"),
     (
         "efface-cli",
         "failure progress words destination input interrupt names output context exit \

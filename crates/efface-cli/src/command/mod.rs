@@ -2,7 +2,6 @@
 
 mod account;
 mod add;
-#[cfg(feature = "lab")]
 mod audit;
 mod backup;
 mod certificate;
@@ -19,8 +18,6 @@ mod predict;
 mod prepare;
 mod refresh;
 mod report;
-#[cfg(feature = "lab")]
-mod reproduce;
 mod restore;
 mod schema;
 mod status;
@@ -55,7 +52,6 @@ pub(crate) enum Command {
     Prepare(prepare::Prepare),
     Status(status::Status),
     Report(report::Report),
-    #[cfg(feature = "lab")]
     Audit(audit::Audit),
     Backup(backup::Backup),
     Restore(restore::Restore),
@@ -64,8 +60,6 @@ pub(crate) enum Command {
     Ledger(ledger::Ledger),
     Doctor(doctor::Doctor),
     Account(account::Account),
-    #[cfg(feature = "lab")]
-    Reproduce(reproduce::Reproduce),
     Key(key::Key),
     Completions(completions::Completions),
 }
@@ -86,7 +80,6 @@ impl Command {
             Self::Prepare(command) => command.run(output),
             Self::Status(command) => command.run(output),
             Self::Report(command) => command.run(output),
-            #[cfg(feature = "lab")]
             Self::Audit(command) => command.run(output),
             Self::Backup(command) => command.run(output),
             Self::Restore(command) => command.run(output),
@@ -95,8 +88,6 @@ impl Command {
             Self::Ledger(command) => command.run(output),
             Self::Doctor(command) => command.run(output),
             Self::Account(command) => command.run(output),
-            #[cfg(feature = "lab")]
-            Self::Reproduce(command) => command.run(output),
             Self::Key(command) => command.run(output),
             Self::Completions(command) => command.run(output),
         }

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use efface_lab::audit::{AuditResult, Instance, Measured};
+use efface_audit::AuditResult;
 use efface_page::number::{bound, ceiling, counted, duration, floor};
 use efface_page::{Page, Section, Table};
-use serde_json::Value;
 
 use super::Output;
 use crate::failure::Result;
@@ -19,56 +18,6 @@ impl Output {
         written: Option<&Path>,
     ) -> Result<()> {
         self.show(result, || page(path, result, written))
-    }
-
-    /// Shows how near measurements come to certified numbers, what became of false claims, and a
-    /// sentence; to programs, `value`. What cannot be estimated is a dash; bounds are rounded to
-    /// their own side.
-    pub(crate) fn tightness(
-        &mut self,
-        value: &Value,
-        measured: &[(Instance, Measured)],
-        faults: &[(&str, Measured)],
-        words: &str,
-    ) -> Result<()> {
-        self.show(value, || {
-            let head = [
-                ">T",
-                ">K",
-                ">eta",
-                ">sigma",
-                ">lambda",
-                ">S",
-                ">N",
-                ">l",
-                ">certified",
-                ">estimate",
-                ">at least",
-                ">runs",
-            ];
-            let instances = measured.iter().map(|(i, found)| {
-                let estimate = match found.estimate {
-                    estimate if estimate.is_finite() => format!("{estimate:.4}"),
-                    _ => "-".to_owned(),
-                };
-                let counts = [i.learning, i.removal].map(|count| count.to_string());
-                let constants = [i.step, i.sigma, i.lambda].map(|constant| constant.to_string());
-                let sizes = [i.group, i.n].map(|size| size.to_string());
-                let batches = i.batches.map_or_else(|| "-".to_owned(), |count| count.to_string());
-                let found =
-                    [ceiling(found.mu), estimate, floor(found.lower), found.counted.to_string()];
-                counts.into_iter().chain(constants).chain(sizes).chain([batches]).chain(found)
-            });
-            let planted = faults.iter().map(|(fault, found)| {
-                let word = found.verdict.word().to_owned();
-                [(*fault).to_owned(), ceiling(found.mu), floor(found.lower), word]
-            });
-            let faults = Table::new("", &["fault", ">claimed", ">at least", "verdict"]);
-            Page::default()
-                .with(Section::new("").table(Table::new("", &head).rows(instances)))
-                .with(Section::new("").table(faults.rows(planted)))
-                .with(Section::new("").text(words))
-        })
     }
 }
 

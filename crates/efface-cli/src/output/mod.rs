@@ -1,9 +1,6 @@
 //! Text and JSON: results on standard output, everything else on standard error.
 
 mod account;
-#[cfg(feature = "lab")]
-mod attacks;
-#[cfg(feature = "lab")]
 mod audit;
 mod evaluation;
 mod prediction;

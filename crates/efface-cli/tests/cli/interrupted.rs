@@ -83,19 +83,6 @@ fn interrupting_a_deletion_leaves_the_vault_as_it_was() {
     assert!(w.files() == before, "the folder was changed");
 }
 
-/// Attacks hear it between trials; a result half made is not shown.
-#[test]
-fn interrupting_an_attack_says_so() {
-    let w = Workshop::new();
-    for json in [&[][..], &["--json"]] {
-        let words = [&["audit", "lab", "membership"], json].concat();
-        let mut child = w.heeding_signals(&words).spawn().unwrap();
-        under_way(&mut child);
-        signal(&child, "-INT");
-        interrupted(child);
-    }
-}
-
 /// A first signal asks; a second one ends a program that cannot hear, here for want of input.
 #[test]
 fn a_second_signal_ends_at_once() {

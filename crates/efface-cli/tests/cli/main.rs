@@ -43,7 +43,6 @@ mod keys;
 #[cfg(test)]
 mod kill;
 #[cfg(test)]
-mod lab;
 #[cfg(test)]
 mod labels;
 #[cfg(test)]

@@ -27,7 +27,7 @@ mod npy;
 mod npz;
 mod options;
 mod png;
-#[path = "../../../../fuzz/promises.rs"]
+#[path = "../../../../laboratory/fuzz/promises.rs"]
 mod promises;
 mod real;
 mod schema;

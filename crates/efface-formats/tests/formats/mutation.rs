@@ -34,7 +34,8 @@ fn seeds() -> Vec<(Format, Vec<u8>)> {
 
 /// The fuzz corpus of a target.
 fn stored(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../laboratory/fuzz/corpus").join(target);
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
     files.iter().map(|path| fs::read(path).unwrap()).collect()

@@ -1,0 +1,63 @@
+//! The two worlds an audit compares, as sources of independent releases.
+
+mod batch;
+mod design;
+mod engine;
+
+pub use batch::{BatchWorlds, Chains, Noise, Phase, Steps};
+pub use design::Design;
+pub use engine::EngineWorlds;
+
+use std::ops::Range;
+
+use efface::Result;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+/// Which world a release comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Trained with the records, which then were deleted.
+    Deleted,
+    /// The reference that the claim names.
+    Reference,
+}
+
+/// Independent releases of both worlds.
+pub trait Worlds: Sync {
+    /// P: weights of a release.
+    fn parameters(&self) -> usize;
+
+    /// How many runs are best asked for at once.
+    fn round(&self) -> u64;
+
+    /// The releases of these runs, one after the other, P weights each. A run's number decides its
+    /// randomness: the same run of the same world is the same release, different ones share nothing.
+    ///
+    /// # Errors
+    /// As the engine's operations; an interruption where `ended` says so at any step of a run.
+    fn releases(&self, side: Side, runs: Range<u64>, ended: &Ended<'_>) -> Result<Vec<f64>>;
+}
+
+/// Whether work is to end now; asked at every step of a run, by several threads.
+pub type Ended<'a> = dyn Fn() -> bool + Sync + 'a;
+
+/// Seeds of all runs of an audit.
+#[derive(Debug, Clone)]
+pub struct Seeds([u8; 32]);
+
+impl Seeds {
+    /// From randomness of the operating system, or in tests from anything fixed.
+    #[must_use]
+    pub fn new(seed: [u8; 32]) -> Self {
+        Self(seed)
+    }
+
+    /// The generator of one run: a stream of its own.
+    #[must_use]
+    pub fn generator(&self, side: Side, run: u64) -> ChaCha20Rng {
+        let mut rng = ChaCha20Rng::from_seed(self.0);
+        rng.set_stream(2 * run + u64::from(side == Side::Reference));
+        rng
+    }
+}

@@ -1,0 +1,269 @@
+"""`UnlearningClassifier` beside scikit-learn's `LogisticRegression`: fitting, and forgetting.
+
+    EFFACE_DATA=... python3 laboratory/benches/estimators.py [sst] [mnist] [a9a] [tenth] [million] [wide]
+
+prints a Markdown table for each data set: the same rows, the same lambda, sums divided by the first
+n, no intercept. efface is timed as users call it: `fit`, which leaves the model in memory, `save`,
+which makes its vault on the disk, and `forget` with the vault there, the ledger and the
+certificate. With `efface.resident` ("rows held") a first forgetting, which reads the rows, is not
+among those timed, nor is `prepare` ("and a Hessian"), which is called between requests and whose
+time stands under "work".
+scikit-learn is given the remaining rows ready made, and each refit starts at the fit on all rows.
+"work" is passes + Hessians (scikit-learn: iterations) of the fit and of the last forgetting; "off
+by" bounds how far a refit ended from the exact optimum (gradient norm over lambda, in float64),
+"moved" is how far it moved: one that is off by more has not forgotten.
+Needs the installed package (`make wheel`), numpy, scipy and scikit-learn.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from efface import Solve, UnlearningClassifier, resident
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.datasets import load_svmlight_file
+from sklearn.linear_model import LogisticRegression
+
+LAMBDA = 1e-3
+SIZES = (1, 10, 100)
+REPEATS = 3
+SOLVERS = [
+    ("lbfgs", 1e-4, "float64"),  # the default
+    ("lbfgs", 1e-7, "float64"),
+    ("newton-cg", 1e-6, "float64"),
+    ("newton-cg", 1e-6, "float32"),
+    ("newton-cholesky", 1e-8, "float64"),
+    ("newton-cholesky", 1e-6, "float32"),
+]
+SECRET: dict[str, Any] = {"state": "secret", "releases": 20}
+MEMORY: dict[str, Any] = {**SECRET, "mechanism": Solve(solver="newton")}
+# What it is called, its settings, whether rows stay in memory and whether a Hessian is prepared.
+OURS: list[tuple[str, dict[str, Any], bool, bool]] = [
+    ("`perfect`", {}, False, False),
+    ("`perfect` and a Hessian", {}, False, True),
+    ("`perfect`, rows held", {}, True, False),
+    ("`perfect`, rows held and a Hessian", {}, True, True),
+    ("`secret`, 20 releases", SECRET, False, False),
+    ("`secret`, 20 releases, Newton from a memory", MEMORY, False, False),
+    ("`secret`, 20 releases, Newton from a memory, rows held", MEMORY, True, False),
+]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of norm at most `norm`, two classes, and rows to judge by."""
+
+    name: str
+    X: Any
+    y: NDArray[np.int64]
+    norm: float
+    X_test: Any
+    y_test: NDArray[np.int64]
+
+
+def unit(x: NDArray[Any]) -> NDArray[np.float32]:
+    long = x.astype(np.float64)
+    return (long / np.linalg.norm(long, axis=1, keepdims=True)).astype(np.float32)
+
+
+def data() -> Path:
+    return Path(os.environ["EFFACE_DATA"])
+
+
+def sst() -> Table:
+    def part(name: str) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        x, y = (np.load(data() / f"sst/sst_minilm_{name}_{kind}.npy") for kind in "Xy")
+        return unit(x), y.astype(np.int64)
+
+    return Table("SST, MiniLM embeddings", *part("train"), 1.0, *part("test"))
+
+
+def mnist() -> Table:
+    def part(name: str) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        raw = gzip.decompress((data() / f"mnist/{name}-images-idx3-ubyte.gz").read_bytes())
+        pixels = np.frombuffer(raw, np.uint8, offset=16).reshape(-1, 784)
+        raw = gzip.decompress((data() / f"mnist/{name}-labels-idx1-ubyte.gz").read_bytes())
+        labels = np.frombuffer(raw, np.uint8, offset=8)
+        keep = (labels == 3) | (labels == 8)
+        return unit(pixels[keep]), (labels[keep] == 8).astype(np.int64)
+
+    return Table("MNIST 3 versus 8, unit rows", *part("train"), 1.0, *part("t10k"))
+
+
+def a9a() -> Table:
+    def part(name: str) -> tuple[Any, NDArray[np.int64]]:
+        x, y = load_svmlight_file(str(data() / "libsvm" / name), n_features=123, dtype=np.float32)
+        return x, (y > 0).astype(np.int64)
+
+    x, y = part("a9a.gz")
+    norm = float(np.sqrt(x.multiply(x).sum(axis=1).max()))
+    return Table("a9a, sparse", x, y, norm * (1 + 1e-6), *part("a9a.t.gz"))
+
+
+def normal(rows: int, columns: int) -> Table:
+    rng = np.random.default_rng(1)
+    w = rng.normal(size=columns)
+
+    def part(n: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        x = rng.standard_normal(size=(n, columns), dtype=np.float32)
+        y = (x @ w + rng.logistic(size=n) > 0).astype(np.int64)
+        return unit(x), y
+
+    return Table("normal rows of unit length", *part(rows), 1.0, *part(20_000))
+
+
+def million() -> Table:
+    return normal(1_000_000, 100)
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1e3
+
+
+def off(x: Any, y: NDArray[np.int64], w: NDArray[np.float64], n: int) -> float:
+    """Gradient norm over lambda: bounds the distance to the optimum."""
+    gradient = np.zeros(x.shape[1])
+    for start in range(0, x.shape[0], 100_000):
+        rows = x[start : start + 100_000].astype(np.float64)
+        gradient += rows.T @ (expit(rows @ w) - y[start : start + 100_000])
+    return float(np.linalg.norm(gradient / n + LAMBDA * w) / LAMBDA)
+
+
+def gone(n: int) -> Iterator[NDArray[np.int64]]:
+    """Distinct rows to forget: `REPEATS` times each size."""
+    order = np.random.default_rng(7).permutation(n)
+    at = 0
+    for size in SIZES:
+        for _ in range(REPEATS):
+            yield order[at : at + size]
+            at += size
+
+
+def cells(times: list[float]) -> str:
+    """Medians by size, of times in the order of `gone`."""
+    by_size = [times[i : i + REPEATS] for i in range(0, len(times), REPEATS)]
+    return " | ".join(f"{statistics.median(part):.1f} ms" for part in by_size)
+
+
+def worked(work: dict[str, Any] | None) -> str:
+    return f"{work['passes']}+{work['hessians']}" if work else ""
+
+
+def ours(table: Table, name: str, settings: dict[str, Any], held: bool, prepared: bool) -> None:
+    n = table.X.shape[0]
+    model = UnlearningClassifier(
+        lambda_=LAMBDA, row_norm=table.norm, fit_intercept=False, public_n=n, capacity=n, **settings
+    )
+    fit = timed(lambda: model.fit(table.X, table.y))
+    accuracy = model.score(table.X_test, table.y_test)
+    fitted = model.receipt_.work
+    names = [[f"row:{row}" for row in rows] for rows in gone(n)]
+    forgets, prepares = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        save = timed(lambda: model.save(f"{folder}/model.efface"))
+        with resident(model) if held else nullcontext():
+            if held:
+                taken = {name for some in names for name in some}
+                first = next(row for row in range(n) if f"row:{row}" not in taken)
+                model.forget(ids=[f"row:{first}"])
+            for ids in names:
+                if prepared:
+                    prepares.append(timed(model.prepare))
+                forgets.append(timed(partial(model.forget, ids=ids)))
+    work = f"{worked(fitted)}; {worked(model.receipt_.work)}"
+    if prepares:
+        work += f"; prepared in {statistics.median(prepares):.0f} ms"
+    print(
+        f"| efface, {name} | {fit:.0f} + {save:.0f} ms | {cells(forgets)} | {accuracy:.4f} | {work}"
+        " | | |",
+        flush=True,
+    )
+
+
+def theirs(table: Table, solver: str, tol: float, kind: str) -> None:
+    x, n = table.X.astype(kind), table.X.shape[0]
+
+    model = LogisticRegression(
+        C=1 / (LAMBDA * n),
+        solver=solver,
+        tol=tol,
+        max_iter=1000,
+        fit_intercept=False,
+        warm_start=True,
+    )
+    fit = timed(lambda: model.fit(x, table.y))
+    accuracy, steps = model.score(table.X_test, table.y_test), int(model.n_iter_[0])
+    start = model.coef_.copy()
+    forgets, offs, moves = [], [], []
+    for rows in gone(n):
+        kept = np.setdiff1d(np.arange(n), rows)
+        x_rest, y_rest = x[kept], table.y[kept]
+        model.coef_ = start.copy()
+        forgets.append(timed(partial(model.fit, x_rest, y_rest)))
+        after = model.coef_[0].astype(np.float64)
+        offs.append(off(x_rest, y_rest, after, n))
+        moves.append(float(np.linalg.norm(after - start[0])))
+    last = slice(-REPEATS, None)
+    far, moved = statistics.median(offs[last]), statistics.median(moves[last])
+    print(
+        f"| {solver}, tol {tol:g}, {kind} | {fit:.0f} ms | {cells(forgets)} | {accuracy:.4f}"
+        f" | {steps}; {int(model.n_iter_[0])} | {far:.1e} | {moved:.1e} |",
+        flush=True,
+    )
+
+
+def main(names: list[str]) -> None:
+    makers: dict[str, Callable[[], Table]] = {
+        "sst": sst,
+        "mnist": mnist,
+        "a9a": a9a,
+        "tenth": partial(normal, 100_000, 100),
+        "million": million,
+        "wide": partial(normal, 200_000, 512),
+    }
+    if "EFFACE_DATA" not in os.environ:
+        sys.exit("`EFFACE_DATA` must name the folder of public data sets, got nothing")
+    if unknown := [name for name in names if name not in makers]:
+        sys.exit(f"data sets must be among {', '.join(makers)}, got {', '.join(unknown)}")
+    warnings.simplefilter("ignore")
+    load = os.getloadavg()[0]
+    print(f"Load average {load:.2f} at the start; lambda {LAMBDA:g}, medians of {REPEATS}\n")
+    for name in names or makers:
+        table = makers[name]()
+        rows, columns = table.X.shape
+        print(f"{table.name}: {rows} x {columns}\n")
+        print(
+            "| how | fit + save | forget 1 | forget 10 | forget 100 | accuracy | work | off by"
+            " | moved |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|")
+        for one in OURS:
+            ours(table, *one)
+        for solver in SOLVERS:
+            try:
+                theirs(table, *solver)
+            except (ValueError, TypeError) as error:
+                print(
+                    f"| {solver[0]}, {solver[2]} | not offered: {str(error)[:60]} | | | | | | | |"
+                )
+        print()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
