@@ -11,8 +11,8 @@ use efface_privacy::event;
 use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
-use super::examine::{Direction, watch};
-use super::worlds::{BatchWorlds, Chains, Design, Ended, Noise, Phase, Seeds, Side, Steps};
+use super::examine::Direction;
+use super::worlds::{BatchWorlds, Chains, Design, Ended, Noise, Phase, Seeds, Side, Steps, watch};
 
 enum Mechanism {
     Noisy(CheckedNoisyGd),

@@ -4,9 +4,8 @@ use efface::{Settings, Simulation, World};
 use efface_privacy::event::Event;
 
 use super::chains;
-use super::examine::watch;
-use super::worlds::{Seeds, Side, Worlds};
-use crate::trained::trained;
+use super::worlds::{Seeds, Side, Worlds, watch};
+use crate::vault_tests::trained;
 
 /// The reference that is run side by side is the engine's, for every mechanism that can be: from the
 /// same generator both worlds end within a few spacings of the grid, which rounding may cost.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use efface::{Code, Result, Settings};
 
 use super::{AuditResult, Budget, Options, Verdict, audit};
-use crate::trained::trained;
+use crate::vault_tests::trained;
 
 const RUNS: u64 = 24;
 

@@ -15,12 +15,12 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
 use rayon::ThreadPoolBuilder;
 
-use super::examine::{Budget, watch};
+use super::examine::Budget;
+use super::options::{Options, spread, unchanged};
 use super::result::{
-    AuditResult, Certified, Compared, Deleted, Head, Records, SCHEMA, Split, Verdict,
+    AuditResult, BIT_BY_BIT, Certified, Compared, Deleted, Head, Records, SCHEMA, Split, Verdict,
 };
-use super::vault::{Options, unchanged};
-use super::worlds::{Ended, Seeds, Side};
+use super::worlds::{Ended, Seeds, Side, watch};
 
 /// Records of each request, as far as as many are left.
 const REQUESTS: [usize; 3] = [1, 2, 4];
@@ -28,8 +28,6 @@ const REQUESTS: [usize; 3] = [1, 2, 4];
 const THREADS: [usize; 2] = [1, 3];
 /// What is noted where time ends an audit.
 const TIME: &str = "the limit of time ended the requests";
-/// The name of the method.
-pub(super) const METHOD: &str = "bit by bit";
 
 /// Audits a vault of exact removal.
 pub(super) fn audit(
@@ -45,7 +43,7 @@ pub(super) fn audit(
     }
     let mut read = ExactSample::read(path, &options.records)?;
     let in_vault = read.sample.records.rows() as u64;
-    let kept = super::vault::spread(&read.sample, options.rows)?;
+    let kept = spread(&read.sample, options.rows)?;
     let mut notes = Vec::new();
     if (kept.len() as u64) < in_vault {
         budget.prepared(|ended| read.keep(&kept, &mut watch(ended)))?;
@@ -85,7 +83,7 @@ pub(super) fn audit(
             positions: positions.iter().filter_map(origin).collect(),
         },
         steps: None,
-        method: METHOD.to_owned(),
+        method: BIT_BY_BIT.to_owned(),
         runs: Split { counted: compared.len() as u64, ..Split::default() },
         tests: Vec::new(),
         mu_lower: 0.0,

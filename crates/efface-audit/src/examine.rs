@@ -1,8 +1,8 @@
 //! Running both worlds and testing what tells them apart.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
-use efface::{Code, Error, Progress, Result};
+use efface::{Code, Error, Result};
 
 use super::result::{Split, Test};
 use super::statistics::{ERROR, Errors, Goal, Shown, choose};
@@ -204,11 +204,6 @@ impl Budget<'_> {
                 .hint("give the audit more time, or fewer records to learn from")
         })
     }
-}
-
-/// A watcher of the engine's work that ends it when asked to.
-pub(super) fn watch(ended: &Ended<'_>) -> impl FnMut(&Progress) -> ControlFlow<()> {
-    move |_| if ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

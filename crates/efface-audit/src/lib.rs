@@ -22,24 +22,26 @@ mod chains_tests;
 mod ended_tests;
 mod exact;
 mod examine;
+mod options;
 mod result;
 mod sampled;
 pub mod statistics;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod trained;
 mod vault;
+#[cfg(test)]
+mod vault_tests;
 mod worlds;
 
 pub use canary::plant;
 pub use candidate::{Candidate, optimum, search};
 pub use examine::{Budget, Direction, Examined, Means, examine};
+pub use options::Options;
 pub use result::{
     AuditResult, CanaryTest, Certified, Compared, Deleted, Head, Records, SCHEMA, Split, Test,
     Verdict, judge, largest,
 };
-pub use vault::{Options, audit};
+pub use vault::audit;
 pub use worlds::{
     BatchWorlds, Chains, Design, Ended, EngineWorlds, Noise, Phase, Seeds, Side, Steps, Worlds,
 };

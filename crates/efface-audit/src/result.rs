@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::statistics::{ERROR, Errors, Shown};
 
+/// The method of audits of exact removal.
+pub(super) const BIT_BY_BIT: &str = "bit by bit";
+
 /// Name and version of the form of [`AuditResult`].
 pub const SCHEMA: &str = "efface.audit/1";
 
@@ -285,7 +288,7 @@ impl AuditResult {
     /// The outcome in one sentence.
     #[must_use]
     pub fn words(&self) -> String {
-        if self.method == super::exact::METHOD {
+        if self.method == BIT_BY_BIT {
             return self.words_of_bits();
         }
         if let Some(words) = self.words_of_canaries() {

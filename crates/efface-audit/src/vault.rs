@@ -4,28 +4,17 @@ use std::path::Path;
 
 use efface::{
     AuditSample, Claim, Code, Error, Plan, Result, Schedule, Simulation, World, audit_sample,
-    entries,
 };
 use efface_learn::Constants;
 use efface_learn::mechanism::Released;
 use efface_privacy::claim::Notion;
 
-use super::examine::{Budget, Direction, Examined, Means, examine, watch};
+use super::examine::{Budget, Direction, Examined, Means, examine};
+use super::options::{Options, spread, unchanged};
 use super::result::{AuditResult, Certified, Deleted, Head, Records, SCHEMA, judge, largest};
 use super::statistics::ERROR;
-use super::worlds::{Ended, EngineWorlds, Seeds, Side};
+use super::worlds::{Ended, EngineWorlds, Seeds, Side, watch};
 use super::{canary, candidate, chains, exact, sampled};
-
-/// What to audit.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Options {
-    /// Audit a fresh model of that many of the vault's records, under the same plan.
-    pub rows: Option<u64>,
-    /// Delete these records together, by their ids, instead of searching for one.
-    pub records: Vec<String>,
-    /// Plant a worst-case record and delete it.
-    pub canary: bool,
-}
 
 /// Audits a vault, which is read and not changed. `seed` must come from the operating system, or in
 /// tests from anything fixed.
@@ -178,19 +167,6 @@ pub fn audit(
     })
 }
 
-/// Refuses results that would remain after records which they were computed from: those that were deleted
-/// while the audit ran.
-pub(super) fn unchanged(path: &Path, head: u64) -> Result<()> {
-    let Some(entry) = entries(path)?.into_iter().find(|entry| entry.outdates(head)) else {
-        return Ok(());
-    };
-    let (index, kind) = (entry.index, entry.kind);
-    let message = format!(
-        "entry {index} ({kind}) deleted records while the audit ran, so its numbers would remain after them"
-    );
-    Err(Error::refused(Code::Audit, message).hint("audit the vault again"))
-}
-
 /// Refuses what this audit does not fit.
 fn check(plan: &Plan, options: &Options) -> Result<()> {
     let refused = |text: &str| Err(Error::refused(Code::Audit, text));
@@ -221,26 +197,6 @@ fn subset(sample: &mut AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
     if kept.len() < sample.records.rows() {
         sample.keep(&kept)?;
     }
-    Ok(kept)
-}
-
-/// Positions of `rows` records spread evenly over the sample, the named ones among them; all of them for none.
-pub(super) fn spread(sample: &AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
-    let (all, named) = (sample.records.rows(), &sample.named);
-    let Some(wanted) = rows.map(|rows| rows as usize).filter(|&rows| rows < all) else {
-        return Ok((0..all).collect());
-    };
-    if wanted < named.len() + 1 {
-        let message = format!(
-            "`rows` must leave at least one record beside the {} deleted, got {wanted}",
-            named.len()
-        );
-        return Err(Error::input(Code::Rows, message));
-    }
-    let mut kept: Vec<usize> = named.clone();
-    let spread = (0..wanted).map(|i| i * all / wanted).filter(|row| !named.contains(row));
-    kept.extend(spread.take(wanted - named.len()));
-    kept.sort_unstable();
     Ok(kept)
 }
 

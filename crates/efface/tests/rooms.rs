@@ -44,6 +44,10 @@ const ROOMS: &[(&str, &str)] = &[
          exact_copy train verify_ledger delete examine report salvage copies",
     ),
     (
+        "efface-audit",
+        "statistics worlds result examine options canary candidate chains exact sampled vault",
+    ),
+    (
         "efface-cli",
         "failure progress words destination input interrupt names output context exit \
          key_file arguments command command_line",

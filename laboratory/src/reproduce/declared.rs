@@ -158,7 +158,7 @@ impl Claim {
     fn against(&self, experiment: &str, measured: &Measured) -> Result<Line> {
         let Some(&ours) = measured.get(self.measured.as_str()) else {
             let message = format!("`{experiment}` does not measure `{}`", self.measured);
-            return Err(Error::input(Code::Experiment, message));
+            return Err(Error::input(Code::Audit, message));
         };
         let near = self.near.is_none_or(|near| (ours - near).abs() <= self.within.unwrap_or(0.0));
         let least = self.least.is_none_or(|least| ours >= least);
@@ -178,7 +178,7 @@ fn typed<T: DeserializeOwned>(name: &str, value: impl Into<Value>) -> Result<T> 
 }
 
 fn malformed(name: &str, error: &toml::de::Error) -> Error {
-    Error::input(Code::Experiment, format!("the declaration of `{name}` is malformed: {error}"))
+    Error::input(Code::Audit, format!("the declaration of `{name}` is malformed: {error}"))
 }
 
 #[cfg(test)]

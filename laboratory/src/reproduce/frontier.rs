@@ -88,7 +88,7 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     for &set in bench.experiment.sets() {
         let split = bench.load(set, grid.rows)?;
         let base = grid.data.get(set.name()).ok_or_else(|| {
-            Error::input(Code::Experiment, format!("no settings for `{}`", set.name()))
+            Error::input(Code::Audit, format!("no settings for `{}`", set.name()))
         })?;
         let measure = if set == DataSet::Parkinsons {
             "error (rmse): lower is better"

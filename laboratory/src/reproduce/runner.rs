@@ -47,7 +47,7 @@ impl Experiment {
             "frontier" => runner(frontier::run),
             unknown => {
                 let message = format!("`{}` names the unknown runner `{unknown}`", self.name);
-                return Err(Error::input(Code::Experiment, message));
+                return Err(Error::input(Code::Audit, message));
             }
         })
     }

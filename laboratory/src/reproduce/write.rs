@@ -105,7 +105,7 @@ fn chosen(options: &Options) -> Result<Vec<Experiment>> {
         if !all.iter().any(|experiment| experiment.name == *name) {
             let names: Vec<&str> = all.iter().map(|e| e.name.as_str()).collect();
             let message = format!("experiments are called {}; got `{name}`", names.join(", "));
-            return Err(Error::input(Code::Experiment, message)
+            return Err(Error::input(Code::Audit, message)
                 .hint("`efface-laboratory reproduce --list` says what each is about"));
         }
     }
@@ -144,7 +144,9 @@ fn own(page: &Path) -> Result<()> {
     };
     match fs::read(page) {
         Ok(bytes) if page::is_one(&bytes) => Ok(()),
-        Ok(_) => refused("was not written by `efface-laboratory reproduce`, and would be overwritten".into()),
+        Ok(_) => refused(
+            "was not written by `efface-laboratory reproduce`, and would be overwritten".into(),
+        ),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         // The folder is a file: its own error follows.
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(()),

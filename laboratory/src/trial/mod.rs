@@ -27,5 +27,5 @@ pub(crate) fn until(stop: Stop) -> impl FnMut(&Progress) -> ControlFlow<()> {
 
 /// A fault of the learner, in its words.
 pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused(Code::Experiment, error.to_string())
+    Error::refused(Code::Audit, error.to_string())
 }

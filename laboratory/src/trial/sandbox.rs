@@ -21,9 +21,10 @@ impl Sandbox {
     /// An empty folder and a key of its own. What the engine takes for randomness of the operating
     /// system is this generator; work ends at the next pass when the user asks to stop.
     pub(crate) fn new(mut rng: ChaCha20Rng, stop: Stop) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("efface-laboratory-").tempdir().map_err(|error| {
-            Error::storage(Code::Unwritable, format!("no folder for vaults: {error}"))
-        })?;
+        let folder =
+            tempfile::Builder::new().prefix("efface-laboratory-").tempdir().map_err(|error| {
+                Error::storage(Code::Unwritable, format!("no folder for vaults: {error}"))
+            })?;
         let mut secrets = [[0; 32]; 2];
         secrets.iter_mut().for_each(|secret| rng.fill_bytes(secret));
         let path = folder.path().join("keys").join("key.toml");

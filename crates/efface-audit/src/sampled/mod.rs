@@ -19,11 +19,11 @@ use efface_privacy::quantity::{Epsilon, Mu};
 use rayon::prelude::*;
 
 use super::examine::{Budget, Direction, Examined, Means, examine};
+use super::options::Options;
 use super::result::{
     AuditResult, Certified, Deleted, Head, Records, SCHEMA, Verdict, judge, largest,
 };
 use super::statistics::ERROR;
-use super::vault::Options;
 use super::worlds::{Ended, Seeds, Side, Worlds};
 use canaries::{Canaries, Ratio, Step};
 use weighed::Weighed;

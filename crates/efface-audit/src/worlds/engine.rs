@@ -7,8 +7,7 @@ use efface_learn::mechanism::Released;
 use efface_privacy::event::Event;
 use rayon::prelude::*;
 
-use super::{Ended, Seeds, Side, Worlds};
-use crate::examine::watch;
+use super::{Ended, Seeds, Side, Worlds, watch};
 
 /// Runs of the engine in memory, many at a time.
 pub struct EngineWorlds<'a> {

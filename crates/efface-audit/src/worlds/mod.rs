@@ -8,9 +8,9 @@ pub use batch::{BatchWorlds, Chains, Noise, Phase, Steps};
 pub use design::Design;
 pub use engine::EngineWorlds;
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
-use efface::Result;
+use efface::{Progress, Result};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -41,6 +41,11 @@ pub trait Worlds: Sync {
 
 /// Whether work is to end now; asked at every step of a run, by several threads.
 pub type Ended<'a> = dyn Fn() -> bool + Sync + 'a;
+
+/// A watcher of the engine's work that ends it when asked to.
+pub(crate) fn watch(ended: &Ended<'_>) -> impl FnMut(&Progress) -> ControlFlow<()> {
+    move |_| if ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
 
 /// Seeds of all runs of an audit.
 #[derive(Debug, Clone)]

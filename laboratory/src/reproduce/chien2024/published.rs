@@ -74,7 +74,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
 
 /// The cases of one table or figure.
 pub(super) fn cases(place: Place) -> Result<Vec<Case>> {
-    let broken = |error: serde_json::Error| Error::input(Code::Experiment, error.to_string());
+    let broken = |error: serde_json::Error| Error::input(Code::Audit, error.to_string());
     let mut all: Value = serde_json::from_str(CASES).map_err(broken)?;
     let all = all["cases"].as_array_mut().map(std::mem::take).unwrap_or_default();
     all.iter()
@@ -97,7 +97,7 @@ impl Place {
 
 impl Case {
     fn of(case: &Value, place: Place) -> Result<Self> {
-        let missing = || Error::input(Code::Experiment, format!("a case lacks a part: {case}"));
+        let missing = || Error::input(Code::Audit, format!("a case lacks a part: {case}"));
         let text = |name: &str| case[name].as_str().map(str::to_owned).ok_or_else(missing);
         let (data, kind) = (text("data")?, text("kind")?);
         let inputs = case["inputs"].as_object().cloned().ok_or_else(missing)?;

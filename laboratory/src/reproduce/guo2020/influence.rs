@@ -33,7 +33,7 @@ pub(super) fn of(
     let hessian = objective.hessian(&curvature).map_err(failed)?;
     let factor = hessian
         .llt(Side::Lower)
-        .map_err(|_| Error::refused(Code::Experiment, "the Hessian has no Cholesky factor"))?;
+        .map_err(|_| Error::refused(Code::Audit, "the Hessian has no Cholesky factor"))?;
     let at = margins(data.x(), weights, 1).map_err(failed)?;
     let mut steps = Mat::<f64>::zeros(d, positions.len());
     for (column, &i) in positions.iter().enumerate() {
