@@ -262,8 +262,6 @@ event/noisy-gd: kind=text setting=setting step=number noise=number grid=number r
     radius?=number phases=[phase] replaced?=[count] longest=count learning=count releases=count
     batches?=batches
 batches: count=count size=count most=count changed?=[count]
-event/objective-perturbation: kind=text setting=setting noise=number grid=number residual=number
-    releases=count
 event/descent: kind=text setting=setting variant=secret|perfect|regularised|weak xi?=number
     tail?=number iterations=count step=number diameter=number noise=number grid=number
     rounding=number phases=[phase] updates=count longest=count joint_releases=count releases=count
@@ -570,11 +568,10 @@ def check_event(event: Fields) -> None:
     setting, norm, phases = event["setting"], event["setting"]["normalizer"], event.get("phases")
     numbers = [x for x in (*setting.values(), *event.values()) if isinstance(x, Decimal)]
     require(all(x.is_finite() and x >= 0 for x in numbers), "numbers must be finite, at least 0")
-    if event["kind"] != "objective-perturbation":
-        check_range(event, "noise", "step", "radius", "diameter")
-        check_range(setting, "lipschitz")
-        check_range(event, "distance", "rounding", or_zero=True)
-        check_range(setting, "smoothness", "strong_convexity", or_zero=True)
+    check_range(event, "noise", "step", "radius", "diameter")
+    check_range(setting, "lipschitz")
+    check_range(event, "distance", "rounding", or_zero=True)
+    check_range(setting, "smoothness", "strong_convexity", or_zero=True)
     noise, grid, convexity = event["noise"], event["grid"], setting["strong_convexity"]
     require(0 < grid * 2**20 <= noise, "`grid` must be above 0 and at most 2^-20 of the noise")
     counts = (setting["parameters"], setting["group"], norm.get("n", 1), event["releases"])
@@ -594,9 +591,6 @@ def check_event(event: Fields) -> None:
         require(event["records"] > 0, "a sample needs `records`")
         require(norm["kind"] == "mean", "parts average over their own positions: `mean`")
         require(event["state"] == "secret", "sample and parts are kept: `secret`")
-    if event["kind"] == "objective-perturbation":
-        require(event["residual"] > 0, "`residual` must be above 0")
-        return
     if phases is None:
         joint = event["joint_releases"]
         require(convexity > 0, "`strong_convexity` must be above 0")
@@ -796,7 +790,7 @@ def state_of(event: Fields) -> str:
     """What is kept after the request."""
     if event["kind"] == "descent":
         return "perfect" if event["variant"] == "perfect" else "secret"
-    return str(event.get("state", "secret" if event["kind"] in UNSOUND else "perfect"))
+    return str(event.get("state", "perfect"))
 
 
 def steps_of_updates(event: Fields, first: int, last: int) -> int:
@@ -1810,7 +1804,6 @@ DECLARED_SUMS = (
 CONSTANTS = {
     "output-noise": {"distance": "distance", "noise": "noise", "releases": "joint_releases"},
     "noisy-gd": {"eta": "step", "step-noise": "noise", "steps": "learning", "radius": "radius"},
-    "objective-perturbation": {"noise": "noise", "residual-budget": "residual"},
     "exact-removal": {
         "row-bound": "row_bound",
         "row-grid": "row_grid",
@@ -1925,12 +1918,10 @@ CONVEX = ("lipschitz", "smoothness", "lambda", "max-weight", "class-weight")
 SIZES = (
     *("n", "capacity", "minimum", "delta", "lambda", "lipschitz", "smoothness", "eta", "noise"),
     *("distance", "step-noise", "steps", "removal-steps", "iterations", "diameter", "tail", "xi"),
-    *("sample", "parts", "residual-budget", "row-grid", "target-bound", "target-grid"),
+    *("sample", "parts", "row-grid", "target-bound", "target-grid"),
     *("min-frequency", "rate", "batch", "average", "gradient-grid"),
     *("batch-size", "batch-capacity", "row-norm", "intercept"),
 )
-# Events of which no certificate may be believed, and why.
-UNSOUND = {"objective-perturbation": "NOT SOUND: residual depends on the perturbation"}
 
 
 def supported(event: Fields, claim: Fields) -> Fields:
@@ -2407,28 +2398,6 @@ def deletion_bound(event: Fields, claim: Fields) -> Fields:
     return published(event, claim, (epsilon, deletion_advantage(order, epsilon)), DELETION_RDP)
 
 
-def perturbation_bound(event: Fields, claim: Fields) -> Fields:
-    """Theorem 3 of Guo et al. (ICML 2020) as printed, for epsilon up to 1: false, see UNSOUND."""
-    delta = claim["delta"]
-    plain = claim["notion"] == RETRAINING and claim["order"] is None and not claim["adjacency"]
-    require(plain and delta is not None, "it is about closeness to retraining at a delta alone")
-    require(0 < delta < 1, "`delta` must be in (0, 1)")
-    epsilon = (2 * (Decimal("1.5") / delta).ln()).sqrt() * event["residual"] / event["noise"]
-    require(epsilon <= 1 + Decimal("1e-5"), "it is stated for epsilon up to 1")
-    return {
-        "mu": None,
-        "epsilon": epsilon,
-        "advantage": stated_advantage(epsilon, delta),
-        "group": "any",
-        "reference": (
-            "the exact minimiser on the data after the request, with its own perturbation"
-        ),
-        "requests": "non-adaptive",
-        "releases": 1,
-        "theorem": "Theorem 3 of Guo et al. (ICML 2020): NOT SOUND",
-    }
-
-
 def exact_bound(event: Fields, claim: Fields) -> Fields:
     """Whole-number sums of rounded records: the same bits as if deleted records never were.
 
@@ -2523,7 +2492,6 @@ BOUNDS: dict[tuple[str, str], Callable[[Fields, Fields], Fields]] = {
     ("noisy-gd", "bounded-domain"): ball_bound,
     ("noisy-gd", "langevin"): langevin_bound,
     ("noisy-gd", "deletion-rdp"): deletion_bound,
-    ("objective-perturbation", "objective"): perturbation_bound,
     ("exact-removal", "exact"): exact_bound,
     ("shards", "exact"): shards_bound,
     ("distributed-descent", "gdp"): gaussian_bound,
@@ -2594,9 +2562,6 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
     if notion == PRIVACY and epsilon > 10:
         text += ": no meaningful protection"
         del numbers[2]
-    elif claim["accountant"] == "objective":
-        text += ": nothing follows for an attacker"
-        del numbers[2]
     else:
         text += (
             f": an attacker who must decide between the two from {seen} succeeds with probability "
@@ -2604,10 +2569,7 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
         )
     if claim["reference"] in (RETRAINED["elsewhere"], ELSEWHERE_DIFFER):
         who = "if the extractor was trained as declared, " + who
-    text = who + text
-    if claim["accountant"] == "objective":
-        text = "NOT SOUND, only as published: " + text
-    return text, numbers
+    return who + text, numbers
 
 
 def check_words(claim: Fields) -> None:
@@ -3246,8 +3208,6 @@ def check_scope(document: Fields) -> str:
         limits = (*limits, *NETWORK_LIMITS)
     if core(event)["kind"] == "shards":
         limits = (*limits, *SHARDS_LIMITS)
-    if why := UNSOUND.get(core(event)["kind"]):
-        covers, limits = (), (f"anything at all: {why}", *limits)
     for text in document["scope"]["covers"]:
         require(text in covers, f'"{text[:60]}" is not covered')
     for limit in limits:
@@ -3355,8 +3315,6 @@ def verify(data: bytes, key: bytes | None) -> list[tuple[str, str, str]]:
     verdict = []
     if document["not_for_release"]:
         verdict.append(("fails", "release", "made with a user-given seed: for tests only"))
-    if why := UNSOUND.get(core(document["event"])["kind"]):
-        verdict.append(("fails", "soundness", why))
     if not document["claims"]:
         verdict.append(("fails", "claims", "nothing is claimed"))
     return verdict + run(checks)

@@ -3,7 +3,7 @@
     python3 laboratory/benches/any_tables.py FOLDER ... [--part K/N] [--words] [--set NAME=VALUE]
 
 reads every CSV file below the folders (plain or compressed) that has 100 rows or more and 3 to 150
-columns, and fits what `laboratory/benches/raw_tables.py` fits. Nobody picks what is predicted: of the columns
+columns, and fits what `raw_tables.py` fits. Nobody picks what is predicted: of the columns
 that have 2 to 5 values in 15 rows or more each, and of those that have more than 15 numbers, at
 most two each are drawn from a fixed seed, where at most one row in ten lacks them. Columns without
 a name, and R's `rownames`, are left out. Tables are cut to a random 2,500 rows; scores are means

@@ -1,6 +1,6 @@
 """`UnlearningClassifier` beside scikit-learn's `LogisticRegression`: fitting, and forgetting.
 
-    EFFACE_DATA=... python3 laboratory/benches/estimators.py [sst] [mnist] [a9a] [tenth] [million] [wide]
+    EFFACE_DATA=... python3 laboratory/benches/estimators.py [TABLE ...]   # sst, mnist, a9a, ...
 
 prints a Markdown table for each data set: the same rows, the same lambda, sums divided by the first
 n, no intercept. efface is timed as users call it: `fit`, which leaves the model in memory, `save`,

@@ -91,7 +91,6 @@ BENCHMARKS = (
     script("laboratory/benches/estimators.py", ("mnist",)),
     script("laboratory/benches/predict.py", ()),
     script("laboratory/benches/dask_workers.py"),
-    script("laboratory/benches/budget.py"),
     script("crates/efface-matrix/benches/gradient.py", ()),
     Benchmark(
         "hessian", ("cargo", "bench", "--quiet", "-p", "efface-matrix", "--bench", "hessian")

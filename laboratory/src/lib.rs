@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attack;
+mod perturbation;
 pub mod reproduce;
 pub mod tightness;
 mod trial;

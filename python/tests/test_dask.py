@@ -393,7 +393,6 @@ def test_an_index_names_the_records_unless_it_counts_in_each_partition() -> None
 
 def test_what_needs_rows_is_refused_by_name() -> None:
     refused: list[dict[str, Any]] = [
-        {"mechanism": "objective-perturbation"},
         {"mechanism": "distributed-descent", "releases": 9},
         {"state": "secret", "releases": 9, "mechanism": efface.Solve(solver="newton")},
     ]

@@ -53,7 +53,7 @@ def test_choices_come_best_first_with_what_they_cost_and_claim(plan: efface.Plan
     assert secret.state == "secret"
     assert secret.requests == 20
     assert "until a refresh" in secret.lasts
-    assert {"objective-perturbation"} <= {refusal.name for refusal in plan.refused}
+    assert {"noisy-fine-tuning"} <= {refusal.name for refusal in plan.refused}
     assert plan.baseline.claims.startswith("none")
     assert plan.pass_seconds == 0.008
     assert (plan.deletions_per_month, plan.groups) == (20.0, (1,))

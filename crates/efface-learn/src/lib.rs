@@ -80,7 +80,7 @@ pub mod mechanism;
 pub mod model;
 pub mod newton;
 pub mod objective;
-mod outward;
+pub mod outward;
 pub mod risk;
 pub mod solver;
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! Bounds of rounding errors and norms, rounded up, with the arithmetic of
 //! [`efface_privacy::upward`].
 
-pub(crate) use efface_privacy::upward::{add, div, mul, sqrt};
+pub use efface_privacy::upward::{add, div, mul, sqrt};
 
 /// gamma_K = K u / (1 - K u), u = 2^-53, rounded up; infinity once K u reaches 1/2.
-pub(crate) fn gamma(operations: f64) -> f64 {
+pub fn gamma(operations: f64) -> f64 {
     let ku = operations * (f64::EPSILON / 2.0);
     if ku < 0.5 { div(ku, 1.0 - ku).next_up() } else { f64::INFINITY }
 }
 
 /// |v|, not below the exact norm: the computed root of the computed sum of squares, inflated by
 /// its own rounding error. NaN and infinity give infinity.
-pub(crate) fn norm(v: &[f64]) -> f64 {
+pub fn norm(v: &[f64]) -> f64 {
     let largest =
         v.iter().fold(0.0_f64, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x.abs()) });
     if largest == 0.0 || largest == f64::INFINITY {

@@ -94,7 +94,7 @@ pub use export::{ExportFormat, export};
 pub use notice::{Notice, NoticeCode};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, Exports, MemoryStatus, NotionStatus, Prediction, Ready,
-    Residual, Served, Status, TargetErrors, Work,
+    Served, Status, TargetErrors, Work,
 };
 pub use plan::{
     ClassWeight, Defaults, Fitting, Following, Ids, MechanismName, Plan, Published, Roles,

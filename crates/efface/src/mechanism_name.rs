@@ -39,7 +39,6 @@ mechanisms! {
     DistributedDescent = "distributed-descent": "Average models of the parts of a sample that stays uniform, so that requests touch few.",
     DpSgd = "dp-sgd": "Train a network by noisy sums of clipped gradients, so that deletions cost nothing until a capacity is spent.",
     Shards = "shards": "Train a network on each of several shards, without noise: a deletion trains the shards anew that it touches.",
-    ObjectivePerturbation = "objective-perturbation": "Perturb the objective and remove by Newton steps, as published: certificates never verify.",
 }
 
 impl MechanismName {
@@ -66,11 +65,5 @@ impl MechanismName {
     #[must_use]
     pub fn fits_preprocessing(self) -> bool {
         matches!(self, Self::Solve | Self::Retrain | Self::Ridge)
-    }
-
-    /// Whether its published theorem holds, so that its certificates can be valid.
-    #[must_use]
-    pub fn is_sound(self) -> bool {
-        self != Self::ObjectivePerturbation
     }
 }

@@ -74,8 +74,6 @@ pub struct Work {
     pub solver: Option<String>,
     /// Rows whose norm was above the bound and was shortened.
     pub clipped: Option<u64>,
-    /// The residual of `objective-perturbation`.
-    pub residual: Option<Residual>,
 }
 
 impl Work {
@@ -115,10 +113,6 @@ impl Work {
                 solver: Some(Solver::Newton.name().to_owned()),
                 ..rest
             },
-            Evidence::Perturbed { passes, hessians, hessian_products, residual, budget, step } => {
-                let residual = Some(Residual { bound: residual, budget, step });
-                Self { passes, hessians, hessian_products, residual, ..rest }
-            }
             Evidence::Parts { distance, passes, .. } => {
                 Self { passes, distance: Some(distance), ..rest }
             }
@@ -127,18 +121,6 @@ impl Work {
             Evidence::Sums { .. } => rest,
         }
     }
-}
-
-/// How much of the residual budget of `objective-perturbation` is spent; private.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Residual {
-    /// Accumulated bound on the gradient of the sum.
-    pub bound: f64,
-    /// Sum of residuals at which the model is retrained.
-    pub budget: f64,
-    /// This step's share by the data-dependent and by the worst-case bound; none where the model
-    /// was trained.
-    pub step: Option<(f64, f64)>,
 }
 
 /// A Hessian that is kept for the next request.
@@ -226,8 +208,6 @@ pub struct Status {
     pub deletions_left: Option<u64>,
     /// Which of both they are.
     pub deletions_of: Option<Unit>,
-    /// The residual budget of `objective-perturbation`.
-    pub residual: Option<Residual>,
     /// What is left of the bound that serves requests without reading all rows. Depends on
     /// deleted records: for the operator alone.
     pub memory: Option<MemoryStatus>,

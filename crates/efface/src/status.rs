@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use efface_learn::mechanism::{Kept, PerturbationMemory, newton};
+use efface_learn::mechanism::{Kept, newton};
 use efface_learn::solver::Stopping;
 use efface_page::{number::bound, words};
 use efface_privacy::certificate::{Certificate, key_id};
@@ -15,7 +15,7 @@ use crate::error::{Code, Error, Result};
 use crate::ledger::{CERTIFICATE, ERASURE, Tally, time};
 use crate::mechanism::remembers;
 use crate::notice::{Sizes, left_over, of_plan};
-use crate::outcome::{ERASE, Entry, MemoryStatus, NotionStatus, Residual, Status};
+use crate::outcome::{ERASE, Entry, MemoryStatus, NotionStatus, Status};
 use crate::plan::{Ids, Plan, Schedule, Task, private_notion};
 use crate::resolve::declaring;
 use crate::store::{Current, kept, open_for_reading, prepared};
@@ -43,7 +43,6 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
     let made = kept_now.filter(|_| secret).map(|kept| kept.releases);
     let releases_left = releases_left(plan, &current, made);
     let withdrawn = current.is_withdrawn();
-    let residual = residual(vault, plan)?;
     let weights = current.published().map_or(0, |model| model.weights.len());
     let ready = prepared(vault, plan, current.version, weights).ok().flatten();
     Ok(Status {
@@ -79,7 +78,6 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
             .sampled()
             .map(|sampled| sampled.unit)
             .or(plan.learnt_features().then_some(Unit::Record)),
-        residual,
         memory,
         prepared: ready.is_some(),
         notices: of_plan(plan, Sizes { records: counts.records, weight: None })?,
@@ -92,15 +90,6 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         head: (current.head.index, hex::encode(current.head.hash)),
         key_id: key_id(&current.genesis.public_key),
     })
-}
-
-/// What `objective-perturbation` has spent.
-fn residual(vault: &Vault, plan: &Plan) -> Result<Option<Residual>> {
-    let Schedule::Perturbed(perturbed) = &plan.schedule else { return Ok(None) };
-    let Some(kept) = kept(vault, plan)? else { return Ok(None) };
-    let memory = PerturbationMemory::from_bytes(&kept.state, plan.parameters())
-        .map_err(|error| Error::storage(Code::Damaged, error.to_string()))?;
-    Ok(Some(Residual { bound: memory.residual, budget: perturbed.budget, step: None }))
 }
 
 /// What a Newton memory has left; none where none is kept or it cannot be read.

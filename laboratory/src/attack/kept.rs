@@ -53,8 +53,6 @@ fn targets() -> Vec<Target> {
     let newton = Settings { solver: text("newton"), ..two() };
     let regression =
         Settings { loss: text("squared"), target_range: Some((-1.0, 1.0)), ..Settings::default() };
-    let perturbed =
-        Settings { lambda: Some(0.05), noise: Some(2.0), delta: Some(1e-4), ..Settings::default() };
     let sampled = Settings { lambda: Some(0.1), releases: Some(2), ..Settings::default() };
     let steps = Settings { variant: text("perfect"), ..Settings::default() };
     vec![
@@ -66,7 +64,6 @@ fn targets() -> Vec<Target> {
         secret(target("`solve`, secret state", "solve", two())),
         secret(target("`solve`, secret state with a Newton memory", "solve", newton)),
         secret(target("`distributed-descent`", "distributed-descent", sampled)),
-        secret(target("`objective-perturbation`", "objective-perturbation", perturbed)),
     ]
 }
 

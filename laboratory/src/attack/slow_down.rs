@@ -7,15 +7,15 @@
 //! perturbation trains anew each time its budget is spent. Thirty honest records are the comparison.
 
 use efface::Result;
-use efface_learn::mechanism::objective_perturbation::{Changed, request, train};
-use efface_learn::mechanism::{CheckedPerturbation, Evidence, Kept, newton};
+use efface_learn::mechanism::{Kept, newton};
 use efface_learn::solver::{Solver, Stopping, most_work, unwatched};
 use efface_learn::{Constants, Dataset, Loss, Objective};
 use efface_privacy::event::State;
 
 use super::pool::Pool;
 use super::{Attack, Outcome, Setup, noisy_gd};
-use crate::trial::engine::{constants, dataset, output_noise, perturbation};
+use crate::perturbation::{Plan, request, train};
+use crate::trial::engine::{constants, dataset, output_noise};
 use crate::trial::{Engine, failed};
 
 pub(super) const ATTACK: Attack = Attack {
@@ -142,8 +142,7 @@ struct Cost {
 fn perturbed(constants: &Constants, rows: &Rows, runs: u64, setup: &Setup) -> Result<Cost> {
     // sigma epsilon/c with sigma = 10, epsilon = 1, delta = 1e-4.
     let budget = 10.0 / (2.0 * (1.5e4_f64).ln()).sqrt();
-    let plan = perturbation(10.0, budget, 1e-8, Solver::Newton)?;
-    let plan = plan.check(constants, RECORDS).map_err(failed)?;
+    let plan = Plan::new(constants, 10.0, budget, 1e-8, Solver::Newton)?;
     let mut cost = Cost { passes: 0, anew: 0 };
     for run in 0..runs {
         life(constants, rows, &plan, run, setup, &mut cost)?;
@@ -155,7 +154,7 @@ fn perturbed(constants: &Constants, rows: &Rows, runs: u64, setup: &Setup) -> Re
 fn life(
     constants: &Constants,
     rows: &Rows,
-    plan: &CheckedPerturbation,
+    plan: &Plan,
     run: u64,
     setup: &Setup,
     cost: &mut Cost,
@@ -164,18 +163,14 @@ fn life(
     let none = dataset(rows.cols, [])?;
     let all = rows.from(0)?;
     let objective = Objective::new(constants, &all).map_err(failed)?;
-    let mut now = train(&objective, plan, 1, rng, &mut unwatched).map_err(failed)?;
+    let mut now = train(&objective, plan, rng, &mut unwatched)?;
     for gone in 1..=DELETED {
         setup.go_on()?;
         let (rest, removed) = (rows.from(gone)?, rows.one(gone - 1)?);
         let objective = Objective::new(constants, &rest).map_err(failed)?;
-        let kept = now.kept.as_ref().ok_or_else(|| failed("nothing is kept"))?;
-        let changed = Changed { published: &now.weights, kept, removed: &removed, added: &none };
-        let count = gone as u64 + 1;
-        let next =
-            request(&objective, plan, changed, count, rng, &mut unwatched).map_err(failed)?;
-        cost.passes += next.evidence.passes();
-        cost.anew += u64::from(matches!(next.evidence, Evidence::Perturbed { step: None, .. }));
+        let next = request(&objective, plan, &now, (&removed, &none), rng, &mut unwatched)?;
+        cost.passes += next.passes;
+        cost.anew += u64::from(next.step.is_none());
         now = next;
     }
     Ok(())

@@ -3,8 +3,7 @@
 use efface::Result;
 use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
 use efface_learn::mechanism::{
-    Change, CheckedOutputNoise, NoisyGdPlan, OutputNoisePlan, PerturbationPlan, Released, noisy_gd,
-    retrain, solve,
+    Change, CheckedOutputNoise, NoisyGdPlan, OutputNoisePlan, Released, noisy_gd, retrain, solve,
 };
 use efface_learn::solver::Solver;
 use efface_learn::{Constants, Dataset, Declared, Loss, Objective};
@@ -54,17 +53,6 @@ pub(crate) fn output_noise(
 ) -> Result<OutputNoisePlan> {
     let (noise, grid) = on_grid(sigma)?;
     Ok(OutputNoisePlan { distance, noise, grid, state, joint_releases, group: 1, solver })
-}
-
-/// The plan of objective perturbation for single records, with noise of about `sigma`.
-pub(crate) fn perturbation(
-    sigma: f64,
-    budget: f64,
-    distance: f64,
-    solver: Solver,
-) -> Result<PerturbationPlan> {
-    let (noise, grid) = on_grid(sigma)?;
-    Ok(PerturbationPlan { noise, grid, budget, distance, group: 1, solver })
 }
 
 /// Noise of about `sigma` that is a multiple of a grid, and the grid.

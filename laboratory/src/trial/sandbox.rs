@@ -50,10 +50,6 @@ impl Sandbox {
         Ok(path)
     }
 
-    pub(crate) fn public_key(&self) -> [u8; 32] {
-        self.keyring.public_key()
-    }
-
     /// Runs one operation.
     pub(crate) fn run<T>(&mut self, work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
         let (rng, stop) = (&mut self.rng, self.stop);

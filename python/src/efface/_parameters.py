@@ -40,8 +40,7 @@ _OWN = {
             "How the model is trained and how it forgets: the name of a mechanism, or an object "
             "with its own settings, such as ``NoisyGD(steps=400)``. "
             + ", ".join(f'``"{name}"``' for name in settings()["mechanism"].names)
-            + ' are the names; ``"ridge"`` learns the squared loss, and certificates of '
-            '``"objective-perturbation"``, as published, never verify.',
+            + ' are the names; ``"ridge"`` learns the squared loss.',
         ),
         "str | Mechanism",
     ),

@@ -144,10 +144,6 @@ class Shards(Mechanism, name="shards"):
         batch_size: int = 64,
     ) -> None: ...
 
-class ObjectivePerturbation(Mechanism, name="objective-perturbation"):
-    solver: str | None
-    def __init__(self, *, solver: str | None = None) -> None: ...
-
 class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     mechanism: str | Mechanism
     loss: str

@@ -155,10 +155,6 @@ fn private(work: &Work) -> Option<String> {
             counted(clipped, "row")
         ));
     }
-    if let Some(residual) = &work.residual {
-        let (bound, budget) = (near(residual.bound, 4), near(residual.budget, 4));
-        parts.push(format!("residual {bound} of {budget}"));
-    }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
@@ -176,7 +172,6 @@ mod tests {
             distance: Some(1.25e-7),
             solver: Some("newton".into()),
             clipped: Some(0),
-            residual: None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use efface::{Backup, DryRun, Entry, NotionStatus, Status};
 use efface_page::certificate::SEEDED;
-use efface_page::number::{counted, listed, near};
+use efface_page::number::{counted, listed};
 use efface_page::{Page, Section, Table, Tone};
 
 use super::{Output, columns, naming, noticed, promises};
@@ -110,10 +110,6 @@ fn page(path: &Path, status: &Status) -> Page {
     served.extend(status.releases_left.map(|left| ("left", counted(left, "release"))));
     let left = status.deletions_left.zip(status.deletions_of);
     served.extend(left.map(|(left, unit)| ("deletions left", counted(left, unit.name()))));
-    served.extend(status.residual.as_ref().map(|residual| {
-        let (bound, budget) = (near(residual.bound, 4), near(residual.budget, 4));
-        ("residual", format!("{bound} of {budget} spent; then the model is retrained"))
-    }));
     served.extend(status.memory.as_ref().map(|memory| {
         let text = format!(
             "{:.0}% of its bound left, about {} until the next pass over all records; {} since the \

@@ -192,7 +192,7 @@ fn a_dishonest_owner_is_caught_by_the_numbers() {
             ("/claims/0/words", "claim 1", json!("nothing can go wrong")),
             ("/claims/0/group", "claim 1", json!("1000000")),
             ("/claims/0/theorem", "claim 1", json!("because we say so")),
-            ("/claims/0/accountant", "claim 1", json!("objective")),
+            ("/claims/0/accountant", "claim 1", json!("descent")),
             ("/claims/0/reference", "claim 1", json!("a better world")),
             ("/claims/0/releases", "claim 1", json!(1000)),
             ("/claims", "claims", json!([])),

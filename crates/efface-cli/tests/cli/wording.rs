@@ -132,16 +132,6 @@ fn what_float64_cannot_certify_is_told_by_its_settings() {
     assert!(!ran.stderr.contains("tau"), "{ran:#?}");
 }
 
-/// What is not sound has no percentage that reads like a guarantee.
-#[test]
-fn what_is_not_sound_guarantees_nothing() {
-    let w = with_table();
-    w.efface(&format!("{TRAIN} --mechanism objective-perturbation --lambda 1 --noise 5")).done();
-    let told = w.efface("delete m.efface --record r1").done().stdout;
-    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("NOT SOUND, only as published") && !told.contains('%'), "{told}");
-}
-
 /// Numbers that may be others than they look are told of, by column, with what to do.
 #[test]
 fn numbers_that_may_be_others_are_told_of() {

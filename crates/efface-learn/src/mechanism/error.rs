@@ -68,17 +68,6 @@ pub enum MechanismError {
         /// The number it got.
         got: usize,
     },
-    /// The residual budget does not even hold what the trainer may leave.
-    #[error(
-        "the residual budget must be above what training may leave, N lambda `distance` = {least:e}, \
-         got {got:e}; raise the noise or epsilon"
-    )]
-    Budget {
-        /// N lambda tau.
-        least: f64,
-        /// The budget.
-        got: f64,
-    },
     /// No grid keeps the sums of so many records in 64 bits.
     #[error(
         "`capacity` {capacity} leaves the sums {bits} bits for each entry of a row, at least \

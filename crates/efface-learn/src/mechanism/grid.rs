@@ -93,11 +93,7 @@ impl Grid {
     /// # Errors
     /// When |v|/g is not below 2^51, which [`check_reach`](Self::check_reach) excludes for every v
     /// within its bound; nothing is drawn then.
-    pub(super) fn publish(
-        &self,
-        values: &[f64],
-        rng: &mut impl CryptoRng,
-    ) -> Result<Vec<f64>, GridError> {
+    pub fn publish(&self, values: &[f64], rng: &mut impl CryptoRng) -> Result<Vec<f64>, GridError> {
         self.publish_with(values, &mut self.noise_of(1), rng)
     }
 

@@ -41,22 +41,6 @@ pub enum Evidence {
         /// The solver that reached the optimum.
         solver: Reached,
     },
-    /// A perturbed objective was minimised, or its minimiser moved by one Newton step.
-    Perturbed {
-        /// Gradient passes, and passes that bound the step.
-        passes: u64,
-        /// Hessians formed and factored.
-        hessians: u64,
-        /// Hessian-vector products, and passes that prepare them.
-        hessian_products: u64,
-        /// Accumulated bound on the gradient of the sum, the trainer's own included.
-        residual: f64,
-        /// The bound at which training starts anew.
-        budget: f64,
-        /// The step's share by the data-dependent and by the worst-case bound; none where the
-        /// model was trained.
-        step: Option<(f64, f64)>,
-    },
     /// Newton steps from a kept memory led near the optimum, published with noise.
     Remembered {
         /// Upper bound on the distance of the unperturbed weights to the exact optimum.
@@ -111,7 +95,6 @@ impl Evidence {
     pub fn passes(&self) -> u64 {
         match self {
             Self::Optimum { passes, .. }
-            | Self::Perturbed { passes, .. }
             | Self::Remembered { passes, .. }
             | Self::Steps { passes, .. }
             | Self::Sampled { passes, .. }

@@ -50,7 +50,7 @@ impl Drop for Factor {
 impl Factor {
     /// Factors a positive definite matrix given by its lower triangle; `None` when a pivot is not
     /// positive. Runs on one thread, so that its bits do not depend on the number of threads.
-    pub(crate) fn new(mut matrix: Mat<f64>) -> Option<Self> {
+    pub fn new(mut matrix: Mat<f64>) -> Option<Self> {
         let done = decompose(matrix.as_mut());
         for j in 1..matrix.ncols() {
             matrix.col_as_slice_mut(j)[..j].fill(0.0);
@@ -84,7 +84,7 @@ impl Factor {
     }
 
     /// Replaces b by the solution of L L^T x = b.
-    pub(crate) fn solve_in_place(&self, b: &mut [f64]) {
+    pub fn solve_in_place(&self, b: &mut [f64]) {
         let n = b.len();
         solve::solve_in_place(
             self.lower.as_ref(),

@@ -16,8 +16,6 @@ pub enum Accountant {
     DeletionRdp,
     /// Descent-to-delete as published (neel2020).
     Descent,
-    /// Objective perturbation as published (guo2020): numbers only, never certified.
-    Objective,
     /// Nothing to account: the state is bit for bit that of a world without the records.
     Exact,
     /// Distributions of privacy losses: DP-SGD for groups.
@@ -26,13 +24,12 @@ pub enum Accountant {
 
 impl Accountant {
     /// Every accountant.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 7] = [
         Self::Gdp,
         Self::BoundedDomain,
         Self::Langevin,
         Self::DeletionRdp,
         Self::Descent,
-        Self::Objective,
         Self::Exact,
         Self::Pld,
     ];
@@ -46,7 +43,6 @@ impl Accountant {
             Self::Langevin => "langevin",
             Self::DeletionRdp => "deletion-rdp",
             Self::Descent => "descent",
-            Self::Objective => "objective",
             Self::Exact => "exact",
             Self::Pld => "pld",
         }

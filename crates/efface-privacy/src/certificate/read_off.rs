@@ -15,7 +15,7 @@ use crate::event::Normalizer;
 pub const TYPES: [&str; 2] = ["column-types", "label-type"];
 
 /// Constants that may follow from the number of records alone.
-const SIZES: [&str; 32] = [
+const SIZES: [&str; 31] = [
     "n",
     "capacity",
     "minimum",
@@ -35,7 +35,6 @@ const SIZES: [&str; 32] = [
     "xi",
     "sample",
     "parts",
-    "residual-budget",
     "row-grid",
     "target-bound",
     "target-grid",

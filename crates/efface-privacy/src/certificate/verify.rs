@@ -129,9 +129,6 @@ pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::
     verdict.hashed(&document, &certificate.chain.hash);
     verdict.signed(&certificate.signature, &certificate.chain.hash, trusted);
     release(&certificate, &mut verdict);
-    if let Some(why) = certificate.event.account().unsound() {
-        verdict.push("soundness", CheckOutcome::Fails, why);
-    }
     verdict.check("noise", noise(&certificate));
     verdict.check("constants", constants(&certificate));
     verdict.check("objective", objective(&certificate));

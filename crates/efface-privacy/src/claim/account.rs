@@ -33,11 +33,6 @@ pub(crate) trait Account: Stated {
         &self,
         listed: &dyn Fn(&'static str) -> Result<String, String>,
     ) -> Result<(), String>;
-
-    /// Why no certificate of this event may ever be believed, if so.
-    fn unsound(&self) -> Option<&'static str> {
-        None
-    }
 }
 
 impl Event {
@@ -46,7 +41,6 @@ impl Event {
         match self {
             Self::OutputNoise(event) => event,
             Self::NoisyGd(event) => event,
-            Self::ObjectivePerturbation(event) => event,
             Self::DistributedDescent(event) => event,
             Self::Descent(event) => event,
             Self::Composed(event) => event,

@@ -123,10 +123,6 @@ impl Account for Composed {
     ) -> Result<(), String> {
         self.inner.account().steps_are_fixed(listed)
     }
-
-    fn unsound(&self) -> Option<&'static str> {
-        self.inner.account().unsound()
-    }
 }
 
 impl Composed {

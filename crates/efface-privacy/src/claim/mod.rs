@@ -8,7 +8,6 @@ mod dp_sgd;
 mod evaluate;
 mod exact_removal;
 mod noisy_gd;
-mod objective_perturbation;
 mod output_noise;
 mod shards;
 mod trunk;

@@ -35,13 +35,11 @@ impl Account for NoisyGd {
             Accountant::BoundedDomain => self.in_ball(question),
             Accountant::Langevin => self.langevin(question),
             Accountant::DeletionRdp => self.deletion_rdp(question),
-            Accountant::Descent | Accountant::Objective | Accountant::Exact | Accountant::Pld => {
-                Err(unaccounted(
-                    accountant,
-                    "it does not cover noisy gradient descent; use `gdp`, `bounded-domain`, \
+            Accountant::Descent | Accountant::Exact | Accountant::Pld => Err(unaccounted(
+                accountant,
+                "it does not cover noisy gradient descent; use `gdp`, `bounded-domain`, \
                  `langevin` or `deletion-rdp`",
-                ))
-            }
+            )),
         }
     }
 

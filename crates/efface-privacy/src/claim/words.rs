@@ -1,7 +1,6 @@
 //! Claims and scope in words a privacy officer can read.
 
 use super::{Claim, Notion, Requests};
-use crate::accountant::Accountant;
 use crate::event::{Adjacency, Event, State};
 use crate::quantity::rounded_up;
 
@@ -11,11 +10,7 @@ const MEANINGLESS: f64 = 10.0;
 /// The claim in one sentence.
 #[must_use]
 pub fn in_words(claim: &Claim) -> String {
-    let text = format!("{}{}{}", condition(claim), requester(claim.requests), statement(claim));
-    if claim.accountant == Accountant::Objective {
-        return format!("NOT SOUND, only as published: {text}");
-    }
-    text
+    format!("{}{}{}", condition(claim), requester(claim.requests), statement(claim))
 }
 
 /// What the claim holds under: a training that was made elsewhere is taken on the user's word.
@@ -105,9 +100,6 @@ fn statement(claim: &Claim) -> String {
 
 /// What the advantage means to whoever sees `seen`.
 fn success(claim: &Claim, seen: &str) -> String {
-    if claim.accountant == Accountant::Objective {
-        return "nothing follows for an attacker".to_owned();
-    }
     format!(
         "an attacker who must decide between the two from {seen} succeeds with probability at most \
          {}% (random guessing: 50%)",
@@ -203,7 +195,6 @@ pub const WEIGHTS: &str = "weights computed from the data as a whole, such as cl
 /// What every certificate of this event covers, and what it does not.
 #[must_use]
 pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
-    let unsound = event.account().unsound();
     let mut covers = vec!["the weights published with this request".to_owned()];
     match event.state() {
         State::Perfect => covers.push(
@@ -288,12 +279,7 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
         Event::Shards(_) => does_not.extend(SHARDS_LIMITS),
         _ => {}
     }
-    let mut limits: Vec<String> = does_not.into_iter().map(str::to_owned).collect();
-    if let Some(why) = unsound {
-        covers.clear();
-        limits.insert(0, format!("anything at all: {why}"));
-    }
-    (covers, limits)
+    (covers, does_not.into_iter().map(str::to_owned).collect())
 }
 
 fn percent_up(probability: f64) -> String {

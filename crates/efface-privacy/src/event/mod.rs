@@ -11,7 +11,6 @@ mod distributed_descent;
 mod dp_sgd;
 mod exact_removal;
 mod noisy_gd;
-mod objective_perturbation;
 mod output_noise;
 mod shards;
 
@@ -22,7 +21,6 @@ pub use distributed_descent::DistributedDescent;
 pub use dp_sgd::{DpSgd, Segment, Unit};
 pub use exact_removal::ExactRemoval;
 pub use noisy_gd::{Batches, NoisyGd, Phase};
-pub use objective_perturbation::ObjectivePerturbation;
 pub use output_noise::{OutputNoise, Procedure, Refitted};
 pub use shards::Shards;
 
@@ -44,8 +42,6 @@ pub enum Event {
     Composed(Composed),
     /// Steps of projected gradient descent, the last iterate published with fresh noise.
     Descent(Descent),
-    /// The minimiser of a perturbed objective, moved by Newton steps (guo2020): never certified.
-    ObjectivePerturbation(ObjectivePerturbation),
     /// A solution of whole-number sums over rounded records, published without noise.
     ExactRemoval(ExactRemoval),
     /// Steps of DP-SGD on a network, and who was deleted since.
@@ -60,7 +56,6 @@ impl Event {
         match self {
             Self::OutputNoise(event) => event.facts(),
             Self::NoisyGd(event) => event.facts(),
-            Self::ObjectivePerturbation(event) => event.facts(),
             Self::DistributedDescent(event) => event.facts(),
             Self::Descent(event) => event.facts(),
             Self::Composed(event) => event.facts(),
@@ -116,8 +111,7 @@ impl Event {
         self.facts().state
     }
 
-    /// Spacing of the grid of what is drawn: released weights, or the perturbation of
-    /// `objective-perturbation`; none where nothing random is released.
+    /// Spacing of the grid of released weights; none where nothing random is released.
     #[must_use]
     pub fn grid(&self) -> Option<Decimal> {
         self.facts().grid

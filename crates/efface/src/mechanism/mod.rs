@@ -12,7 +12,6 @@ mod distributed_descent;
 mod dp_sgd;
 mod event;
 mod noisy_gd;
-mod objective_perturbation;
 mod refusal;
 mod ridge;
 mod search;
@@ -56,7 +55,6 @@ pub(crate) fn of(name: MechanismName) -> &'static dyn Mechanism {
         MechanismName::Retrain => &solve::RETRAIN,
         MechanismName::NoisyGd => &noisy_gd::NoisyGd,
         MechanismName::Ridge => &ridge::Ridge,
-        MechanismName::ObjectivePerturbation => &objective_perturbation::ObjectivePerturbation,
         MechanismName::DistributedDescent => &distributed_descent::DistributedDescent,
         MechanismName::DpSgd => &dp_sgd::DpSgd,
         MechanismName::Shards => &shards::Shards,

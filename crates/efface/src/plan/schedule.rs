@@ -1,8 +1,6 @@
 //! The public constants of each mechanism.
 
-use efface_learn::mechanism::{
-    DescentPlan, DistributedPlan, NoisyGdPlan, OutputNoisePlan, PerturbationPlan,
-};
+use efface_learn::mechanism::{DescentPlan, DistributedPlan, NoisyGdPlan, OutputNoisePlan};
 use efface_learn::{Constants, ConstantsError};
 use efface_privacy::event::Setting;
 use efface_privacy::quantity::Decimal;
@@ -16,8 +14,6 @@ use super::{SampledPlan, ShardedPlan};
 pub enum Schedule {
     /// `solve` and `retrain`.
     Output(OutputNoisePlan),
-    /// `objective-perturbation`.
-    Perturbed(PerturbationPlan),
     /// `noisy-gd`.
     Steps {
         /// Steps, noise and ball; K is that of every request, unless the next field is true.
@@ -75,7 +71,6 @@ impl Schedule {
     pub fn noise(&self) -> Option<f64> {
         match self {
             Self::Output(plan) => Some(plan.noise),
-            Self::Perturbed(plan) => Some(plan.noise),
             Self::Steps { plan, .. } => Some(plan.noise / (2.0 * plan.step).sqrt()),
             Self::Sums | Self::Sharded(_) => None,
             Self::Parts { plan, .. } => Some(plan.noise),

@@ -196,19 +196,12 @@ pub(super) const CANDIDATES: &[Candidate] = &[
 pub(super) const ANEW: &str = "network-anew";
 
 /// Mechanisms of the literature that earn no certificate, and why.
-pub(super) const NEVER_CERTIFIED: [(&str, &str); 2] = [
-    (
-        "objective-perturbation",
-        "NOT SOUND: the residual of its Newton removal depends on the perturbation that should hide \
-         it, so the published theorem does not hold; it is never certified",
-    ),
-    (
-        "noisy-fine-tuning",
-        "of a network: a certificate that holds for every model it starts from holds for an untrained \
+pub(super) const NEVER_CERTIFIED: [(&str, &str); 1] = [(
+    "noisy-fine-tuning",
+    "of a network: a certificate that holds for every model it starts from holds for an untrained \
          one, too, so that the same noisy steps must reach the same accuracy from there, up to the \
          certificate's epsilon: it is retraining with more noise, and saves nothing",
-    ),
-];
+)];
 
 /// The candidates that the settings asked for leave.
 pub(super) fn asked_for(settings: &Settings) -> Result<Vec<&'static Candidate>> {

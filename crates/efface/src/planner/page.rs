@@ -281,7 +281,6 @@ fn details(choice: &Choice) -> Section {
             format!("stopping distance {}; {training}", near(plan.distance, 3))
         }
         Schedule::Parts { plan, .. } => format!("{} parts; {training}", plan.parts),
-        Schedule::Perturbed(_) => training,
         Schedule::Sampled(plan) => format!(
             "network {}, {} weights; {} steps at rate {}, noise {} times the clip; enough for {}; {training}",
             plan.network,

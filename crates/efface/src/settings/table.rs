@@ -349,8 +349,6 @@ settings! {
     /// number of deletions, which then compute nothing; `shards` trains a network on each of several shards
     /// without noise, and trains those anew that a request touches: exact, too. `distributed-descent` averages models of the parts
     /// of a sample and keeps the sample uniform, so that a request touches few parts.
-    /// `objective-perturbation` removes by Newton steps as published, and its certificates never
-    /// verify (NOT SOUND).
     mechanism: Option<String> {
         group: Group::Mechanism,
         form: Form::Name(|| MechanismName::ALL.map(MechanismName::name).to_vec()),
@@ -365,7 +363,7 @@ settings! {
         form: Form::Name(|| Solver::ALL.map(Solver::name).to_vec()),
         code: Code::Solver,
         default: Fallback::Follows("automatic, by the number of parameters"),
-        only: of(&["solve", "retrain", "distributed-descent", "objective-perturbation"]),
+        only: of(&["solve", "retrain", "distributed-descent"]),
     }
 
     /// Weights to start from, an NPZ file as exported or an NPY file

@@ -26,7 +26,6 @@ mod networks;
 mod notices;
 mod partitioned;
 mod partitioned_networks;
-mod perturbed;
 mod prepared;
 mod rare_categories;
 mod read_off;

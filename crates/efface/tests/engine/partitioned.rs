@@ -475,7 +475,6 @@ fn mechanisms_that_need_rows_are_refused_by_name() {
         assert_eq!(error.code(), Code::InParts, "{}", error.message());
         error.message().to_owned()
     };
-    assert!(refused(seeded("objective-perturbation")).contains("objective-perturbation"));
     let samples = Settings { releases: Some(9), ..seeded("distributed-descent") };
     assert!(refused(samples).contains("distributed-descent"));
     let ridge = Settings {

@@ -112,9 +112,6 @@ fn entries_take_at_most_two_kilobytes() {
             MechanismName::NoisyGd => noisy.clone(),
             MechanismName::DescentToDelete => descent.clone(),
             MechanismName::DistributedDescent => parts.clone(),
-            MechanismName::ObjectivePerturbation => {
-                Settings { epsilon: None, ..of("objective-perturbation") }
-            }
             MechanismName::Ridge => ridge.clone(),
             MechanismName::Shards => Settings { epsilon: None, shards: Some(3), ..of("shards") },
             // An addition after each deletion trains anew.

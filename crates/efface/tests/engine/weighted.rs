@@ -273,14 +273,6 @@ fn what_breaks_a_rule_about_weights_is_refused_and_changes_nothing() {
         (refused(&Rows::new(0, 90, |_| 1e15), plain()), "weights", "sum to 90000000000000000"),
         (refused(&good, Settings { max_weight: Some(2.0), ..plain() }), "max-weight", "weight 3"),
         (refused(&good, Settings { max_weight: Some(0.0), ..plain() }), "range", "`§max-weight`"),
-        (
-            refused(
-                &good,
-                Settings { mechanism: Some("objective-perturbation".into()), ..plain() },
-            ),
-            "settings",
-            "`objective-perturbation` with weights",
-        ),
     ];
     for (error, code, message) in cases {
         assert_eq!(error.code().as_str(), code, "{error}");

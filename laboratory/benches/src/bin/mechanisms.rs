@@ -147,10 +147,6 @@ fn cases(n: usize) -> Vec<Case> {
                 ..named("distributed-descent", &secret)
             },
         ),
-        case(
-            "objective-perturbation (NOT SOUND)",
-            Settings { noise: Some(10.0), ..named("objective-perturbation", &base) },
-        ),
         Case {
             numbers: true,
             ..case(

@@ -1,8 +1,6 @@
 //! Figure 2: bounds on the gradient that Newton removals leave, beside the gradient itself.
 
 use efface::Result;
-use efface_learn::mechanism::objective_perturbation::{self, Changed};
-use efface_learn::mechanism::{Evidence, PerturbationMemory, PerturbationPlan};
 use efface_learn::solver::Solver;
 use efface_learn::{Constants, Dataset, Objective};
 use efface_matrix::{Matrix, margins};
@@ -10,10 +8,10 @@ use efface_page::figure::{Axis, Figure, Ink, Mark, Panel, Series};
 use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants, perturbed_objective};
+use crate::perturbation::{Plan, request, train};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, number};
 use crate::trial::draws::generator;
-use crate::trial::engine::perturbation;
 use crate::trial::{Rows, failed, until};
 
 /// Settings.
@@ -102,14 +100,10 @@ fn remove(
 ) -> Result<Vec<Sums>> {
     let mut data = rows.dataset()?;
     // A budget that is never spent: the bounds are watched, not obeyed.
-    let plan = perturbation(grid.sigma, f64::MAX, DISTANCE, Solver::Lbfgs)?;
-    let plan = PerturbationPlan { group: batch as u64, ..plan };
-    let plan = plan.check(constants, data.rows()).map_err(failed)?;
+    let plan = Plan::new(constants, grid.sigma, f64::MAX, DISTANCE, Solver::Lbfgs)?;
     let mut rng = generator(bench.seed(), 5);
     let objective = Objective::new(constants, &data).map_err(failed)?;
-    let mut model =
-        objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut until(bench.stop))
-            .map_err(failed)?;
+    let mut model = train(&objective, &plan, &mut rng, &mut until(bench.stop))?;
     let picked = rows.picked(grid.removals);
     let mut left: Vec<usize> = (0..rows.len()).collect();
     let mut sums = Sums::default();
@@ -123,37 +117,21 @@ fn remove(
         places.sort_unstable();
         left.retain(|row| !chunk.contains(row));
         data.remove_rows(&places).map_err(failed)?;
-        let kept = model.kept.take().ok_or_else(|| failed("nothing is kept"))?;
         let objective = Objective::new(constants, &data).map_err(failed)?;
-        let changed =
-            Changed { published: &model.weights, kept: &kept, removed: &removed, added: &nothing };
-        let releases = index as u64 + 2;
-        let next = objective_perturbation::request(
-            &objective,
-            &plan,
-            changed,
-            releases,
-            &mut rng,
-            &mut until(bench.stop),
-        )
-        .map_err(failed)?;
-        let Evidence::Perturbed { step: Some((share, worst)), .. } = next.evidence else {
-            return Err(failed("a removal trained anew"));
-        };
-        let kept = next.kept.as_ref().ok_or_else(|| failed("nothing is kept"))?;
-        let memory =
-            PerturbationMemory::from_bytes(&kept.state, constants.parameters()).map_err(failed)?;
+        let watch = &mut until(bench.stop);
+        let next = request(&objective, &plan, &model, (&removed, &nothing), &mut rng, watch)?;
+        let (share, worst) = next.step.ok_or_else(|| failed("a removal trained anew"))?;
         let step: Vec<f64> = next.weights.iter().zip(&model.weights).map(|(a, b)| a - b).collect();
         let moved = margins(data.x(), &step, 1).map_err(failed)?;
         let largest = moved.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         let size = moved.iter().map(|v| v * v).sum::<f64>().sqrt();
-        let perturbed = perturbed_objective(constants, &data, &memory.perturbation)?;
+        let perturbed = perturbed_objective(constants, &data, &next.perturbation)?;
         let at = perturbed.evaluate(&next.weights).map_err(failed)?;
         sums = Sums {
             removed: sums.removed + chunk.len(),
             worst: sums.worst + worst,
             dependent: sums.dependent + share,
-            ours: sums.ours + 0.5 * KAPPA * memory.spectral.sqrt() * largest * size,
+            ours: sums.ours + 0.5 * KAPPA * next.spectral.sqrt() * largest * size,
             real: at.gradient_norm * perturbed.normalizer(),
         };
         story.push(sums);

@@ -1,7 +1,6 @@
 //! Table 1: what a removal costs beside training.
 
 use efface::Result;
-use efface_learn::mechanism::objective_perturbation::{self, Changed};
 use efface_learn::newton::Memory;
 use efface_learn::solver::{Solver, Start, Stopping, solve};
 use efface_learn::{Dataset, Objective};
@@ -9,10 +8,10 @@ use efface_matrix::Matrix;
 use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants};
+use crate::perturbation::{Plan, request, train};
 use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, number};
 use crate::trial::draws::generator;
-use crate::trial::engine::perturbation;
 use crate::trial::{failed, until};
 
 /// How often training is timed; the median counts.
@@ -36,8 +35,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         let rows = bench.load(set, grid.rows)?.train;
         let mut data = rows.dataset()?;
         let constants = constants(&rows, grid.lambda)?;
-        let plan = perturbation(grid.sigma, f64::MAX, DISTANCE, Solver::Lbfgs)?;
-        let plan = plan.check(&constants, data.rows()).map_err(failed)?;
+        let plan = Plan::new(&constants, grid.sigma, f64::MAX, DISTANCE, Solver::Lbfgs)?;
         let mut rng = generator(bench.seed(), 6);
         let (stop, stopping) = (bench.stop, Stopping { distance: DISTANCE });
         let objective = Objective::new(&constants, &data).map_err(failed)?;
@@ -54,9 +52,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             optimum = found;
         }
         let training = median(trainings);
-        let mut model =
-            objective_perturbation::train(&objective, &plan, 1, &mut rng, &mut until(stop))
-                .map_err(failed)?;
+        let mut model = train(&objective, &plan, &mut rng, &mut until(stop))?;
         let mut memory = Memory::new(&objective, &optimum).map_err(failed)?;
         let mut warm = optimum;
         let nothing = Dataset::new(Matrix::dense(rows.x.cols()), Vec::new()).map_err(failed)?;
@@ -67,18 +63,9 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             let removed = rows.at(&[index]).dataset()?;
             data.remove_rows(&[0]).map_err(failed)?;
             let objective = Objective::new(&constants, &data).map_err(failed)?;
-            let kept = model.kept.take().ok_or_else(|| failed("nothing is kept"))?;
-            let changed = Changed {
-                published: &model.weights,
-                kept: &kept,
-                removed: &removed,
-                added: &nothing,
-            };
-            let count = index as u64 + 2;
             let (seconds, next) = bench.timed(|| {
-                let watch = &mut until(stop);
-                objective_perturbation::request(&objective, &plan, changed, count, &mut rng, watch)
-                    .map_err(failed)
+                let changed = (&removed, &nothing);
+                request(&objective, &plan, &model, changed, &mut rng, &mut until(stop))
             })?;
             model = next;
             published.push(seconds);

@@ -46,8 +46,8 @@ fn every_way_is_listed_or_refused_and_the_target_is_met() {
             assert!(choice.excess_risk.is_none_or(|risk| risk > 0.0));
             assert!(choice.month_seconds > 0.0 && choice.pass.ms > 0.0);
         }
-        let never = advice.refused.iter().find(|r| r.name == "objective-perturbation").unwrap();
-        assert!(never.reason.contains("NOT SOUND"));
+        let never = advice.refused.iter().find(|r| r.name == "noisy-fine-tuning").unwrap();
+        assert!(never.reason.contains("saves nothing"));
         assert_eq!(advice.baseline.name, "retrain each time, warm start");
         assert!(!advice.advice.is_empty());
     }

@@ -3,10 +3,9 @@
 
 use efface_matrix::{GramError, PassError, margins, weighted_gram};
 
-use crate::constants::Constants;
-use crate::dataset::Dataset;
-use crate::outward::{self, add, div, mul};
-use crate::solver::Factor;
+use efface_learn::outward::{self, add, div, mul};
+use efface_learn::solver::Factor;
+use efface_learn::{Constants, Dataset};
 
 /// The Lipschitz constant of the logistic loss's second derivative as the paper has it; the least
 /// one is 1/(6 sqrt 3).
