@@ -8,7 +8,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
-PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py vectors/*.py laboratory/benches/*.py laboratory/fuzz/*.py crates/*/benches/*.py) laboratory/mutants/run
+PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py laboratory/vectors/*.py laboratory/benches/*.py laboratory/fuzz/*.py crates/*/benches/*.py) laboratory/mutants/run
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so

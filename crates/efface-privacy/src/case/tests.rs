@@ -21,27 +21,27 @@ fn the_accounting_vectors_are_reproduced() {
     assert_eq!(reproduce(VECTORS).len(), 14);
 }
 
-/// Random cases, each formula written down a second time in `vectors/make_cases.py`.
+/// Random cases, each formula written down a second time in `laboratory/vectors/make_cases.py`.
 #[test]
 fn random_cases_agree_with_sixty_digit_arithmetic() {
     assert_eq!(reproduce(include_str!("../../../../vectors/cases.json")).len(), 7);
     assert_eq!(reproduce(LANGEVIN).len(), 5);
 }
 
-/// Every step a point of its own, the hull by cross products, in `vectors/make_noisy_cgd.py`.
+/// Every step a point of its own, the hull by cross products, in `laboratory/vectors/make_noisy_cgd.py`.
 #[test]
 fn descent_over_batches_agrees_with_single_steps() {
     assert_eq!(reproduce(NOISY_CGD).len(), 2);
 }
 
-/// The published bounds, written down a second time in `vectors/make_published.py`.
+/// The published bounds, written down a second time in `laboratory/vectors/make_published.py`.
 #[test]
 fn published_bounds_agree_with_sixty_digit_arithmetic() {
     assert_eq!(reproduce(PUBLISHED).len(), 10);
 }
 
 /// Cases of networks: those given, each with its tolerance, and ours by inverse Laplace transforms
-/// in `vectors/make_dp_sgd.py`.
+/// in `laboratory/vectors/make_dp_sgd.py`.
 #[test]
 fn networks_agree_with_other_methods() {
     assert_eq!(reproduce(include_str!("../../../../vectors/networks.json")).len(), 1);

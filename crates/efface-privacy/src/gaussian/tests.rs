@@ -13,7 +13,7 @@ fn close(got: f64, want: f64, tolerance: f64, at: &str) {
     assert!((got - want).abs() <= tolerance * want.abs(), "{at}: got {got:e}, want {want:e}");
 }
 
-/// Rows computed with 60 digits by `vectors/make_gaussian.py`.
+/// Rows computed with 60 digits by `laboratory/vectors/make_gaussian.py`.
 #[test]
 fn agrees_with_sixty_digit_values() {
     let text = include_str!("../../../../vectors/gaussian.json");

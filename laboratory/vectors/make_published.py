@@ -1,6 +1,6 @@
 """Writes published.json: cases of the published bounds, from 60-digit arithmetic (needs mpmath).
 
-    python make_published.py > published.json
+    python make_published.py > ../../vectors/published.json
 
 Every formula is written down a second time, from the theorems and not from the Rust.
 """

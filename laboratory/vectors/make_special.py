@@ -1,6 +1,6 @@
 """Writes special.json: special functions of the Gaussian with 60 digits (needs mpmath).
 
-python make_special.py > special.json
+python make_special.py > ../../vectors/special.json
 """
 
 import json

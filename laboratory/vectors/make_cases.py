@@ -1,6 +1,6 @@
 """Writes cases.json: batch cases with expected results from 60-digit arithmetic (needs mpmath).
 
-    python make_cases.py > cases.json
+    python make_cases.py > ../../vectors/cases.json
 
 Every formula is written down here a second time, step by step and without closed forms.
 """

@@ -1,6 +1,6 @@
 """Writes noisy_cgd.json: cases of noisy descent over fixed batches (needs mpmath).
 
-    python make_noisy_cgd.py > noisy_cgd.json
+    python make_noisy_cgd.py > ../../vectors/noisy_cgd.json
 
 Every step is a point (V_k, Y_k) of its own, in sixty digits, and the minorant is the lower convex
 hull of all points by cross products. Where a closed form is known (no step after the request, or a

@@ -1,6 +1,6 @@
 """Writes gaussian.json: delta, epsilon and mu of Gaussian DP with 60 digits (needs mpmath).
 
-python make_gaussian.py > gaussian.json         # the embedded sample
+python make_gaussian.py > ../../vectors/gaussian.json         # the embedded sample
 python make_gaussian.py 20 > large.json         # twenty times as many points
 """
 

@@ -1,6 +1,6 @@
 """Writes dp_sgd.json: cases of DP-SGD with expected results (needs mpmath; takes minutes).
 
-    python make_dp_sgd.py > dp_sgd.json
+    python make_dp_sgd.py > ../../vectors/dp_sgd.json
 
 Nothing is put on a grid of losses here. With M(z) = E exp(z L) for the loss L of one step,
 

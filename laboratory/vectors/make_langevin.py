@@ -1,6 +1,6 @@
 """Writes langevin.json: Langevin and bounded-domain cases from 60-digit arithmetic (needs mpmath).
 
-    python make_langevin.py > langevin.json
+    python make_langevin.py > ../../vectors/langevin.json
 
 Every formula is written down here a second time, step by step; restarts are tried at every step.
 """
