@@ -1,5 +1,5 @@
-//! The list of planted faults does not rot: every fault still has its place in the source, and its row in
-//! `docs/evidence.md`.
+//! The list of planted faults does not rot: every fault still has its place in the source, and a test that
+//! `make test` runs.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeSet;
@@ -43,22 +43,4 @@ fn every_fault_can_be_planted() {
         let in_product = package.is_some_and(|name| root.join("crates").join(name).is_dir());
         assert!(in_product || test.starts_with("pytest tests/"), "{name}: {test}");
     }
-}
-
-#[test]
-fn the_page_of_evidence_has_every_fault_and_no_other() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = fs::read_to_string(root.join("laboratory/mutants/mutants.toml")).unwrap();
-    let list: List = toml::from_str(&text).unwrap();
-    let page = fs::read_to_string(root.join("docs/evidence.md")).unwrap();
-    let (_, section) = page.split_once("\n## Mutants\n").unwrap();
-    let rows: Vec<&str> = section.lines().filter(|line| line.starts_with("| `")).collect();
-    for Mutant { name, test, claim, .. } in &list.mutant {
-        let row = format!("| `{name}` | {claim} | `{test}` | ");
-        assert!(
-            rows.iter().any(|found| found.starts_with(&row)),
-            "docs/evidence.md has no `{row}`"
-        );
-    }
-    assert_eq!(rows.len(), list.mutant.len());
 }
