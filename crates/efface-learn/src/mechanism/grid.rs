@@ -91,7 +91,7 @@ impl Grid {
     /// g (round(v/g) + round((sigma/g) Z)) in every coordinate, with fresh exact noise.
     ///
     /// # Errors
-    /// When |v|/g is not below 2^51, which [`check_reach`](Self::check_reach) excludes for every v
+    /// When |v|/g is not below 2^51, which checked plans exclude for every v
     /// within its bound; nothing is drawn then.
     pub fn publish(&self, values: &[f64], rng: &mut impl CryptoRng) -> Result<Vec<f64>, GridError> {
         self.publish_with(values, &mut self.noise_of(1), rng)
