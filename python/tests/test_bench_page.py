@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+BENCHES = Path(__file__).resolve().parents[2] / "laboratory" / "benches"
 
 PRINTED = """\
 ## Title of it
@@ -34,7 +34,7 @@ Text.
 @pytest.fixture(scope="module")
 def page() -> ModuleType:
     pytest.importorskip("matplotlib")
-    spec = importlib.util.spec_from_file_location("page", ROOT / "benches" / "page.py")
+    spec = importlib.util.spec_from_file_location("page", BENCHES / "page.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -102,8 +102,8 @@ def test_a_folder_is_made_and_failures_are_told(page: ModuleType, tmp_path: Path
 
 def test_all_benchmarks_of_the_repository_are_known(page: ModuleType) -> None:
     known = {one.name for one in page.BENCHMARKS}
-    programs = {path.stem for path in (ROOT / "benches" / "src" / "bin").glob("*.rs")}
+    programs = {path.stem for path in (BENCHES / "src" / "bin").glob("*.rs")}
     assert programs <= known
     # Tables of the estimators beside others; what is missing here needs packages of its own.
-    others = {path.stem for path in (ROOT / "benches").glob("*.py")}
+    others = {path.stem for path in (BENCHES).glob("*.py")}
     assert others - known == {"page", "any_tables", "instructions", "raw_tables", "torch_modules"}
