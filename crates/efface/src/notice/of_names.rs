@@ -1,4 +1,4 @@
-//! Columns that name records and are learnt from, since nobody said that they do.
+//! Columns that name records or people, and are learnt from all the same.
 //!
 //! Neither a name nor values would do alone: a price may differ in every record, and what is called
 //! `id` may be one of three codes.
@@ -15,8 +15,8 @@ const LISTED: usize = 6;
 /// Different values that a column of people has at least: fewer are groups of them.
 const PEOPLE: usize = 20;
 
-/// What the columns learnt from name, as far as nobody said so: records, or people where `subjects` are
-/// not known; and columns of numbers that may be others.
+/// Columns that are learnt from and name records or people, and columns of numbers that may be others.
+/// `subjects` says whether the people are named by another column already.
 pub(crate) fn names_learnt(
     rows: &RawRows,
     found: &Fitted,
