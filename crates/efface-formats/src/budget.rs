@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::ExpansionFault;
+use crate::error::{Fault, fault};
 use crate::limits::Limits;
 
 /// What a table may take however small its file is, 192 MiB.
@@ -56,7 +56,7 @@ impl Budget {
     }
 
     /// Counts bytes before they are taken.
-    pub(crate) fn take(&self, bytes: u64) -> Result<(), ExpansionFault> {
+    pub(crate) fn take(&self, bytes: u64) -> Result<(), Fault> {
         let limit = self.limit();
         let taken = self.counts.taken.load(Ordering::Relaxed).saturating_add(bytes);
         if taken > limit {
@@ -67,7 +67,7 @@ impl Budget {
     }
 
     /// Counts bytes that are computed from a table, whatever the size of its file.
-    pub(crate) fn made(&self, bytes: u64) -> Result<(), ExpansionFault> {
+    pub(crate) fn made(&self, bytes: u64) -> Result<(), Fault> {
         let made = self.counts.made.load(Ordering::Relaxed).saturating_add(bytes);
         if made.saturating_add(self.counts.taken.load(Ordering::Relaxed)) > self.memory {
             return Err(self.fault(self.memory));
@@ -77,7 +77,7 @@ impl Budget {
     }
 
     /// Refuses a packed stream that has yielded so many bytes, kept or not.
-    pub(crate) fn unpacked(&self, bytes: u64) -> Result<(), ExpansionFault> {
+    pub(crate) fn unpacked(&self, bytes: u64) -> Result<(), Fault> {
         match self.expansion.map(|times| self.unpacks_to(times)) {
             Some(limit) if bytes > limit => Err(self.fault(limit)),
             _ => Ok(()),
@@ -97,32 +97,28 @@ impl Budget {
 
     /// The refusal of anything further.
     #[cfg(feature = "parquet")]
-    pub(crate) fn spent(&self) -> ExpansionFault {
+    pub(crate) fn spent(&self) -> Fault {
         self.fault(self.limit())
     }
 
     /// Counts named columns.
-    pub(crate) fn columns(&self, count: usize) -> Result<(), ExpansionFault> {
+    pub(crate) fn columns(&self, count: usize) -> Result<(), Fault> {
         self.take((count as u64).saturating_mul(COLUMN))
     }
 
     /// Counts numbers in an encoded row, for a width that the file states.
-    pub(crate) fn features(&self, width: u64) -> Result<(), ExpansionFault> {
+    pub(crate) fn features(&self, width: u64) -> Result<(), Fault> {
         self.take(width.saturating_mul(FEATURE))
     }
 
     /// Counts one record: `stored` bytes of features, and its id and subject.
-    pub(crate) fn record(
-        &self,
-        stored: u64,
-        names: [Option<&str>; 2],
-    ) -> Result<(), ExpansionFault> {
+    pub(crate) fn record(&self, stored: u64, names: [Option<&str>; 2]) -> Result<(), Fault> {
         let names: u64 = names.into_iter().flatten().map(|name| name.len() as u64 + TEXT).sum();
         self.take(RECORD + stored + names)
     }
 
     /// Counts a text that is kept once.
-    pub(crate) fn text(&self, text: &str) -> Result<(), ExpansionFault> {
+    pub(crate) fn text(&self, text: &str) -> Result<(), Fault> {
         self.take(text.len() as u64 + TEXT)
     }
 
@@ -130,9 +126,30 @@ impl Budget {
         self.expansion.map_or(self.memory, |times| self.unpacks_to(times).min(self.memory))
     }
 
-    fn fault(&self, limit: u64) -> ExpansionFault {
+    fn fault(&self, limit: u64) -> Fault {
         // Where the fixed number of bytes binds, the size of the file says nothing.
         let times = self.expansion.filter(|_| limit < self.memory);
-        ExpansionFault { limit, times, free: FREE }
+        let (limit, more) = (size(limit), size(limit.saturating_mul(4)));
+        match times {
+            None => fault!(
+                "the table needs more than {limit} of memory, the limit; raise it with \
+                 `§max-decoded`, for example `§max-decoded {more}`"
+            ),
+            Some(times) => fault!(
+                "decompressed, the table needs more than {limit} of memory; the limit is {times} \
+                 times the file size, and at least {}; if you trust the file, raise it with \
+                 `§max-decoded`, for example `§max-decoded {more}`",
+                size(FREE)
+            ),
+        }
+    }
+}
+
+/// Bytes in the largest binary unit that leaves at least 1, rounded up: `--max-decoded` reads it.
+fn size(bytes: u64) -> String {
+    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => format!("{}{name}", bytes.div_ceil(unit)),
+        None => format!("{bytes}B"),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::cell::{Cell, class_name, sort_classes};
-use crate::error::{LabelFault, OptionFault};
+use crate::error::{Fault, fault, large_label, no_label};
 use crate::fitted::{Spelling, is_number_in_words, is_single_sized};
 use crate::options::{ReadOptions, Task};
 use crate::record::LabelRef;
@@ -66,13 +66,15 @@ pub(crate) enum Labels {
 
 impl Labels {
     /// Checks the options that concern labels.
-    pub(crate) fn new(options: &ReadOptions) -> Result<Self, OptionFault> {
+    pub(crate) fn new(options: &ReadOptions) -> Result<Self, Fault> {
         match (options.task, &options.classes) {
-            (Task::Regression { .. }, Some(_)) => Err(OptionFault::ClassesForRegression),
+            (Task::Regression { .. }, Some(_)) => {
+                Err(fault!("`classes` is for classification, and the task is regression"))
+            }
             (Task::Regression { range: Some((low, high)) }, None)
                 if !(low.is_finite() && high.is_finite() && low < high) =>
             {
-                Err(OptionFault::LabelRange { low, high })
+                Err(fault!("the label range must be finite with low < high, got [{low}, {high}]"))
             }
             (Task::Regression { range }, None) => {
                 let bounded = options.frame.is_some();
@@ -84,22 +86,24 @@ impl Labels {
         }
     }
 
-    fn classes(given: Option<&[String]>, most: u32) -> Result<Self, OptionFault> {
+    fn classes(given: Option<&[String]>, most: u32) -> Result<Self, Fault> {
         let origin = if given.is_some() { Origin::User } else { Origin::Data };
         let mut index = HashMap::new();
         let mut names = Vec::new();
         for name in given.unwrap_or_default() {
             let name = class_name(name).into_owned();
             if name.is_empty() {
-                return Err(OptionFault::EmptyClass);
+                return Err(fault!("`classes` has an empty name"));
             }
             if index.insert(name.clone(), names.len() as u32).is_some() {
-                return Err(OptionFault::ClassTwice { name });
+                return Err(fault!("`classes` names `{name}` twice"));
             }
             names.push(name);
         }
         match given {
-            Some(given) if given.len() < 2 => Err(OptionFault::FewClasses { got: given.len() }),
+            Some(given) if given.len() < 2 => {
+                Err(fault!("`classes` needs at least two classes, got {got}", got = given.len()))
+            }
             _ => {
                 let (others, numbers, spelling) = (BTreeSet::new(), Vec::new(), Box::default());
                 Ok(Self::Classes { names, index, origin, most, others, numbers, spelling })
@@ -137,7 +141,7 @@ impl Labels {
     }
 
     /// Judges one label.
-    pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
+    pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, Fault> {
         let own = match cell {
             Cell::Number(value) => Cell::Number(value),
             Cell::Integer(value) => Cell::Integer(value),
@@ -158,7 +162,7 @@ impl Labels {
         Ok(verdict)
     }
 
-    fn judge_anew(&mut self, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
+    fn judge_anew(&mut self, cell: Cell<'_>) -> Result<Verdict, Fault> {
         self.see(cell);
         match self {
             Self::Numbers { range, bounded, .. } => {
@@ -168,17 +172,21 @@ impl Labels {
                 if let Cell::Number(value) = cell
                     && value.is_infinite()
                 {
-                    return Err(LabelFault::NotFinite { value });
+                    return Err(fault!("the label must be finite, got {value}"));
                 }
                 let name = cell.class_name();
                 if name.is_empty() || name.eq_ignore_ascii_case("nan") {
-                    return Err(LabelFault::Missing);
+                    return Err(no_label());
                 }
                 if let Some(&class) = index.get(name.as_ref()) {
                     return Ok(Verdict::Keep(Label::Class(class)));
                 }
                 if *origin == Origin::Data && says_none(&name) {
-                    return Err(LabelFault::SaysNone { value: name.into_owned() });
+                    return Err(fault!(
+                        "the label `{value}` says that there is none; take such rows out of the \
+                         table, or write the class, if it is one, in another way",
+                        value = name.into_owned()
+                    ));
                 }
                 if *origin == Origin::User {
                     if others.len() < OTHERS {
@@ -188,7 +196,11 @@ impl Labels {
                 }
                 let class = names.len() as u32;
                 if class >= *most {
-                    return Err(LabelFault::TooManyClasses { limit: *most });
+                    return Err(fault!(
+                        "more than {limit} classes; for a numeric target, use `§loss squared`, \
+                         and `§target-range LOW,HIGH` where preprocessing is declared",
+                        limit = *most
+                    ));
                 }
                 names.push(name.clone().into_owned());
                 index.insert(name.into_owned(), class);
@@ -198,10 +210,13 @@ impl Labels {
     }
 
     /// Judges the next of several labels of a row, of which the first is at 0.
-    pub(crate) fn judge_next(&mut self, at: usize, cell: Cell<'_>) -> Result<Verdict, LabelFault> {
+    pub(crate) fn judge_next(&mut self, at: usize, cell: Cell<'_>) -> Result<Verdict, Fault> {
         self.see(cell);
         let Self::Numbers { range, bounded, values, .. } = self else {
-            return Err(LabelFault::SeveralClasses);
+            return Err(fault!(
+                "several labels are numbers to predict together, and this is a classification; \
+                 use `§mechanism ridge` and `§loss squared`, or name one label"
+            ));
         };
         values.truncate(at);
         values.push(number(cell, *range, *bounded)?);
@@ -248,28 +263,41 @@ impl Labels {
     }
 }
 
-fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f64, LabelFault> {
+fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f64, Fault> {
     let value = cell.number().ok_or_else(|| {
         let text = cell.text();
         let value = crate::cell::quoted(&text);
         match is_number_in_words(&text) {
-            _ if text.is_empty() => LabelFault::Missing,
-            true => LabelFault::NotPlain { value },
-            false => LabelFault::NotANumber { value },
+            _ if text.is_empty() => no_label(),
+            true => fault!(
+                "the label must be a plain number, such as `1234.5`, for regression, got `{value}`"
+            ),
+            false => fault!("the label must be a number for regression, got `{value}`"),
         }
     })?;
     if value.is_nan() {
-        return Err(LabelFault::Missing);
+        return Err(no_label());
     }
     if !value.is_finite() {
-        return Err(LabelFault::NotFinite { value });
+        return Err(fault!("the label must be finite, got {value}"));
     }
     match range {
-        Some((low, high)) if !(low..=high).contains(&value) => {
-            Err(LabelFault::OutOfRange { value, low, high })
-        }
-        _ if bounded && !is_single_sized(value) => Err(LabelFault::TooLarge { value }),
+        Some((low, high)) if !(low..=high).contains(&value) => Err(fault!(
+            "the label must be in the declared range [{}, {}], got {}",
+            short(low),
+            short(high),
+            short(value)
+        )),
+        _ if bounded && !is_single_sized(value) => Err(large_label(value)),
         _ => Ok(value),
+    }
+}
+
+/// A number for a message: in scientific notation if it would otherwise have many zeros.
+fn short(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e16 || (size > 0.0 && size < 1e-5) => format!("{value:e}"),
+        _ => value.to_string(),
     }
 }
 
@@ -344,7 +372,7 @@ mod tests {
             refused(&mut labels, "").to_string(),
             "the label is missing; take rows without one out of the table"
         );
-        assert_eq!(refused(&mut labels, "nan"), LabelFault::Missing);
+        assert_eq!(refused(&mut labels, "nan"), no_label());
         assert_eq!(refused(&mut labels, "-inf").to_string(), "the label must be finite, got -inf");
         assert_eq!(
             refused(&mut labels, "x").to_string(),

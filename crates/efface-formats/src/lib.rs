@@ -72,12 +72,7 @@ mod time;
 
 pub use cell::{Cell, class_name};
 pub use draft::{Draft, draft, draft_from};
-pub use error::{
-    ArrayFault, CellFault, ColumnFault, ColumnarFault, CsvFault, ExpansionFault, Fault,
-    FeatureMapError, FitFault, FittedError, IdxFault, LabelFault, LibsvmFault, LimitFault,
-    Malformed, MemoryFault, NpyFault, NpzFault, OptionFault, Place, PngFault, RawFault, ReadError,
-    RowFault, SchemaError, SinkError, Spot,
-};
+pub use error::{CellFault, Fault, FitFault, ReadError, SinkError, Spot};
 pub use feature_map::{FeatureMap, MOST_FEATURES, RowFeatures};
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use crate::error::{LimitFault, Place, ReadError, Spot};
+use crate::error::{Place, ReadError, Spot, within};
 
 /// Reads lines and counts them.
 pub(crate) struct Lines<'r> {
@@ -42,7 +42,7 @@ impl<'r> Lines<'r> {
                 text.pop();
             }
         }
-        LimitFault::check("bytes in one line", (text.len() - before) as u64, self.limit)
+        within("bytes in one line", (text.len() - before) as u64, self.limit)
             .map_err(|fault| ReadError::at(self.place(), fault))?;
         Ok(true)
     }

@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{CellFault, ColumnFault, Place, ReadError, Spot};
+use crate::error::{Fault, Place, ReadError, Spot, fault, other_width};
 use crate::fitted::{Frame, FrameRequest, RawWriter};
 use crate::format::arrays::ArrayRows;
 use crate::format::idx;
@@ -77,7 +77,7 @@ pub(crate) fn implied(width: usize, divide: f64) -> Matrix {
 /// Refuses numbers that are no bytes, where the model learnt from bytes of images: they were divided
 /// by 255 already, or are none; what is missing is left to others. Errs with the place of the number
 /// at fault.
-pub(crate) fn check_bytes(divide: f64, numbers: &[f64]) -> Result<(), (usize, CellFault)> {
+pub(crate) fn check_bytes(divide: f64, numbers: &[f64]) -> Result<(), (usize, Fault)> {
     if divide != idx::BYTE {
         return Ok(());
     }
@@ -85,7 +85,11 @@ pub(crate) fn check_bytes(divide: f64, numbers: &[f64]) -> Result<(), (usize, Ce
         number.is_nan() || number.fract() == 0.0 && (0.0..=idx::BYTE).contains(number)
     };
     let at = numbers.iter().position(|number| !whole(number));
-    at.map_or(Ok(()), |at| Err((at, CellFault::NoByte { got: numbers[at] })))
+    at.map_or(Ok(()), |at| Err((at, fault!(
+        "{got} is no byte, and the model learnt from the bytes of images, 0 to 255, which it \
+         divides by 255 itself: give them as they are",
+        got = numbers[at]
+    ))))
 }
 
 /// Encodes and hands over all rows. `divide` applies where no schema says otherwise.
@@ -98,7 +102,7 @@ pub(crate) fn deliver(
     let file = delivery.file();
     let width = arrays.features.width();
     if width == 0 {
-        return Err(ReadError::at(Place::file(file), ColumnFault::NoFeatures));
+        return Err(ReadError::at(Place::file(file), fault!("no feature columns are left")));
     }
     for column in arrays.beside() {
         column.expect_rows(&arrays.features)?;
@@ -119,7 +123,7 @@ pub(crate) fn deliver(
     let columns = encoder.columns();
     if width != columns.len() {
         let (got, expected) = (width as u64, columns.len() as u64);
-        return Err(ReadError::at(Place::file(file), ColumnFault::Width { got, expected }));
+        return Err(ReadError::at(Place::file(file), other_width(got, expected)));
     }
     delivery.begin_images(
         schema.feature_names(),
@@ -141,13 +145,14 @@ pub(crate) fn deliver(
         if !copied {
             // The encoder says which number is at fault.
             arrays.features.numbers(&mut numbers);
-            let checked = check_bytes(divide, &numbers);
-            checked.and_then(|()| encoder.encode_numbers(&numbers, &mut row)).map_err(
-                |(column, fault)| {
-                    let name = columns.name(column).unwrap_or_default();
-                    ReadError::at(Place::new(file, spot).column(name), fault)
-                },
-            )?;
+            let fault = |column, fault: Fault| {
+                let name = columns.name(column).unwrap_or_default();
+                ReadError::at(Place::new(file, spot).column(name), fault)
+            };
+            check_bytes(divide, &numbers).map_err(|(column, found)| fault(column, found))?;
+            encoder
+                .encode_numbers(&numbers, &mut row)
+                .map_err(|(column, found)| fault(column, found.into()))?;
         }
         delivery.deliver(spot, &mut row, label, &keys)?;
     }

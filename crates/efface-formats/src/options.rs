@@ -1,6 +1,6 @@
 //! How to read: roles of columns, labels, row map, limits.
 
-use crate::error::OptionFault;
+use crate::error::{Fault, fault};
 use crate::feature_map::FeatureMap;
 use crate::fitted::FrameRequest;
 use crate::image::ImageShape;
@@ -95,14 +95,14 @@ impl ReadOptions {
 
     /// What labels are called that have no names of their own: as the options name several of them, else
     /// `one`.
-    pub(crate) fn label_names(&self, one: &str) -> Result<Vec<String>, OptionFault> {
+    pub(crate) fn label_names(&self, one: &str) -> Result<Vec<String>, Fault> {
         if self.more_labels.is_empty() {
             return Ok(vec![one.to_owned()]);
         }
         let names: Vec<String> = self.labels().map(str::to_owned).collect();
         let twice = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
         match twice {
-            Some((_, column)) => Err(OptionFault::LabelTwice { column: column.clone() }),
+            Some((_, column)) => Err(fault!("`label` names `{column}` twice")),
             None => Ok(names),
         }
     }

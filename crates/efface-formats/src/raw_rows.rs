@@ -1,6 +1,6 @@
 //! Raw rows in place of encoded ones: which columns they are made of, and what reading them shares.
 
-use crate::error::{ColumnFault, Place, ReadError};
+use crate::error::{Fault, Place, ReadError, absent, fault, other_rows, other_shape, other_width};
 use crate::fitted::{Declared, Frame, FrameColumn, FrameRequest};
 use crate::options::ReadOptions;
 use crate::schema::{Body, Kind, Matrix, Schema};
@@ -25,7 +25,7 @@ pub(crate) fn places(
 ) -> Result<Vec<usize>, ReadError> {
     let place = |column: &FrameColumn| {
         names.iter().position(|name| *name == column.name).ok_or_else(|| {
-            let fault = ColumnFault::absent(&column.name, ROLE.to_owned(), names);
+            let fault = absent(&column.name, ROLE, names);
             ReadError::at(Place::file(file), fault)
         })
     };
@@ -49,7 +49,7 @@ pub(crate) fn options_for(
         let (column, role) = (column.to_owned(), kind.name());
         return Err(ReadError::at(
             Place::file(file),
-            ColumnFault::FeatureWithRole { column, role },
+            fault!("column `{column}` is a feature of the model, but {role} in the options"),
         ));
     }
     let has_role = |name: &str| options.roles().any(|(column, _)| column == name);
@@ -66,18 +66,17 @@ pub(crate) fn array_frame(
     schema: Option<&Schema>,
     made: Frame,
 ) -> Result<Frame, ReadError> {
-    let fault = |fault: ColumnFault| Err(ReadError::at(Place::file(file), fault));
+    let fault = |fault: Fault| Err(ReadError::at(Place::file(file), fault));
     let frame = match (request, schema.map(Schema::body)) {
         (FrameRequest::Given(frame), _) => frame.clone(),
         (FrameRequest::New, Some(Body::Columns { .. })) => {
-            let (schema, file) = ("named columns", "an array without names");
-            return fault(ColumnFault::SchemaShape { schema, file });
+            return fault(other_shape("named columns", "an array without names"));
         }
         (FrameRequest::New, Some(Body::Matrix(Matrix { width, first, divide, .. }))) => match &made
         {
             Frame::Matrix { width: got, .. } if got != width => {
                 let (got, expected) = (u64::from(*got), u64::from(*width));
-                return fault(ColumnFault::Width { got, expected });
+                return fault(other_width(got, expected));
             }
             Frame::Matrix { sparse, .. } => {
                 Frame::Matrix { width: *width, first: *first, sparse: *sparse, divide: *divide }
@@ -87,12 +86,9 @@ pub(crate) fn array_frame(
         (FrameRequest::New, None) => return Ok(made),
     };
     match (&frame, made.columns(), frame.columns()) {
-        (Frame::Columns(_), ..) => {
-            let (model, table) = ("named columns", "an array without names");
-            fault(ColumnFault::FrameShape { model, table })
-        }
+        (Frame::Columns(_), ..) => fault(other_rows("named columns", "an array without names")),
         (Frame::Matrix { .. }, got, expected) if got != expected => {
-            fault(ColumnFault::Width { got, expected })
+            fault(other_width(got, expected))
         }
         (Frame::Matrix { .. }, ..) => Ok(frame),
     }
@@ -100,6 +96,5 @@ pub(crate) fn array_frame(
 
 /// The frame of named columns, where an array was given.
 pub(crate) fn not_an_array(file: &str) -> ReadError {
-    let (model, table) = ("numbers without names", "named columns");
-    ReadError::at(Place::file(file), ColumnFault::FrameShape { model, table })
+    ReadError::at(Place::file(file), other_rows("numbers without names", "named columns"))
 }

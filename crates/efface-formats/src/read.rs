@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use crate::budget::Budget;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{ColumnFault, Fault, OptionFault, Place, PngFault, ReadError, Spot};
+use crate::error::{Fault, Place, ReadError, Spot, fault, other_rows, other_shape, other_width};
 use crate::fitted::{Frame, FrameRequest, RawWriter};
 use crate::format::arrays::{ArrayRows, Axes};
 use crate::format::csv::CsvTable;
@@ -74,12 +74,21 @@ pub(crate) fn open<'r>(
     }
     let stream = source.open(&options.limits)?;
     if recognise::is_utf16(&stream.head) {
-        return Err(ReadError::at(Place::file(source.name()), Fault::Utf16));
+        return Err(ReadError::at(
+            Place::file(source.name()),
+            fault!("the text is UTF-16; save the file as UTF-8 (in a spreadsheet: `CSV UTF-8`)"),
+        ));
     }
     let format = stated
         .or_else(|| source.as_path().and_then(recognise::by_name))
         .or_else(|| recognise::by_content(&stream.head))
-        .ok_or_else(|| ReadError::UnknownFormat { file: source.name().to_owned() })?;
+        .ok_or_else(|| {
+            fault!(
+                "{}: the format is recognised neither by name nor by content; say which it is \
+                 with `§format`: csv, npy, npz, idx, libsvm, png, parquet or arrow",
+                source.name()
+            )
+        })?;
     match format {
         Format::Npz | Format::Parquet | Format::ArrowIpc | Format::Png => {
             if source.as_path().is_none() {
@@ -106,12 +115,7 @@ fn dispatch(
     let format = match &opened {
         Opened::Stream(format, _) | Opened::Seekable(format) => *format,
     };
-    check_options(format, labels.is_some(), options).map_err(|fault| match fault {
-        OptionFault::NotForFormat { option, format: Format::Png } => {
-            ReadError::at(Place::file(&file), PngFault::Option { option })
-        }
-        fault => fault.into(),
-    })?;
+    check_options(&file, format, labels.is_some(), options)?;
     match (format, opened) {
         (Format::Csv, Opened::Stream(_, stream)) => {
             let schema = options.schema.as_ref();
@@ -135,16 +139,23 @@ fn dispatch(
             table::deliver(&mut columnar, format, delivery)
         }
         #[cfg(not(feature = "parquet"))]
-        (_, Opened::Seekable(_)) => Err(ReadError::NotBuilt { file, format }),
+        (_, Opened::Seekable(_)) => Err(not_built(&file, format)),
     }
+}
+
+/// The refusal of a format whose reader is not compiled in.
+#[cfg(not(feature = "parquet"))]
+pub(crate) fn not_built(file: &str, format: Format) -> ReadError {
+    fault!("{file}: this build does not read {format} files: it lacks the `parquet` feature").into()
 }
 
 /// Refuses options that the format has no use for.
 fn check_options(
+    file: &str,
     format: Format,
     labels_file: bool,
     options: &ReadOptions,
-) -> Result<(), OptionFault> {
+) -> Result<(), ReadError> {
     let named_columns = matches!(format, Format::Csv | Format::Parquet | Format::ArrowIpc);
     let named_arrays = format == Format::Npz;
     let bare = matches!(format, Format::Npy | Format::Idx);
@@ -158,15 +169,27 @@ fn check_options(
         _ => named_arrays,
     };
     if format == Format::Png && !options.more_labels.is_empty() {
-        return Err(OptionFault::SeveralLabels { format });
+        return Err(fault!(
+            "several labels are read from tables and arrays, not from {format} files"
+        )
+        .into());
     }
     let apart = bare || format == Format::Png;
     let labels = (labels_file && !apart).then_some("labels");
     if let Some(option) = options.stated().find(|option| !fits(option)).or(labels) {
-        return Err(OptionFault::NotForFormat { option, format });
+        return Err(match format {
+            Format::Png => ReadError::at(
+                Place::file(file),
+                fault!("a folder is read as one of PNG images, to which `{option}` does not apply"),
+            ),
+            _ => fault!("`{option}` does not apply to {format} files").into(),
+        });
     }
     if bare && options.label_required && !labels_file {
-        return Err(OptionFault::LabelsFile { format });
+        return Err(fault!(
+            "{format} files have no labels; give them in a file of their own, with `§labels`"
+        )
+        .into());
     }
     Ok(())
 }
@@ -284,11 +307,10 @@ fn sparse_lines<'r>(
 ) -> Result<Summary, ReadError> {
     let options = delivery.options;
     let file = delivery.file();
-    let fault = |fault: ColumnFault| ReadError::at(Place::file(file), fault);
+    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
     let given = match &options.frame {
         Some(FrameRequest::Given(Frame::Columns(_))) => {
-            let (model, table) = ("named columns", "an array without names");
-            return Err(fault(ColumnFault::FrameShape { model, table }));
+            return Err(fault(other_rows("named columns", "an array without names")));
         }
         Some(FrameRequest::Given(Frame::Matrix { width, first, divide, .. })) => {
             let (width, first, divide) = (*width, *first, *divide);
@@ -299,16 +321,20 @@ fn sparse_lines<'r>(
     let body = given.as_ref().or_else(|| options.schema.as_ref().map(Schema::body));
     let (matrix, stream) = match body {
         Some(Body::Columns { .. }) => {
-            let (schema, file) = ("named columns", "an array without names");
-            return Err(fault(ColumnFault::SchemaShape { schema, file }));
+            return Err(fault(other_shape("named columns", "an array without names")));
         }
         Some(Body::Matrix(Matrix { first: 0, .. })) if options.zero_based.is_none() => {
-            return Err(OptionFault::IndexBase.into());
+            return Err(fault!(
+                "the columns of the schema are counted from 0 (`first = 0`); say whether the \
+                 indices of this LIBSVM file are, too: `§zero-based`, or `§zero-based=false` if \
+                 they start at 1"
+            )
+            .into());
         }
         Some(Body::Matrix(matrix)) => match options.width {
             Some(width) if width != matrix.width => {
                 let (got, expected) = (u64::from(width), u64::from(matrix.width));
-                return Err(fault(ColumnFault::Width { got, expected }));
+                return Err(fault(other_width(got, expected)));
             }
             _ => (*matrix, stream),
         },
@@ -383,7 +409,11 @@ pub(crate) fn libsvm_width<'r>(
         return Ok((shape(width, Origin::User), stream));
     }
     if source.as_path().is_none() {
-        return Err(OptionFault::WidthOnStdin.into());
+        return Err(fault!(
+            "LIBSVM on standard input needs `§width`, the number of features: it cannot be read \
+             twice"
+        )
+        .into());
     }
     let width = libsvm::width(source.name(), stream, base, &options.limits)?;
     source

@@ -2,7 +2,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-use crate::error::RowFault;
+use crate::error::{Fault, fault};
 
 /// What is done with a row whose length is not the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ impl RowMap {
     ///
     /// Afterwards [`row_norm`] of the values is at most `norm`. Errs for [`RowMapMode::Refuse`] and a longer
     /// row.
-    pub fn apply(&self, values: &mut [f32]) -> Result<Mapped, RowFault> {
+    pub fn apply(&self, values: &mut [f32]) -> Result<Mapped, Fault> {
         let sum = Arch::new().dispatch(SumOfSquares(values));
         let norm = match (held_against(sum, values.len(), self.norm), self.mode) {
             (Length::Within, RowMapMode::Clip | RowMapMode::Refuse) => {
@@ -68,9 +68,11 @@ impl RowMap {
             (Length::Beyond, RowMapMode::Refuse) | (Length::Near, _) => row_norm(values),
         };
         match self.mode {
-            RowMapMode::Refuse if norm > self.norm => {
-                Err(RowFault::TooLong { norm, bound: self.norm })
-            }
+            RowMapMode::Refuse if norm > self.norm => Err(fault!(
+                "the row's norm {norm} exceeds the bound {bound}; declare a larger bound when \
+                 training, or let longer rows be clipped (`§row-map clip`)",
+                bound = self.norm
+            )),
             RowMapMode::Refuse => Ok(Mapped::Unchanged),
             RowMapMode::Clip if norm <= self.norm => Ok(Mapped::Unchanged),
             RowMapMode::Unit if norm == 0.0 || norm == self.norm => Ok(Mapped::Unchanged),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use flate2::bufread::MultiGzDecoder;
 
 use crate::budget::Budget;
-use crate::error::{LimitFault, ReadError};
+use crate::error::{ReadError, fault};
 use crate::input::PathOrStdin;
 use crate::limits::Limits;
 
@@ -234,7 +234,7 @@ impl<R: Read> Read for Counted<R> {
                 self.packed.as_ref().map_or(Ok(()), check).map_err(io::Error::other)?;
                 Ok(read)
             }
-            None => Err(io::Error::other(LimitFault { what: "bytes", limit: self.limit })),
+            None => Err(io::Error::other(fault!("more than {} bytes, the limit", self.limit))),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What was read, after the last row.
 
-use crate::error::RowFault;
+use crate::error::Fault;
 use crate::feature_map::FeatureMap;
 use crate::fitted::Frame;
 use crate::image::ImageShape;
@@ -70,10 +70,10 @@ impl PrivateEvidence {
     /// Notes what the row map did to a row, whose numbers are those that it left; or gives its refusal.
     pub(crate) fn note(
         &mut self,
-        bounded: Result<Mapped, RowFault>,
+        bounded: Result<Mapped, Fault>,
         map: &RowMap,
         values: &[f32],
-    ) -> Result<(), RowFault> {
+    ) -> Result<(), Fault> {
         if let Mapped::Scaled { from } = bounded? {
             self.rows_scaled += 1;
             if from > ROUNDING * map.norm {

@@ -1,7 +1,7 @@
 //! One column of a table as texts, for lists of ids.
 
 use crate::budget::Budget;
-use crate::error::{ColumnFault, OptionFault, Place, ReadError};
+use crate::error::{Place, ReadError, absent, fault};
 use crate::format::csv::CsvTable;
 use crate::input::{Format, Input};
 use crate::limits::Limits;
@@ -40,7 +40,7 @@ pub fn column_texts(
             collected(&file, &mut table, column, source.budget())
         }
         Opened::Stream(format, _) | Opened::Seekable(format) => {
-            Err(OptionFault::NotForFormat { option: "column", format }.into())
+            Err(fault!("`column` does not apply to {format} files").into())
         }
     }
 }
@@ -53,8 +53,7 @@ fn collected(
 ) -> Result<Vec<String>, ReadError> {
     let found = table.names().iter().position(|name| name == column);
     let at = found.ok_or_else(|| {
-        let role = "named with `§column`".to_owned();
-        let fault = ColumnFault::absent(column, role, table.names());
+        let fault = absent(column, "named with `§column`", table.names());
         ReadError::at(Place::file(file), fault)
     })?;
     let mut texts = Vec::new();

@@ -4,10 +4,7 @@ mod waiting;
 
 use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
-use crate::error::{
-    ArrayFault, CellFault, Fault, FeatureMapError, LabelFault, LimitFault, OptionFault, Place,
-    ReadError, RowFault, Spot,
-};
+use crate::error::{Fault, Place, ReadError, Spot, fault, no_label, within};
 use crate::feature_map::{FeatureMap, Mapper};
 use crate::fitted::{Frame, RawWriter};
 use crate::image::ImageShape;
@@ -69,16 +66,16 @@ impl<'a> Delivery<'a> {
         options: &'a ReadOptions,
         sink: &'a mut dyn Sink,
         budget: Budget,
-    ) -> Result<Self, OptionFault> {
+    ) -> Result<Self, Fault> {
         let norm = options.row_map.norm;
         if !(norm.is_finite() && norm > 0.0) {
-            return Err(OptionFault::RowNorm { norm });
+            return Err(fault!("`row_map` needs a finite norm above 0, got {norm}"));
         }
         if options.width == Some(0) {
-            return Err(OptionFault::ZeroWidth);
+            return Err(fault!("`width` must be at least 1, got 0"));
         }
         if options.feature_map.is_some() && options.frame.is_some() {
-            return Err(OptionFault::RawFeatures);
+            return Err(fault!("`§features` maps encoded rows, and raw rows were asked for"));
         }
         let labels = Labels::new(options)?;
         let labels = options.label_required.then_some(labels);
@@ -121,21 +118,20 @@ impl<'a> Delivery<'a> {
         if let (Some(got), Some(expected)) = (image, self.options.image)
             && got != expected
         {
-            let fault = ArrayFault::OtherImage { got, expected };
+            let fault =
+                fault!("the images are {got}, and those that the model was trained on {expected}");
             return Err(ReadError::at(Place::file(self.file), fault));
         }
         let limit = u64::from(self.options.limits.columns);
-        LimitFault::check("features", columns.len() as u64, limit)
+        within("features", columns.len() as u64, limit)
             .map_err(|fault| ReadError::at(Place::file(self.file), fault))?;
         let inputs = columns.len() as u32;
         let (columns, mapper) = match &self.options.feature_map {
             None => (columns, None),
             Some(map) => {
                 let fault = |fault| ReadError::at(Place::file(self.file), fault);
-                if sparse {
-                    return Err(fault(FeatureMapError::Sparse));
-                }
-                let map = map.of_rows(inputs, image.and_then(ImageShape::gray)).map_err(fault)?;
+                let image = image.and_then(ImageShape::gray);
+                let map = map.of_rows(inputs, sparse, image).map_err(fault)?;
                 let mapper = Mapper::new(&map, inputs).map_err(fault)?;
                 (FeatureNames::Listed(map.feature_names()), Some(mapper))
             }
@@ -155,12 +151,12 @@ impl<'a> Delivery<'a> {
         given: impl IntoIterator<Item = (&'c str, Cell<'c>)>,
     ) -> Result<Admission, ReadError> {
         self.position += 1;
-        LimitFault::check("rows", self.position, self.options.limits.rows)
+        within("rows", self.position, self.options.limits.rows)
             .map_err(|fault| self.fault(spot, fault))?;
         let Some(labels) = &mut self.labels else { return Ok(Admission::Kept(None)) };
         let mut given = given.into_iter();
         let Some((mut column, mut cell)) = given.next() else {
-            return Err(self.fault(spot, LabelFault::Missing));
+            return Err(self.fault(spot, no_label()));
         };
         let known = labels.known();
         let second = given.next();
@@ -248,7 +244,7 @@ impl<'a> Delivery<'a> {
     fn note(
         &mut self,
         spot: Spot,
-        bounded: Result<Mapped, RowFault>,
+        bounded: Result<Mapped, Fault>,
         values: &[f32],
     ) -> Result<(), ReadError> {
         let noted = self.private.note(bounded, &self.options.row_map, values);
@@ -295,7 +291,7 @@ impl<'a> Delivery<'a> {
         let subject = keys.subject.map(|cell| cell.text());
         for (role, text) in [("id", &id), ("subject", &subject)] {
             if text.as_ref().is_some_and(|text| text.is_empty()) {
-                return Err(self.fault(spot, CellFault::EmptyKey { role }));
+                return Err(self.fault(spot, fault!("the {role} is empty")));
             }
         }
         let label = match (&self.labels, label, labels) {
@@ -382,15 +378,18 @@ impl<'a> Delivery<'a> {
         self.file
     }
 
-    fn fault(&self, spot: Spot, fault: impl Into<Fault>) -> ReadError {
+    fn fault(&self, spot: Spot, fault: Fault) -> ReadError {
         ReadError::at(Place::new(self.file, spot), fault)
     }
 }
 
 /// A weight that can be counted with.
-pub(crate) fn weight(cell: Cell<'_>) -> Result<f64, CellFault> {
+pub(crate) fn weight(cell: Cell<'_>) -> Result<f64, Fault> {
     match cell.number() {
         Some(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
-        _ => Err(CellFault::Weight { value: quoted(&cell.text()) }),
+        _ => Err(fault!(
+            "the weight must be a finite number of at least 0, got `{value}`",
+            value = quoted(&cell.text())
+        )),
     }
 }

@@ -11,7 +11,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::Keys;
 use crate::cell::Cell;
-use crate::error::{RowFault, Spot};
+use crate::error::{Fault, Spot};
 use crate::feature_map::Mapper;
 use crate::label::Label;
 use crate::row_map::{Mapped, RowMap};
@@ -60,7 +60,7 @@ struct Room {
 /// became of the length of each, unless it was refused.
 struct Made {
     room: Room,
-    bounded: Vec<Result<Mapped, RowFault>>,
+    bounded: Vec<Result<Mapped, Fault>>,
 }
 
 /// What was made, or how that failed.
@@ -220,7 +220,7 @@ impl Ready {
     /// Each record with its features and what became of their length; none is left.
     pub(super) fn drain(
         &mut self,
-    ) -> impl Iterator<Item = ((Held, &mut [f32]), Result<Mapped, RowFault>)> {
+    ) -> impl Iterator<Item = ((Held, &mut [f32]), Result<Mapped, Fault>)> {
         let Made { room, bounded } = &mut self.made;
         let features = self.maker.of(room).chunks_exact_mut(self.maker.stored());
         self.held.drain(..).zip(features).zip(bounded.drain(..))
@@ -243,7 +243,7 @@ mod tests {
         for map in [None, Some("rff:2"), Some("rff:40")] {
             let mapper = map.map(|text| {
                 let map: FeatureMap = text.parse().unwrap();
-                Mapper::new(&map.of_rows(8, None).unwrap(), 8).unwrap()
+                Mapper::new(&map.of_rows(8, false, None).unwrap(), 8).unwrap()
             });
             let width = mapper.as_ref().map_or(8, Mapper::width);
             let map = RowMap { mode: RowMapMode::Clip, norm: 1.0 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::budget::Budget;
 use crate::cell::{Cell, looks_missing, quoted};
-use crate::error::ExpansionFault;
+use crate::error::Fault;
 use crate::look;
 use crate::schema::{Column, Kind, Onto, Origin, Other, Scaling};
 
@@ -40,7 +40,7 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Takes note of one value.
-    pub(super) fn see(&mut self, cell: Cell<'_>, budget: &Budget) -> Result<(), ExpansionFault> {
+    pub(super) fn see(&mut self, cell: Cell<'_>, budget: &Budget) -> Result<(), Fault> {
         let text = cell.text();
         let number = cell.number();
         if looks_missing(&text) || number.is_some_and(f64::is_nan) {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io::{Cursor, Read};
 
 use crate::budget::Budget;
-use crate::error::{ColumnFault, Fault, LimitFault, OptionFault, Place, ReadError, SchemaError};
+use crate::error::{Fault, Place, ReadError, absent, fault, within};
 use crate::format::csv::CsvTable;
 use crate::format::npz::{self, Archive};
 use crate::input::{Format, Input};
@@ -105,7 +105,7 @@ fn draft_source(
         // Images have no columns to look at: rows are bytes, divided by 255.
         Opened::Seekable(Format::Png) => {
             let option = "schema";
-            Err(OptionFault::NotForFormat { option, format: Format::Png }.into())
+            Err(fault!("`{option}` does not apply to {format} files", format = Format::Png).into())
         }
         Opened::Seekable(Format::Npz) => {
             let mut archive = Archive::open(&mut source, &options.limits)?;
@@ -124,7 +124,7 @@ fn draft_source(
             draft_table(&file, &mut table, CsvShape::default(), options, source.budget())
         }
         #[cfg(not(feature = "parquet"))]
-        Opened::Seekable(format) => Err(ReadError::NotBuilt { file, format }),
+        Opened::Seekable(format) => Err(crate::read::not_built(&file, format)),
     }
 }
 
@@ -168,11 +168,10 @@ pub(crate) fn draft_table(
     while table.advance()? {
         rows += 1;
         let fault = |fault: Fault| ReadError::at(Place::new(file, table.spot()), fault);
-        LimitFault::check("rows", rows, options.limits.rows)
-            .map_err(|limit| fault(limit.into()))?;
+        within("rows", rows, options.limits.rows).map_err(fault)?;
         for (at, finding) in findings.iter_mut().enumerate() {
             if matches!(roles.get(at), Some(None)) {
-                finding.see(table.cell(at), budget).map_err(|limit| fault(limit.into()))?;
+                finding.see(table.cell(at), budget).map_err(fault)?;
             }
         }
     }
@@ -198,18 +197,19 @@ pub(crate) fn draft_table(
     let width: u64 = columns.iter().map(|column| u64::from(column.width())).sum();
     let sparse = width >= u64::from(SPARSE_FROM);
     let storage = if sparse { Storage::Sparse } else { Storage::Dense };
-    let nothing = |fault: ColumnFault| ReadError::at(Place::file(file), fault);
+    let nothing = |fault: Fault| ReadError::at(Place::file(file), fault);
     if rows == 0 {
-        return Err(nothing(ColumnFault::NoRows));
+        return Err(nothing(fault!(
+            "the table has column names, but no rows to draft a schema from"
+        )));
     }
-    let schema =
-        Schema::new(csv, Body::Columns { storage, columns }).map_err(|error| match error {
-            SchemaError::NoFeatures if notes.is_empty() => nothing(ColumnFault::NoFeatures),
-            SchemaError::NoFeatures => {
-                nothing(ColumnFault::NoneUsable { reasons: reasons(&notes) })
-            }
-            error => error.into(),
-        })?;
+    if width == 0 {
+        return Err(nothing(match notes.is_empty() {
+            true => fault!("no feature columns are left"),
+            false => fault!("no column can be a feature as it is: {}", reasons(&notes)),
+        }));
+    }
+    let schema = Schema::new(csv, Body::Columns { storage, columns })?;
     Ok(Draft { schema, notes })
 }
 
@@ -234,20 +234,21 @@ fn roles(
 ) -> Result<Vec<Option<Kind>>, ReadError> {
     let mut known = HashSet::new();
     if let Some(twice) = names.iter().find(|name| !known.insert(name.as_str())) {
-        let fault = ColumnFault::NameTwice { column: twice.clone() };
+        let fault =
+            fault!("two columns are named `{twice}`; give each a name of its own in the file");
         return Err(ReadError::at(Place::file(file), fault));
     }
     let mut roles: Vec<Option<Kind>> = vec![None; names.len()];
     for (column, kind) in options.roles() {
         let Some(at) = names.iter().position(|name| name == column) else {
-            let fault = ColumnFault::absent(column, table::option(&kind), names);
+            let fault = absent(column, &table::option(&kind), names);
             return Err(ReadError::at(Place::file(file), fault));
         };
         if let Some(other) = roles[at].replace(kind.clone())
             && other != kind
         {
             let (first, second) = (other.name(), kind.name());
-            return Err(OptionFault::TwoRoles { column: column.to_owned(), first, second }.into());
+            return Err(fault!("column `{column}` has two roles: {first} and {second}").into());
         }
     }
     Ok(roles)

@@ -1,44 +1,38 @@
-//! Why a table could not be read: a place and a rule.
+//! Why a table could not be read: a place and a rule, as one sentence.
 
-mod arrays;
-mod column;
-mod columnar;
-mod csv;
-mod feature_map;
-mod fitted;
-mod idx;
-mod libsvm;
-mod memory;
-mod npy;
-mod npz;
 mod place;
-mod png;
-mod row;
-mod schema;
 mod sink;
 
-pub use arrays::ArrayFault;
-pub use column::{ColumnFault, OptionFault};
-pub use columnar::ColumnarFault;
-pub use csv::CsvFault;
-pub use feature_map::FeatureMapError;
-pub use fitted::{FitFault, FittedError, RawFault};
-pub use idx::IdxFault;
-pub use libsvm::LibsvmFault;
-pub use memory::MemoryFault;
-pub use npy::NpyFault;
-pub use npz::NpzFault;
-pub use place::{Place, Spot};
-pub use png::PngFault;
-pub use row::{CellFault, LabelFault, RowFault};
-pub use schema::SchemaError;
+pub(crate) use place::Place;
+pub use place::Spot;
 pub use sink::SinkError;
-
-pub(crate) use column::listed;
 
 use std::{fmt, io};
 
-use crate::input::Format;
+/// A broken rule, as the sentence that a person reads. It may quote one value of the input, so it
+/// is private if the data are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault(String);
+
+/// A [`Fault`] from the arguments of `format!`.
+macro_rules! fault {
+    ($($message:tt)+) => { $crate::error::Fault::new(format!($($message)+)) };
+}
+pub(crate) use fault;
+
+impl Fault {
+    pub(crate) fn new(message: String) -> Self {
+        Self(message)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Fault {}
 
 /// Why reading stopped. Messages name the file, the place in it and the rule that was broken;
 /// they may quote one value of the file, so they are private where the data is.
@@ -53,32 +47,9 @@ pub enum ReadError {
         /// What failed.
         source: io::Error,
     },
-    /// An option contradicts itself, another one, or the kind of input.
+    /// An option, the schema or the content of the file breaks a rule.
     #[error("{0}")]
-    Option(#[from] OptionFault),
-    /// Neither name nor content tells the format.
-    #[error(
-        "{file}: the format is recognised neither by name nor by content; say which it is with \
-         `§format`: csv, npy, npz, idx, libsvm, png, parquet or arrow"
-    )]
-    UnknownFormat {
-        /// The file as the user named it.
-        file: String,
-    },
-    /// The format is known, but this build cannot read it.
-    #[error("{file}: this build does not read {format} files: it lacks the `parquet` feature")]
-    NotBuilt {
-        /// The file as the user named it.
-        file: String,
-        /// The format asked for.
-        format: Format,
-    },
-    /// The schema contradicts itself.
-    #[error("{0}")]
-    Schema(#[from] SchemaError),
-    /// The content breaks a rule.
-    #[error("{0}")]
-    Malformed(Box<Malformed>),
+    Refused(#[from] Fault),
     /// The sink took no more rows.
     #[error("{}{source}", before(*position))]
     Sink {
@@ -89,126 +60,113 @@ pub enum ReadError {
     },
 }
 
-/// A broken rule and where it was broken.
-#[derive(Debug, thiserror::Error)]
-#[error("{place}: {fault}")]
-pub struct Malformed {
-    /// Place in the input where the rule was broken.
-    pub place: Place,
-    /// Which rule, and what was found instead.
-    pub fault: Fault,
-}
+impl ReadError {
+    /// A broken rule at a place.
+    pub(crate) fn at(place: Place, fault: Fault) -> Self {
+        Self::Refused(fault!("{place}: {fault}"))
+    }
 
-/// The rule that was broken, by the stage that checks it.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// Text in another encoding.
-    #[error("the text is UTF-16; save the file as UTF-8 (in a spreadsheet: `CSV UTF-8`)")]
-    Utf16,
-    /// A limit.
-    #[error(transparent)]
-    Limit(#[from] LimitFault),
-    /// More memory than a table of this file may take.
-    #[error(transparent)]
-    Expansion(#[from] ExpansionFault),
-    /// Columns and their roles.
-    #[error(transparent)]
-    Column(#[from] ColumnFault),
-    /// One value.
-    #[error(transparent)]
-    Cell(#[from] CellFault),
-    /// One label.
-    #[error(transparent)]
-    Label(#[from] LabelFault),
-    /// One encoded row.
-    #[error(transparent)]
-    Row(#[from] RowFault),
-    /// The syntax of CSV.
-    #[error(transparent)]
-    Csv(#[from] CsvFault),
-    /// The data of NPY and IDX.
-    #[error(transparent)]
-    Array(#[from] ArrayFault),
-    /// The header of NPY.
-    #[error(transparent)]
-    Npy(#[from] NpyFault),
-    /// The archive of NPZ.
-    #[error(transparent)]
-    Npz(#[from] NpzFault),
-    /// A rule of folders of PNG images.
-    #[error(transparent)]
-    Png(#[from] PngFault),
-    /// The header of IDX.
-    #[error(transparent)]
-    Idx(#[from] IdxFault),
-    /// The syntax of LIBSVM.
-    #[error(transparent)]
-    Libsvm(#[from] LibsvmFault),
-    /// The layout of a table in memory.
-    #[error(transparent)]
-    Memory(#[from] MemoryFault),
-    /// Parquet and Arrow.
-    #[error(transparent)]
-    Columnar(#[from] ColumnarFault),
-    /// One raw row.
-    #[error(transparent)]
-    Raw(#[from] RawFault),
-    /// A map to random features that does not suit the rows.
-    #[error(transparent)]
-    FeatureMap(#[from] FeatureMapError),
-}
-
-/// The input is larger than the limits allow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("more than {limit} {what}, the limit")]
-pub struct LimitFault {
-    /// What there is too much of, in the plural.
-    pub what: &'static str,
-    /// Largest value allowed, in the unit of `what`.
-    pub limit: u64,
-}
-
-/// The table takes more memory than allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExpansionFault {
-    /// Most bytes of memory the table may take.
-    pub limit: u64,
-    /// The multiple of the file's size that is allowed, where that is what binds.
-    pub times: Option<u64>,
-    /// Bytes allowed however small the file is.
-    pub free: u64,
-}
-
-impl std::error::Error for ExpansionFault {}
-
-impl fmt::Display for ExpansionFault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (limit, more) = (size(self.limit), size(self.limit.saturating_mul(4)));
-        match self.times {
-            None => write!(
-                out,
-                "the table needs more than {limit} of memory, the limit; raise it with \
-                 `§max-decoded`, for example `§max-decoded {more}`"
-            ),
-            Some(times) => write!(
-                out,
-                "decompressed, the table needs more than {limit} of memory; the limit is {times} \
-                 times the file size, and at least {}; if you trust the file, raise it with \
-                 `§max-decoded`, for example `§max-decoded {more}`",
-                size(self.free)
-            ),
+    /// A failed read; a limit that the stream itself enforces becomes a broken rule.
+    pub(crate) fn io(file: &str, source: io::Error) -> Self {
+        match source.get_ref().and_then(|inner| inner.downcast_ref::<Fault>()) {
+            Some(limit) => Self::at(Place::file(file), limit.clone()),
+            None => Self::Io { file: file.to_owned(), source },
         }
     }
 }
 
-/// Bytes in the largest binary unit that leaves at least 1, rounded up: `--max-decoded` reads it.
-fn size(bytes: u64) -> String {
-    let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
-        Some((name, unit)) => format!("{}{name}", bytes.div_ceil(unit)),
-        None => format!("{bytes}B"),
+/// A value that a column's declaration does not allow.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CellFault {
+    /// A column declared numeric holds a word.
+    #[error("`{value}` is not a number, but the column is numeric in the schema")]
+    NotANumber {
+        /// The value.
+        value: String,
+    },
+    /// A value looks missing, but the column declares no such token.
+    #[error(
+        "`{value}` looks like a missing value, but is not in the column's `missing` list in the schema"
+    )]
+    UndeclaredMissing {
+        /// The value.
+        value: String,
+    },
+    /// NaN or an infinity.
+    #[error("numbers must be finite, got {value}")]
+    NotFinite {
+        /// The value.
+        value: f64,
+    },
+    /// Another rule.
+    #[error("{0}")]
+    Refused(#[from] Fault),
+}
+
+impl From<CellFault> for Fault {
+    fn from(fault: CellFault) -> Self {
+        match fault {
+            CellFault::Refused(fault) => fault,
+            fault => fault!("{fault}"),
+        }
     }
+}
+
+/// Why preprocessing cannot be fitted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitFault {
+    /// A rule, the frame or the records as a whole do not allow it.
+    #[error("{0}")]
+    Refused(#[from] Fault),
+    /// A row that is damaged.
+    #[error("record {row}: {fault}")]
+    Row {
+        /// The row counted from 0.
+        row: usize,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+}
+
+/// `Ok` while `got` of `what`, a plural, is within `limit`.
+pub(crate) fn within(what: &str, got: u64, limit: u64) -> Result<(), Fault> {
+    if got <= limit { Ok(()) } else { Err(fault!("more than {limit} {what}, the limit")) }
+}
+
+/// Rows of another width than declared.
+pub(crate) fn other_width(got: u64, expected: u64) -> Fault {
+    fault!("rows have {got} features, but {expected} are declared")
+}
+
+/// A schema of named columns for an array without names, or the reverse.
+pub(crate) fn other_shape(schema: &str, file: &str) -> Fault {
+    fault!("the schema describes {schema}, but the file has {file}")
+}
+
+/// Raw rows of a model with named columns and an array without names, or the reverse.
+pub(crate) fn other_rows(model: &str, table: &str) -> Fault {
+    fault!("the model's rows have {model}, but the table has {table}")
+}
+
+/// A row without a label.
+pub(crate) fn no_label() -> Fault {
+    fault!("the label is missing; take rows without one out of the table")
+}
+
+/// A label beyond single precision.
+pub(crate) fn large_label(value: f64) -> Fault {
+    fault!("the label must be at most 3.4e38 in magnitude, got {value:e}")
+}
+
+/// A float that names a record or a person, and is stored in a type of so many binary digits.
+pub(crate) fn inexact_name(value: f64, digits: u32) -> Fault {
+    fault!(
+        "{value:?} is a floating-point number, which names a record or a person only if it is \
+         whole and below 2^{digits} in magnitude: larger ones have lost digits; store the names \
+         as integers or text"
+    )
 }
 
 /// The row a sink stopped at; none before the first.
@@ -216,28 +174,42 @@ fn before(position: u64) -> String {
     if position == 0 { String::new() } else { format!("row:{}: ", position - 1) }
 }
 
-impl LimitFault {
-    /// `Ok` while `got` is within `limit`.
-    pub(crate) fn check(what: &'static str, got: u64, limit: u64) -> Result<(), Self> {
-        if got <= limit { Ok(()) } else { Err(Self { what, limit }) }
-    }
+/// A column that is not among `names`, with what the header suggests. `role` says who gave it, as
+/// in `numeric in the schema`, `named with --label`.
+pub(crate) fn absent(column: &str, role: &str, names: &[String]) -> Fault {
+    let same = |name: &&String| name.to_lowercase() == column.to_lowercase();
+    let hint = match (names.iter().find(same), names) {
+        (Some(name), _) => format!("; did you mean `{}`?", crate::cell::quoted(name)),
+        (None, [_]) if role.starts_with("named") => {
+            "; the first line must name the columns, with a comma, semicolon, tab or vertical bar \
+             between them: take titles and comments above it out of the file"
+                .to_owned()
+        }
+        (None, _) if role.contains("§label") && all_there(column, names) => {
+            "; of several labels, give `§label` once for each".to_owned()
+        }
+        (None, _) => String::new(),
+    };
+    let present = listed(names);
+    fault!("column `{column}` ({role}) is missing; the columns are {present}{hint}")
 }
 
-impl ReadError {
-    /// A broken rule at a place.
-    pub(crate) fn at(place: Place, fault: impl Into<Fault>) -> Self {
-        Self::Malformed(Box::new(Malformed { place, fault: fault.into() }))
-    }
+/// Whether a text is a list of several of these names, with commas between them.
+fn all_there(list: &str, names: &[String]) -> bool {
+    let is_name = |part: &str| names.iter().any(|name| name == part.trim());
+    list.contains(',') && list.split(',').all(is_name)
+}
 
-    /// A failed read; a limit that the stream itself enforces becomes a broken rule.
-    pub(crate) fn io(file: &str, source: io::Error) -> Self {
-        let inner = source.get_ref();
-        if let Some(&limit) = inner.and_then(|inner| inner.downcast_ref::<LimitFault>()) {
-            return Self::at(Place::file(file), limit);
-        }
-        if let Some(&limit) = inner.and_then(|inner| inner.downcast_ref::<ExpansionFault>()) {
-            return Self::at(Place::file(file), limit);
-        }
-        Self::Io { file: file.to_owned(), source }
+/// The names shortened to one line, for a message.
+pub(crate) fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    const MOST: usize = 12;
+    let shown: Vec<String> = names
+        .iter()
+        .take(MOST)
+        .map(|name| format!("`{}`", crate::cell::quoted(name.as_ref())))
+        .collect();
+    match names.len().saturating_sub(MOST) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }

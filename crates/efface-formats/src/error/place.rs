@@ -4,13 +4,13 @@ use std::fmt;
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// The file as the user named it.
-    pub file: String,
+    pub(crate) file: String,
     /// Line, row, or the file as a whole.
-    pub spot: Spot,
+    pub(crate) spot: Spot,
     /// The column or feature, if the fault is in one.
-    pub column: Option<String>,
+    pub(crate) column: Option<String>,
 }
 
 /// A place inside a file.

@@ -46,7 +46,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::error::FeatureMapError;
+    use crate::error::fault;
     use crate::feature_map::{FeatureMap, Mapper};
 
     /// Three features of rows of two numbers: their sum, twice the first, and what was told.
@@ -112,9 +112,19 @@ mod tests {
         assert_eq!((own.to_string(), own.width(), own.is_network()), (text.clone(), 3, true));
         let read: FeatureMap = text.parse().unwrap();
         assert_eq!(read, own);
-        assert_eq!(Mapper::new(&read, 2).err(), Some(FeatureMapError::Absent));
+        assert_eq!(
+            Mapper::new(&read, 2).err(),
+            Some(fault!("the network that makes these features is not at hand"))
+        );
         let wide = Mapper::new(&own, 3).err();
-        assert_eq!(wide, Some(FeatureMapError::Inputs { expected: 2, got: 3 }));
+        assert_eq!(
+            wide,
+            Some(fault!(
+                "the network that makes these features takes rows of {expected} numbers, got {got}",
+                expected = 2,
+                got = 3
+            ))
+        );
         for wrong in [
             text.replace("version=1", "version=2"),
             text.replace('a', "A"),

@@ -7,7 +7,7 @@ use super::convolution::{Images, Patches};
 use super::draw::Draws;
 use super::products::{Weights, padded, positive};
 use super::{FeatureMap, Kind, WITHIN, given, length, rounded, scale_to};
-use crate::error::FeatureMapError;
+use crate::error::{Fault, fault};
 
 /// Most weights: half a gigabyte.
 const MOST_WEIGHTS: u64 = 1 << 27;
@@ -29,10 +29,10 @@ impl Mapper {
     ///
     /// # Errors
     /// More weights than memory should hold; an image of another number of inputs.
-    pub(crate) fn new(map: &FeatureMap, inputs: u32) -> Result<Self, FeatureMapError> {
-        let map = map.of_rows(inputs, None)?;
+    pub(crate) fn new(map: &FeatureMap, inputs: u32) -> Result<Self, Fault> {
+        let map = map.of_rows(inputs, false, None)?;
         if map.is_network() && map.given().is_none() {
-            return Err(FeatureMapError::Absent);
+            return Err(fault!("the network that makes these features is not at hand"));
         }
         let inputs = inputs as usize;
         let mut draws = Draws::new(map.name(), map.seed);
@@ -49,7 +49,11 @@ impl Mapper {
             Kind::Network { .. } => (0, 0, 0.0),
         };
         if length as u64 * padded(outputs) as u64 > MOST_WEIGHTS {
-            return Err(FeatureMapError::Weights { length, outputs, most: MOST_WEIGHTS });
+            return Err(fault!(
+                "`§features` would draw {length} x {outputs} weights, at most {most} are \
+                 allowed; take fewer features or fewer columns",
+                most = MOST_WEIGHTS
+            ));
         }
         let weights = Weights::new(length, outputs, || (draws.normal() * scale) as f32);
         let images = match map.kind {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::FeatureMapError;
+use crate::error::{Fault, fault};
 
 pub use given::RowFeatures;
 pub(crate) use mapper::Mapper;
@@ -103,10 +103,7 @@ impl FeatureMap {
     ///
     /// # Errors
     /// No feature, or more than [`MOST_FEATURES`].
-    pub fn of_network(
-        given: Arc<dyn RowFeatures>,
-        digest: [u8; 32],
-    ) -> Result<Self, FeatureMapError> {
+    pub fn of_network(given: Arc<dyn RowFeatures>, digest: [u8; 32]) -> Result<Self, Fault> {
         let features = u32::try_from(given.width()).unwrap_or(u32::MAX);
         let map = Self { kind: Kind::Network { features, digest }, seed: 0, given: Some(given) };
         map.check()?;
@@ -176,27 +173,58 @@ impl FeatureMap {
         }
     }
 
-    /// The same map, of rows with so many `inputs`; `found` is the shape of their images where the table
+    /// The same map, of rows with so many `inputs`; `found` is the shape of their images if the table
     /// itself states it.
     ///
     /// # Errors
-    /// A map of images whose shape nobody told, or which is not that of the rows.
-    pub fn of_rows(&self, inputs: u32, found: Option<(u32, u32)>) -> Result<Self, FeatureMapError> {
+    /// Sparse rows; a map of images whose shape is unknown, or is not that of the rows.
+    pub fn of_rows(
+        &self,
+        inputs: u32,
+        sparse: bool,
+        found: Option<(u32, u32)>,
+    ) -> Result<Self, Fault> {
+        if sparse {
+            return Err(fault!(
+                "`§features` needs dense rows, and this table's are sparse; give them as a dense \
+                 table, or leave out `§features`"
+            ));
+        }
         if let Some(given) = self.given().filter(|given| given.inputs() != inputs as usize) {
-            return Err(FeatureMapError::Inputs { expected: given.inputs(), got: inputs });
+            return Err(fault!(
+                "the network that makes these features takes rows of {expected} numbers, got \
+                 {inputs}",
+                expected = given.inputs()
+            ));
         }
         let Kind::Convolution { filters, side, image } = self.kind else {
             return Ok(self.clone());
         };
         let (height, width) = match (image, found) {
-            (None, None) => return Err(FeatureMapError::NoImage { inputs }),
+            (None, None) => {
+                return Err(fault!(
+                    "`random-conv` needs the shape of the images, which a table of {inputs} \
+                     columns does not tell; give it, as in `§features \
+                     random-conv:64x6,image=28x28`"
+                ));
+            }
             (Some(told), Some(found)) if told != found => {
-                return Err(FeatureMapError::OtherImage { told, found });
+                return Err(fault!(
+                    "`image` in `§features` is {}x{}, but the images of the table are {}x{}; \
+                     leave it out",
+                    told.0,
+                    told.1,
+                    found.0,
+                    found.1
+                ));
             }
             (Some(shape), _) | (None, Some(shape)) => shape,
         };
         if u64::from(height) * u64::from(width) != u64::from(inputs) {
-            return Err(FeatureMapError::Image { height, width, inputs });
+            return Err(fault!(
+                "`image` in `§features` must have as many pixels as rows have columns: \
+                 {height}x{width} is not {inputs}"
+            ));
         }
         let image = Some((height, width));
         let kind = Kind::Convolution { filters, side, image };
@@ -206,16 +234,15 @@ impl FeatureMap {
     }
 
     /// Refuses constants out of range.
-    fn check(&self) -> Result<(), FeatureMapError> {
+    fn check(&self) -> Result<(), Fault> {
         let range = |what, least: u32, most: u32, got: u32| {
             if (least..=most).contains(&got) {
                 return Ok(());
             }
-            Err(FeatureMapError::Range {
-                what,
-                rule: format!("from {least} to {most}"),
-                got: got.to_string(),
-            })
+            Err(fault!(
+                "{what} in `§features` must be {rule}, got {got}",
+                rule = format!("from {least} to {most}")
+            ))
         };
         // A gamma that follows from the norm is in its range.
         let norms = ("`norm`", 1e-6..=1e6, "between 1e-6 and 1e6");
@@ -225,7 +252,7 @@ impl FeatureMap {
                 return Ok(());
             }
             let (rule, got) = (rule.to_owned(), got.to_string());
-            Err(FeatureMapError::Range { what, rule, got })
+            Err(fault!("{what} in `§features` must be {rule}, got {got}"))
         };
         match self.kind {
             Kind::Fourier { features, gamma, norm } => {
@@ -233,7 +260,7 @@ impl FeatureMap {
                 if !features.is_multiple_of(2) {
                     let rule = "even: each projection gives a cosine and a sine".to_owned();
                     let (what, got) = ("the number of features", features.to_string());
-                    return Err(FeatureMapError::Range { what, rule, got });
+                    return Err(fault!("{what} in `§features` must be {rule}, got {got}"));
                 }
                 positive(norms, norm)?;
                 positive(gammas, gamma)
@@ -253,7 +280,11 @@ impl FeatureMap {
                 range("the width of an image", 1, MOST_IMAGE, width)?;
                 // At least one place for each cell.
                 if height.min(width) < side + GRID - 1 {
-                    return Err(FeatureMapError::Filter { side, height, width });
+                    return Err(fault!(
+                        "the side of a filter in `§features` must be at least 3 below height and \
+                         width of the images, {height}x{width}, got {side}: responses are \
+                         averaged over 4 x 4 cells"
+                    ));
                 }
                 Ok(())
             }

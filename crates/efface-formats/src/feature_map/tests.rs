@@ -234,7 +234,7 @@ fn texts_state_everything() {
     ] {
         assert_eq!(map(text).to_string(), whole);
     }
-    let map = map("random-conv:128x6").of_rows(784, Some((28, 28))).unwrap();
+    let map = map("random-conv:128x6").of_rows(784, false, Some((28, 28))).unwrap();
     assert_eq!((map.width(), map.to_string().contains("image=28x28")), (2048, true));
     assert_eq!(map.feature_names()[2047], "random-conv:2047");
 }
@@ -283,10 +283,10 @@ fn what_is_no_map_is_refused_with_the_rule() {
         (783, Some((28, 28)), "28x28 is not 783"),
         (16, Some((4, 4)), "at least 3 below height and width"),
     ] {
-        let refused = convolution.of_rows(inputs, found).unwrap_err().to_string();
+        let refused = convolution.of_rows(inputs, false, found).unwrap_err().to_string();
         assert!(refused.contains(message), "{refused}");
     }
-    let told = map("random-conv:4x6,image=14x56").of_rows(784, Some((28, 28)));
+    let told = map("random-conv:4x6,image=14x56").of_rows(784, false, Some((28, 28)));
     assert!(
         told.unwrap_err().to_string().contains("is 14x56, but the images of the table are 28x28")
     );

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{FeatureMap, Kind, VERSION};
 use crate::cell::quoted;
-use crate::error::FeatureMapError;
+use crate::error::{Fault, fault};
 
 pub(super) const FOURIER: &str = "rff";
 pub(super) const GATED: &str = "gated";
@@ -23,9 +23,9 @@ struct Given {
 }
 
 impl FromStr for FeatureMap {
-    type Err = FeatureMapError;
+    type Err = Fault;
 
-    fn from_str(text: &str) -> Result<Self, FeatureMapError> {
+    fn from_str(text: &str) -> Result<Self, Fault> {
         let mut parts = text.trim().split(',');
         let head = parts.next().unwrap_or_default();
         let (name, size) = head.split_once(':').unwrap_or((head, ""));
@@ -38,7 +38,10 @@ impl FromStr for FeatureMap {
             given.take(part, name)?;
         }
         if let Some(got) = given.version.filter(|got| *got != VERSION) {
-            return Err(FeatureMapError::Version { got, known: VERSION });
+            return Err(fault!(
+                "`§features` knows `version={known}`, got {got}; leave it out",
+                known = VERSION
+            ));
         }
         let norm = given.norm.unwrap_or(1.0);
         let kind = match name {
@@ -49,16 +52,26 @@ impl FromStr for FeatureMap {
             }
             GATED => Kind::Gated { features: whole("the number of features", size)?, norm },
             CONVOLUTION => {
-                let (filters, side) = size
-                    .split_once('x')
-                    .ok_or_else(|| FeatureMapError::Size { got: quoted(size) })?;
+                let (filters, side) = size.split_once('x').ok_or_else(|| {
+                    fault!(
+                        "`§features` needs filters as `random-conv:FxK`, F filters of K x K \
+                         numbers, got `{got}`",
+                        got = quoted(size)
+                    )
+                })?;
                 Kind::Convolution {
                     filters: whole("the number of filters", filters)?,
                     side: whole("the side of a filter", side)?,
                     image: given.image,
                 }
             }
-            _ => return Err(FeatureMapError::Kind { got: quoted(name) }),
+            _ => {
+                return Err(fault!(
+                    "`§features` must be `rff:P`, `gated:P`, `random-conv:FxK` or \
+                     `network:VAULT`, got `{got}`",
+                    got = quoted(name)
+                ));
+            }
         };
         let map = Self { kind, seed: given.seed.unwrap_or(0), given: None };
         map.check()?;
@@ -67,9 +80,14 @@ impl FromStr for FeatureMap {
 }
 
 /// The map of a network, in the one way in which it is written; what makes its features is not told.
-fn network(size: &str, parts: &[&str]) -> Result<FeatureMap, FeatureMapError> {
+fn network(size: &str, parts: &[&str]) -> Result<FeatureMap, Fault> {
     let features: u32 = whole("the number of features", size)?;
-    let wrong = || FeatureMapError::Network { got: quoted(&parts.join(",")) };
+    let wrong = || {
+        fault!(
+            "a network's features are told as `network:P,DIGEST,version=1`, got `{got}`",
+            got = quoted(&parts.join(","))
+        )
+    };
     let [digest, version] = parts else { return Err(wrong()) };
     if *version != "version=1" || digest.len() != 64 {
         return Err(wrong());
@@ -91,7 +109,7 @@ fn network(size: &str, parts: &[&str]) -> Result<FeatureMap, FeatureMapError> {
 
 impl Given {
     /// Takes an option of the kind of that name.
-    fn take(&mut self, part: &str, kind: &str) -> Result<(), FeatureMapError> {
+    fn take(&mut self, part: &str, kind: &str) -> Result<(), Fault> {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let (name, value) = (name.trim(), value.trim());
         let known: &[&str] = match kind {
@@ -101,16 +119,22 @@ impl Given {
         };
         if !known.contains(&name) {
             let (got, known) = (quoted(part.trim()), known.join(", "));
-            return Err(FeatureMapError::Option { got, known });
+            return Err(fault!(
+                "an option of `§features` must be one of {known}, as in `seed=7`, got `{got}`"
+            ));
         }
-        let twice = || FeatureMapError::Twice { name: name.to_owned() };
+        let twice = || fault!("`§features` has `{name}` twice");
         let before = match name {
             "gamma" => self.gamma.replace(number("`gamma`", value)?).is_some(),
             "norm" => self.norm.replace(number("`norm`", value)?).is_some(),
             "image" => {
-                let (height, width) = value
-                    .split_once('x')
-                    .ok_or_else(|| FeatureMapError::Shape { got: quoted(value) })?;
+                let (height, width) = value.split_once('x').ok_or_else(|| {
+                    fault!(
+                        "`image` in `§features` must be HEIGHTxWIDTH, as in `image=28x28`, got \
+                         `{got}`",
+                        got = quoted(value)
+                    )
+                })?;
                 let shape = (
                     whole("the height of an image", height)?,
                     whole("the width of an image", width)?,
@@ -124,13 +148,20 @@ impl Given {
     }
 }
 
-fn whole<T: FromStr>(what: &'static str, text: &str) -> Result<T, FeatureMapError> {
+fn whole<T: FromStr>(what: &'static str, text: &str) -> Result<T, Fault> {
     let text = text.trim();
-    text.parse().map_err(|_| FeatureMapError::Whole { what, got: quoted(text) })
+    text.parse().map_err(|_| {
+        fault!(
+            "{what} in `§features` must be a whole number of at least 0, got `{got}`",
+            got = quoted(text)
+        )
+    })
 }
 
-fn number(what: &'static str, text: &str) -> Result<f64, FeatureMapError> {
-    text.parse().map_err(|_| FeatureMapError::Number { what, got: quoted(text) })
+fn number(what: &'static str, text: &str) -> Result<f64, Fault> {
+    text.parse().map_err(|_| {
+        fault!("{what} in `§features` must be a number, got `{got}`", got = quoted(text))
+    })
 }
 
 impl fmt::Display for FeatureMap {
@@ -158,9 +189,9 @@ impl fmt::Display for FeatureMap {
 }
 
 impl TryFrom<String> for FeatureMap {
-    type Error = FeatureMapError;
+    type Error = Fault;
 
-    fn try_from(text: String) -> Result<Self, FeatureMapError> {
+    fn try_from(text: String) -> Result<Self, Fault> {
         text.parse()
     }
 }

@@ -6,7 +6,7 @@ use super::number;
 use super::raw::{MISSING, RawCell, Reader};
 use super::sums::Sums;
 use super::tally::{Form, Tally, of_key};
-use crate::error::RawFault;
+use crate::error::Fault;
 
 /// Different cells that are no numbers, each of which is looked at once for all records. Where there are
 /// more, as in columns of names, every cell is looked at, and a second pass counts.
@@ -30,7 +30,7 @@ pub(super) struct Cells {
 impl Cells {
     /// Reads the next cell of a row, which must have its one form.
     #[inline]
-    pub(super) fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), RawFault> {
+    pub(super) fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         if let Some(value) = reader.single() {
             self.add(f64::from(value));
             return Ok(());

@@ -10,7 +10,7 @@ use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
 use super::tally::{days, is_stray, moment, numeric};
 use super::{Fitted, FittedTarget, number, words};
-use crate::error::RawFault;
+use crate::error::{Fault, fault};
 use crate::schema::{Row, Storage, hashing};
 use crate::time;
 
@@ -29,7 +29,7 @@ impl Fitted {
     ///
     /// # Errors
     /// A damaged row, as far as its cells tell; its target is looked at by [`target`](Self::target) alone.
-    pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), RawFault> {
+    pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), Fault> {
         row.clear(self.width);
         if let Row::Dense(values) = row {
             return self.encode_dense_into(raw, values);
@@ -41,10 +41,12 @@ impl Fitted {
     ///
     /// # Errors
     /// As [`Fitted::encode`], and a buffer of another length.
-    pub fn encode_dense_into(&self, raw: &[u8], out: &mut [f32]) -> Result<(), RawFault> {
+    pub fn encode_dense_into(&self, raw: &[u8], out: &mut [f32]) -> Result<(), Fault> {
         let (got, expected) = (out.len(), self.width as usize);
         if got != expected {
-            return Err(RawFault::Room { got, expected });
+            return Err(fault!(
+                "the buffer has room for {got} numbers, but an encoded row has {expected}"
+            ));
         }
         if let Plan::Dense { means, inverses, missing } = &*self.plan {
             let mut reader = Reader::new(raw);
@@ -75,11 +77,13 @@ impl Fitted {
         raw: &RawRows,
         rows: Range<usize>,
         out: &mut [f32],
-    ) -> Result<(), RawFault> {
+    ) -> Result<(), Fault> {
         let width = self.width as usize;
         let (got, expected) = (out.len(), rows.len().saturating_mul(width));
         if got != expected {
-            return Err(RawFault::Room { got, expected });
+            return Err(fault!(
+                "the buffer has room for {got} numbers, but an encoded row has {expected}"
+            ));
         }
         if width == 0 {
             return Ok(());
@@ -94,7 +98,7 @@ impl Fitted {
     ///
     /// # Errors
     /// A damaged row.
-    pub fn count_strays(&self, raw: &[u8], counts: &mut Vec<u64>) -> Result<(), RawFault> {
+    pub fn count_strays(&self, raw: &[u8], counts: &mut Vec<u64>) -> Result<(), Fault> {
         let Plan::Named(codes) = &*self.plan else { return Ok(()) };
         counts.resize(codes.len(), 0);
         let mut reader = Reader::new(raw);
@@ -127,7 +131,7 @@ impl Fitted {
     ///
     /// # Errors
     /// A damaged row.
-    pub fn target(&self, raw: &[u8]) -> Result<FittedTarget, RawFault> {
+    pub fn target(&self, raw: &[u8]) -> Result<FittedTarget, Fault> {
         Ok(match (RawTarget::of(raw)?, &self.learned.target) {
             (RawTarget::Class(name), Target::Classes { .. }) => {
                 match self.classes.get(name.as_bytes()) {
@@ -147,7 +151,7 @@ impl Fitted {
     ///
     /// # Errors
     /// A damaged row.
-    pub fn numbers(&self, raw: &[u8], out: &mut Vec<f64>) -> Result<bool, RawFault> {
+    pub fn numbers(&self, raw: &[u8], out: &mut Vec<f64>) -> Result<bool, Fault> {
         let scaled =
             |value, mean: Exact, scale: Exact| (number::canonical(value) - mean.0) / scale.0;
         match (RawTarget::of(raw)?, &self.learned.target) {
@@ -164,7 +168,7 @@ impl Fitted {
     }
 
     /// Puts the numbers that are not zero, from left to right.
-    fn each(&self, raw: &[u8], mut put: impl FnMut(u32, f32)) -> Result<(), RawFault> {
+    fn each(&self, raw: &[u8], mut put: impl FnMut(u32, f32)) -> Result<(), Fault> {
         let mut reader = Reader::new(raw);
         reader.skip_target()?;
         match &*self.plan {
@@ -234,11 +238,7 @@ fn standard(value: f64, mean: f64, inverse: f64) -> f32 {
 
 impl Code {
     /// Reads the next cell and puts its numbers that are not zero.
-    fn encode(
-        &self,
-        reader: &mut Reader<'_>,
-        put: &mut impl FnMut(u32, f32),
-    ) -> Result<(), RawFault> {
+    fn encode(&self, reader: &mut Reader<'_>, put: &mut impl FnMut(u32, f32)) -> Result<(), Fault> {
         let mut cell = *reader;
         match &self.form {
             CodeForm::Category(Cells { places, other }) => {

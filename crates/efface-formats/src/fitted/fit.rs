@@ -14,7 +14,7 @@ use super::sums::{self, Sums, divisor};
 use super::tally::{Form, Tally};
 use super::targets::Targets;
 use super::{Fitted, Rules};
-use crate::error::{FitFault, RawFault};
+use crate::error::{Fault, FitFault, fault};
 use crate::row_bytes::RowBytes;
 
 impl Fitted {
@@ -46,13 +46,21 @@ impl Fitted {
     /// # Errors
     /// As [`Fitted::fit`], and those of the rows' source.
     pub fn fit_to<S: RawSource>(source: &S, rules: &Rules) -> Result<Self, S::Error> {
-        rules.check()?;
-        source.frame().check()?;
+        rules.check().and_then(|()| source.frame().check()).map_err(FitFault::from)?;
         let records = source.records()?;
         match records {
-            0 => return Err(FitFault::NoRecords.into()),
+            0 => {
+                return Err(FitFault::from(fault!(
+                    "there are no records to fit the preprocessing to"
+                ))
+                .into());
+            }
             got if got > sums::MOST => {
-                return Err(FitFault::TooMany { got, most: sums::MOST }.into());
+                return Err(FitFault::from(fault!(
+                    "preprocessing can be fitted to at most {most} records, got {got}",
+                    most = sums::MOST
+                ))
+                .into());
             }
             _ => {}
         }
@@ -64,7 +72,11 @@ impl Fitted {
         };
         let got = columns.width(rules);
         if got > WIDEST {
-            return Err(FitFault::Wide { got, most: WIDEST }.into());
+            return Err(FitFault::from(fault!(
+                "the encoded row would have {got} numbers; the most is {most}",
+                most = WIDEST
+            ))
+            .into());
         }
         let (frame, rules) = (source.frame().clone(), *rules);
         Ok(Self::of(Learned { frame, rules, records, columns, target }))
@@ -95,7 +107,7 @@ impl First {
     }
 
     #[inline]
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), RawFault> {
+    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match self {
             Self::Declared(tally) => tally.read(reader),
             Self::Any(cells) => cells.read(reader),
@@ -131,7 +143,7 @@ fn each(
     first: usize,
     rows: &RowBytes,
     targets: &mut Targets,
-    mut see: impl FnMut(Reader<'_>) -> Result<(), RawFault>,
+    mut see: impl FnMut(Reader<'_>) -> Result<(), Fault>,
 ) -> Result<(), FitFault> {
     let mut wrong = None;
     for (row, bytes) in (first..).zip(rows.iter()) {
@@ -145,7 +157,7 @@ fn each(
         };
         read().map_err(|fault| FitFault::Row { row, fault })?;
     }
-    targets.expect_none(wrong)
+    Ok(targets.expect_none(wrong)?)
 }
 
 impl<S: RawSource> Pass<'_, S> {

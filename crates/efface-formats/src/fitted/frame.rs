@@ -6,7 +6,7 @@ use super::learned::YEARS;
 use super::number::LARGEST;
 use super::raw::Checker;
 use super::{Rules, exact};
-use crate::error::{FitFault, RawFault};
+use crate::error::{Fault, fault};
 use crate::record::FeatureNames;
 
 /// What the rows of a model are made of, fixed for its life. It depends on names, types and options,
@@ -98,25 +98,24 @@ impl Frame {
     ///
     /// # Errors
     /// Bytes that are none.
-    pub fn check_rows<'a>(
-        &'a self,
-        mut rows: impl Iterator<Item = &'a [u8]>,
-    ) -> Result<(), RawFault> {
+    pub fn check_rows<'a>(&'a self, mut rows: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
         let mut checker = Checker::new(self);
         rows.try_for_each(|row| checker.check(row))
     }
 
     /// Whether rows of it can be fitted to: an array is no wider than an encoded row may be, and its
     /// divisor is one.
-    pub(super) fn check(&self) -> Result<(), FitFault> {
+    pub(super) fn check(&self) -> Result<(), Fault> {
         match *self {
             Self::Columns(_) => Ok(()),
-            Self::Matrix { width, .. } if u64::from(width) > WIDEST => {
-                Err(FitFault::Wide { got: u64::from(width), most: WIDEST })
-            }
-            Self::Matrix { divide, .. } if !(f64::MIN_POSITIVE..=LARGEST).contains(&divide) => {
-                Err(FitFault::Divisor { got: divide })
-            }
+            Self::Matrix { width, .. } if u64::from(width) > WIDEST => Err(fault!(
+                "the encoded row would have {got} numbers; the most is {most}",
+                got = u64::from(width),
+                most = WIDEST
+            )),
+            Self::Matrix { divide, .. } if !(f64::MIN_POSITIVE..=LARGEST).contains(&divide) => Err(
+                fault!("the divisor of an array must be above 0 and at most 1e300, got {divide}"),
+            ),
             Self::Matrix { .. } => Ok(()),
         }
     }

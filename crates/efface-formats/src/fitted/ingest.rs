@@ -5,16 +5,16 @@ use super::raw::{RawTarget, stored_number};
 use super::write::RawWriter;
 use super::{amount, number};
 use crate::cell::{Cell, looks_missing, quoted};
-use crate::error::{CellFault, LabelFault};
+use crate::error::{Fault, fault, large_label};
 use crate::record::LabelRef;
 use crate::time;
 
 impl RawWriter {
     /// Begins a row with its label.
-    pub(crate) fn begin(&mut self, label: Option<LabelRef<'_>>) -> Result<(), LabelFault> {
+    pub(crate) fn begin(&mut self, label: Option<LabelRef<'_>>) -> Result<(), Fault> {
         if let Some(LabelRef::Values(values)) = label {
             if let Some(&value) = values.iter().find(|value| !number::is_single_sized(**value)) {
-                return Err(LabelFault::TooLarge { value });
+                return Err(large_label(value));
             }
             self.start_several(values);
             return Ok(());
@@ -25,7 +25,9 @@ impl RawWriter {
             Some(LabelRef::Value(value)) if number::is_single_sized(value) => {
                 RawTarget::Value(value)
             }
-            Some(LabelRef::Value(value)) => return Err(LabelFault::TooLarge { value }),
+            Some(LabelRef::Value(value)) => {
+                return Err(large_label(value));
+            }
         });
         Ok(())
     }
@@ -36,12 +38,14 @@ impl RawWriter {
         &mut self,
         numbers: impl Iterator<Item = f64>,
         sparse: bool,
-    ) -> Result<(), (u32, CellFault)> {
+    ) -> Result<(), (u32, Fault)> {
         for (at, value) in (0..).zip(numbers) {
             let value = single(value).map_err(|fault| (at, fault))?;
             match sparse {
                 false => self.dense(value),
-                true if value.is_nan() => return Err((at, CellFault::SparseMissing)),
+                true if value.is_nan() => {
+                    return Err((at, sparse_missing()));
+                }
                 true => self.entry(at, value),
             }
         }
@@ -56,10 +60,12 @@ impl RawWriter {
         value: f64,
         sparse: bool,
         next: &mut u32,
-    ) -> Result<(), CellFault> {
+    ) -> Result<(), Fault> {
         let value = single(value)?;
         match sparse {
-            true if value.is_nan() => return Err(CellFault::SparseMissing),
+            true if value.is_nan() => {
+                return Err(sparse_missing());
+            }
             true => self.entry(column, value),
             false => {
                 self.zeros(column.saturating_sub(*next));
@@ -82,23 +88,17 @@ impl RawWriter {
     /// - numbers must be at most [`number::LARGEST`] in magnitude, and a text that spells an infinity is
     ///   refused, unless the column is declared to hold categories or text;
     /// - in a column declared to hold numbers or times, everything else must be one.
-    pub(crate) fn cell(
-        &mut self,
-        cell: Cell<'_>,
-        declared: Option<Declared>,
-    ) -> Result<(), CellFault> {
+    pub(crate) fn cell(&mut self, cell: Cell<'_>, declared: Option<Declared>) -> Result<(), Fault> {
         match (cell, declared) {
             (Cell::Null, _) => self.missing(),
             (Cell::Number(value), _) if value.is_nan() => self.missing(),
             (Cell::Time(micros), None | Some(Declared::Time)) => self.time(micros),
             (Cell::Time(_), Some(Declared::Number)) => {
-                let value = quoted(&cell.text());
-                return Err(CellFault::DeclaredNumber { value });
+                return Err(not_number(&cell.text()));
             }
             (Cell::Time(micros), _) => self.word(&time::text(micros)),
             (Cell::Number(_) | Cell::Integer(_), Some(Declared::Time)) => {
-                let value = quoted(&cell.text());
-                return Err(CellFault::DeclaredTime { value });
+                return Err(not_date(&cell.text()));
             }
             (Cell::Number(value), _) if number::is_stored(value) => self.number(value),
             (Cell::Number(_), _) => return Err(unbounded(&cell.text())),
@@ -110,7 +110,7 @@ impl RawWriter {
 
     /// A whole number; where a binary64 number is not exactly it, its digits, so that categories are
     /// kept apart.
-    fn integer(&mut self, value: i128, declared: Option<Declared>) -> Result<(), CellFault> {
+    fn integer(&mut self, value: i128, declared: Option<Declared>) -> Result<(), Fault> {
         let near = value as f64;
         if !number::is_stored(near) {
             return Err(unbounded(&value.to_string()));
@@ -123,7 +123,7 @@ impl RawWriter {
         Ok(())
     }
 
-    fn spelled(&mut self, text: &str, declared: Option<Declared>) -> Result<(), CellFault> {
+    fn spelled(&mut self, text: &str, declared: Option<Declared>) -> Result<(), Fault> {
         if looks_missing(text) {
             self.missing();
             return Ok(());
@@ -132,11 +132,15 @@ impl RawWriter {
             Some(Declared::Number) => match amount::spelled(text, amount::POINT) {
                 Some(value) => self.number(value),
                 None if text.parse::<f64>().is_ok() => return Err(unbounded(text)),
-                None => return Err(CellFault::DeclaredNumber { value: quoted(text) }),
+                None => {
+                    return Err(not_number(text));
+                }
             },
             Some(Declared::Time) => match time::settled(time::orders(text)) {
                 Some(order) => self.time(time::spelled(text, order).unwrap_or_default()),
-                None => return Err(CellFault::DeclaredTime { value: quoted(text) }),
+                None => {
+                    return Err(not_date(text));
+                }
             },
             None if number::is_infinity(text) => return Err(unbounded(text)),
             None => match (time::stored(text), amount::truth(text)) {
@@ -193,15 +197,43 @@ impl Typing {
     }
 }
 
-fn unbounded(text: &str) -> CellFault {
-    CellFault::Unbounded { value: quoted(text), most: "1e300" }
+fn sparse_missing() -> Fault {
+    fault!("a sparse array cannot hold missing values (NaN); give a dense one or named columns")
+}
+
+fn not_number(text: &str) -> Fault {
+    fault!(
+        "`{}` is not a number, but the column holds numbers; leave the cell empty if the value is \
+         missing",
+        quoted(text)
+    )
+}
+
+fn not_date(text: &str) -> Fault {
+    fault!(
+        "`{}` is not a date, but the column holds dates; write them as 2024-01-31 or \
+         2024-01-31T10:00:00, or leave the cell empty if the value is missing",
+        quoted(text)
+    )
+}
+
+fn unbounded(text: &str) -> Fault {
+    fault!(
+        "numbers must be finite and at most 1e300 in magnitude, got `{value}`; leave the cell \
+         empty if the value is missing",
+        value = quoted(text)
+    )
 }
 
 /// A number of an array, in single precision; NaN is missing.
-fn single(value: f64) -> Result<f32, CellFault> {
+fn single(value: f64) -> Result<f32, Fault> {
     if number::is_single_sized(value) || value.is_nan() {
         Ok(value as f32)
     } else {
-        Err(CellFault::Unbounded { value: quoted(&Cell::Number(value).text()), most: "3.4e38" })
+        Err(fault!(
+            "numbers must be finite and at most 3.4e38 in magnitude, got `{value}`; leave the \
+             cell empty if the value is missing",
+            value = quoted(&Cell::Number(value).text())
+        ))
     }
 }

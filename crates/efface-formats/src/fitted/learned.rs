@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::frame::Frame;
 use super::{Rules, exact, frame, number, sums};
 use crate::cell::sort_classes;
-use crate::error::FittedError;
+use crate::error::{Fault, fault};
 
 /// A finite number that is written as its shortest decimal text, so that reading it back is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -211,7 +211,7 @@ impl Levels {
     }
 
     /// At most so many, of at most so many records.
-    fn check(&self, most: u32, records: u64) -> Result<(), FittedError> {
+    fn check(&self, most: u32, records: u64) -> Result<(), Fault> {
         ensure(self.names.is_sorted_by(|a, b| a < b), "categories are out of order")?;
         ensure(self.names.len() <= most as usize, "there are too many categories")?;
         let found = (self.names.len() as u64).checked_add(self.merged);
@@ -290,7 +290,7 @@ impl Column {
         }
     }
 
-    fn check(&self, rules: &Rules, records: u64) -> Result<(), FittedError> {
+    fn check(&self, rules: &Rules, records: u64) -> Result<(), Fault> {
         ensure(self.missing() <= records, "more values are missing than there are records")?;
         ensure(self.strays() <= self.missing(), "fewer values are missing than are taken for it")?;
         let present = records - self.missing();
@@ -354,10 +354,10 @@ impl Learned {
     }
 
     /// Checks what was read back: nobody may hand in sums that cannot be.
-    pub(super) fn check(&self) -> Result<(), FittedError> {
+    pub(super) fn check(&self) -> Result<(), Fault> {
         let records = self.records;
         let checked = self.rules.check().and_then(|()| self.frame.check());
-        checked.map_err(|fault| FittedError(fault.to_string()))?;
+        checked.map_err(|fault| damaged(&fault.to_string()))?;
         ensure((1..=sums::MOST).contains(&records), "the number of records is out of range")?;
         match (&self.frame, &self.columns) {
             (Frame::Columns(frame), Columns::Named(columns)) => {
@@ -415,13 +415,17 @@ impl Learned {
     }
 }
 
-fn moments(mean: Exact, scale: Exact) -> Result<(), FittedError> {
+fn moments(mean: Exact, scale: Exact) -> Result<(), Fault> {
     // Numbers are rounded before they are summed.
     let largest = 2.0 * number::LARGEST;
     let fits = mean.0.abs() <= largest && scale.0 >= f64::MIN_POSITIVE && scale.0 <= largest;
     ensure(fits, "a mean or scale is out of range")
 }
 
-fn ensure(holds: bool, what: &str) -> Result<(), FittedError> {
-    if holds { Ok(()) } else { Err(FittedError(what.to_owned())) }
+fn ensure(holds: bool, what: &str) -> Result<(), Fault> {
+    if holds { Ok(()) } else { Err(damaged(what)) }
+}
+
+fn damaged(what: &str) -> Fault {
+    fault!("the stored preprocessing is damaged: {what}")
 }

@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::error::FitFault;
+use crate::error::{Fault, fault};
 use crate::record::FeatureNames;
 use code::{CodeForm, Plan};
 use learned::{Columns, Learned, Target};
@@ -121,7 +121,7 @@ impl Rules {
         present < least && missing >= least && present < missing / 4
     }
 
-    fn check(&self) -> Result<(), FitFault> {
+    fn check(&self) -> Result<(), Fault> {
         let rules = [
             ("min_records", self.min_records, u32::MAX),
             ("one_in", self.one_in.unwrap_or(1), u32::MAX),
@@ -131,7 +131,7 @@ impl Rules {
             ("targets", self.targets, if self.regression { 1 << 16 } else { 1 }),
         ];
         match rules.into_iter().find(|(_, got, most)| !(1..=*most).contains(got)) {
-            Some((rule, got, most)) => Err(FitFault::Rule { rule, got, most }),
+            Some((rule, got, most)) => Err(fault!("`{rule}` must be from 1 to {most}, got {got}")),
             None => Ok(()),
         }
     }

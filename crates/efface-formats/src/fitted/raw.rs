@@ -25,7 +25,7 @@
 use super::frame::Frame;
 use super::{amount, number, places};
 use crate::cell::{looks_missing, number_text};
-use crate::error::RawFault;
+use crate::error::{Fault, fault};
 use crate::time;
 
 pub(super) const MISSING: u8 = 0;
@@ -73,7 +73,7 @@ impl<'a> RawTarget<'a> {
     ///
     /// # Errors
     /// Bytes that do not begin with a target.
-    pub fn of(row: &'a [u8]) -> Result<Self, RawFault> {
+    pub fn of(row: &'a [u8]) -> Result<Self, Fault> {
         Reader::new(row).target()
     }
 }
@@ -106,7 +106,7 @@ pub(super) struct Reader<'a> {
     length: usize,
 }
 
-type Read<T> = Result<T, RawFault>;
+type Read<T> = Result<T, Fault>;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(row: &'a [u8]) -> Self {
@@ -114,7 +114,10 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn broken<T>(&self, what: &'static str) -> Read<T> {
-        Err(RawFault::Broken { what, at: self.length - self.rest.len() })
+        Err(fault!(
+            "the stored row is damaged: {what} at byte {at}",
+            at = self.length - self.rest.len()
+        ))
     }
 
     #[inline]

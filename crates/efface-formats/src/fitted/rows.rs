@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::raw::{self, RawCell};
 use super::tally::of_key;
 use super::{number, places};
-use crate::error::RawFault;
+use crate::error::{Fault, fault};
 use crate::row_bytes::RowBytes;
 use crate::time;
 
@@ -152,7 +152,7 @@ impl RawRows {
     ///
     /// # Errors
     /// Bytes that are no row of the frame. Nothing is appended then.
-    pub fn push(&mut self, row: &[u8]) -> Result<(), RawFault> {
+    pub fn push(&mut self, row: &[u8]) -> Result<(), Fault> {
         self.frame.check_rows(std::iter::once(row))?;
         self.bytes.push(row);
         Ok(())
@@ -162,7 +162,7 @@ impl RawRows {
     ///
     /// # Errors
     /// Bytes of which some are no row of the frame. Nothing is appended then.
-    pub fn extend(&mut self, rows: RowBytes) -> Result<(), RawFault> {
+    pub fn extend(&mut self, rows: RowBytes) -> Result<(), Fault> {
         self.frame.check_rows(rows.iter())?;
         self.bytes.append(rows);
         Ok(())
@@ -172,9 +172,9 @@ impl RawRows {
     ///
     /// # Errors
     /// Rows of another frame. Nothing is appended then.
-    pub fn append(&mut self, rows: Self) -> Result<(), RawFault> {
+    pub fn append(&mut self, rows: Self) -> Result<(), Fault> {
         if !Arc::ptr_eq(&rows.frame, &self.frame) && rows.frame != self.frame {
-            return Err(RawFault::Frame);
+            return Err(fault!("the rows are made of other columns"));
         }
         self.bytes.append(rows.bytes);
         Ok(())

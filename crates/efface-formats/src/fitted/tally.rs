@@ -10,7 +10,7 @@ use super::raw::{MISSING, RawCell, Reader};
 use super::sums::Sums;
 use super::write::{category_key, time_key};
 use super::{Rules, amount, levels, number, words};
-use crate::error::RawFault;
+use crate::error::Fault;
 use crate::time::{self, MONTHS, WEEKDAYS};
 
 /// How many records a number needs to be common, where a column is told to be one of numbers or
@@ -117,7 +117,7 @@ impl Tally {
 
     /// Reads the next cell of a row, which must have its one form, and counts it.
     #[inline]
-    pub(super) fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), RawFault> {
+    pub(super) fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), Fault> {
         match self.form {
             Form::Number(_) => {
                 if let Some(value) = reader.single() {

@@ -8,7 +8,7 @@ use super::raw::RawTarget;
 use super::sums::Sums;
 use super::{Rules, number};
 use crate::cell::sort_classes;
-use crate::error::FitFault;
+use crate::error::{Fault, fault};
 
 /// Counts and sums of targets.
 pub(super) enum Targets {
@@ -42,13 +42,13 @@ impl Targets {
         true
     }
 
-    pub(super) fn expect_none(&self, wrong: Option<usize>) -> Result<(), FitFault> {
+    pub(super) fn expect_none(&self, wrong: Option<usize>) -> Result<(), Fault> {
         let wanted = match self {
             Self::Classes(_) => "class",
             Self::Numbers(_) => "number to predict",
             Self::Several(_) => "numbers to predict, as many as there are targets",
         };
-        wrong.map_or(Ok(()), |row| Err(FitFault::Target { row, wanted }))
+        wrong.map_or(Ok(()), |row| Err(fault!("record {row} has no {wanted}")))
     }
 
     pub(super) fn merge(&mut self, other: Self) {

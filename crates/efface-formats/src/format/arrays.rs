@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use crate::budget::Budget;
 use crate::cell::Cell;
-use crate::error::{ArrayFault, CellFault, Fault, LimitFault, Place, ReadError, Spot};
+use crate::error::{Fault, Place, ReadError, Spot, fault, inexact_name, within};
 use crate::format::pixels::{by_channel, gather};
 use crate::image::ImageShape;
 use crate::limits::Limits;
@@ -138,10 +138,13 @@ impl<'r> ArrayRows<'r> {
         let got = header.shape.len();
         let most = if axes == Axes::Joined { usize::MAX } else { 4 };
         if !(2..=most).contains(&got) {
-            return Err(fault(Fault::Array(ArrayFault::FeatureAxes { got })));
+            return Err(fault(fault!(
+                "features must have 2 axes (rows, columns), or 3 (images, height, width) or 4 \
+                 (images, height, width, channels), got {got}"
+            )));
         }
         if header.element.is_text() {
-            return Err(fault(Fault::Array(ArrayFault::TextFeatures)));
+            return Err(fault(fault!("the elements are text, but features must be numbers")));
         }
         Self::open(file, header, input, axes, limits, budget)
     }
@@ -154,7 +157,7 @@ impl<'r> ArrayRows<'r> {
         labels: usize,
         (limits, budget): (&Limits, &Budget),
     ) -> Result<Self, ReadError> {
-        let fault = |fault: ArrayFault| ReadError::at(Place::file(file), fault);
+        let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
         let columns = match *header.shape.as_slice() {
             [_] => Some(1),
             [_, columns] => Some(columns),
@@ -162,10 +165,20 @@ impl<'r> ArrayRows<'r> {
         };
         if columns != Some(labels.max(1) as u64) {
             let shape = header.shape_text();
-            return Err(fault(ArrayFault::LabelAxes { shape, expected: labels }));
+            let named = match labels {
+                0 | 1 => "one label was named, or none".to_owned(),
+                labels => format!("{labels} labels were named"),
+            };
+            return Err(fault(fault!(
+                "the labels have shape {shape}, and {named}; each row has one label, or several \
+                 numbers that are learnt together, named in their order with `§label` once for \
+                 each"
+            )));
         }
         if labels > 1 && header.element.is_text() {
-            return Err(fault(ArrayFault::TextLabels));
+            return Err(fault(fault!(
+                "several labels are numbers to predict together, and these are text"
+            )));
         }
         Self::open(file, header, input, Axes::Value, limits, budget)
     }
@@ -180,7 +193,10 @@ impl<'r> ArrayRows<'r> {
     ) -> Result<Self, ReadError> {
         if !matches!(header.shape.as_slice(), [_] | [_, 1]) {
             let shape = header.shape_text();
-            return Err(ReadError::at(Place::file(file), ArrayFault::ColumnAxes { shape }));
+            return Err(ReadError::at(
+                Place::file(file),
+                fault!("ids, subjects and weights must have one value per row, got shape {shape}"),
+            ));
         }
         Self::open(file, header, input, Axes::Value, limits, budget)
     }
@@ -198,17 +214,17 @@ impl<'r> ArrayRows<'r> {
         let width =
             header.shape.iter().skip(1).try_fold(1_u64, |product, &axis| product.checked_mul(axis));
         let (Some(width), size) = (width, header.element.size()) else {
-            return Err(fault(ArrayFault::Overflow.into()));
+            return Err(fault(fault!("the shape has more than 2^64 elements")));
         };
-        LimitFault::check("rows", rows, limits.rows)
-            .and_then(|()| LimitFault::check("columns", width, u64::from(limits.columns)))
-            .and_then(|()| {
-                LimitFault::check("bytes in one field", size, u64::from(limits.field_bytes))
-            })
-            .map_err(|limit| fault(limit.into()))?;
-        budget.features(width).map_err(|limit| fault(limit.into()))?;
+        within("rows", rows, limits.rows)
+            .and_then(|()| within("columns", width, u64::from(limits.columns)))
+            .and_then(|()| within("bytes in one field", size, u64::from(limits.field_bytes)))
+            .map_err(fault)?;
+        budget.features(width).map_err(fault)?;
         let total = width.checked_mul(size).and_then(|row| row.checked_mul(rows));
-        let Some(total) = total else { return Err(fault(ArrayFault::Overflow.into())) };
+        let Some(total) = total else {
+            return Err(fault(fault!("the shape has more than 2^64 elements")));
+        };
         let mut array = Self {
             file: file.to_owned(),
             input,
@@ -251,7 +267,10 @@ impl<'r> ArrayRows<'r> {
             return Ok(());
         }
         let (got, expected) = (self.rows, features.rows);
-        Err(ReadError::at(Place::file(&self.file), ArrayFault::Rows { got, expected }))
+        Err(ReadError::at(
+            Place::file(&self.file),
+            fault!("{got} rows, but the features have {expected}"),
+        ))
     }
 
     /// Goes to the next row; `false` after the last, which must also end the file.
@@ -261,7 +280,10 @@ impl<'r> ArrayRows<'r> {
             return if more.is_empty() {
                 Ok(false)
             } else {
-                let fault = ArrayFault::TrailingBytes { rows: self.rows };
+                let fault = fault!(
+                    "the file has extra bytes after the {rows} rows that its header declares",
+                    rows = self.rows
+                );
                 Err(ReadError::at(Place::file(&self.file), fault))
             };
         }
@@ -346,7 +368,10 @@ impl<'r> ArrayRows<'r> {
                     Some(text) => self.text = text,
                     None => {
                         let place = Place::new(&self.file, self.spot());
-                        return Err(ReadError::at(place, ArrayFault::NotUnicode));
+                        return Err(ReadError::at(
+                            place,
+                            fault!("the string is not valid Unicode"),
+                        ));
                     }
                 }
                 Cell::Text(&self.text)
@@ -363,7 +388,7 @@ impl<'r> ArrayRows<'r> {
         };
         let place = Place::new(&self.file, self.spot());
         let name = self.value()?.naming(digits);
-        name.map_err(|value| ReadError::at(place, CellFault::InexactKey { value, digits }))
+        name.map_err(|value| ReadError::at(place, inexact_name(value, digits)))
     }
 
     /// Reads exactly `wanted` bytes; memory grows only with what arrives.
@@ -383,7 +408,10 @@ impl<'r> ArrayRows<'r> {
         }
         let row_bytes = (self.width as u64 * self.element.size()).max(1);
         let row = if wanted > row_bytes { self.rows.saturating_sub(1) } else { self.row };
-        let fault = ArrayFault::Truncated { row, rows: self.rows };
+        let fault = fault!(
+            "the file ends within row:{row}, and its header declares {rows} rows",
+            rows = self.rows
+        );
         Err(ReadError::at(Place::file(&self.file), fault))
     }
 }

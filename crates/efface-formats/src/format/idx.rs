@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, Read};
 
-use crate::error::{IdxFault, Place, ReadError};
+use crate::error::{Fault, Place, ReadError, fault};
 use crate::format::arrays::{ArrayHeader, Element, Endian};
 
 /// Whether these are the first bytes of an IDX file.
@@ -16,10 +16,12 @@ pub(crate) fn recognise(head: &[u8]) -> bool {
 
 /// Reads the header; the data follow in `input`.
 pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHeader, ReadError> {
-    let fault = |fault: IdxFault| ReadError::at(Place::file(file), fault);
+    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
     let mut start = Vec::new();
     (&mut *input).take(4).read_to_end(&mut start).map_err(|error| ReadError::io(file, error))?;
-    let &[0, 0, code, axes] = start.as_slice() else { return Err(fault(IdxFault::Magic)) };
+    let &[0, 0, code, axes] = start.as_slice() else {
+        return Err(fault(fault!("the file does not start with two zero bytes as IDX files do")));
+    };
     let element = match code {
         0x08 => Element::U8,
         0x09 => Element::I8,
@@ -27,10 +29,14 @@ pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHe
         0x0c => Element::I32,
         0x0d => Element::F32,
         0x0e => Element::F64,
-        code => return Err(fault(IdxFault::Element { code })),
+        code => {
+            return Err(fault(fault!(
+                "the element type must be 0x08, 0x09, 0x0b, 0x0c, 0x0d or 0x0e, got 0x{code:02x}"
+            )));
+        }
     };
     if axes == 0 {
-        return Err(fault(IdxFault::NoAxes));
+        return Err(fault(fault!("the file declares no axes")));
     }
     let wanted = usize::from(axes) * 4;
     let mut bytes = Vec::new();
@@ -39,7 +45,7 @@ pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHe
         .read_to_end(&mut bytes)
         .map_err(|error| ReadError::io(file, error))?;
     if bytes.len() < wanted {
-        return Err(fault(IdxFault::Truncated));
+        return Err(fault(fault!("the file ends inside its header")));
     }
     let (axes, _) = bytes.as_chunks::<4>();
     let shape = axes.iter().map(|&axis| u64::from(u32::from_be_bytes(axis))).collect();

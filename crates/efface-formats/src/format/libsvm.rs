@@ -5,7 +5,7 @@
 //! a first pass.
 
 use crate::cell::{Cell, quoted};
-use crate::error::{Fault, LibsvmFault, OptionFault, ReadError};
+use crate::error::{Fault, ReadError, fault};
 use crate::limits::Limits;
 use crate::lines::Lines;
 use crate::options::{ReadOptions, Task};
@@ -66,7 +66,7 @@ impl<'r> LibsvmLines<'r> {
                 self.raw.truncate(comment);
             }
             self.text = String::from_utf8(std::mem::take(&mut self.raw))
-                .map_err(|_| self.fault(LibsvmFault::NotUtf8))?;
+                .map_err(|_| self.fault(fault!("the text is not UTF-8; save the file as UTF-8")))?;
             if !self.text.trim_ascii().is_empty() {
                 return Ok(true);
             }
@@ -82,7 +82,10 @@ impl<'r> LibsvmLines<'r> {
         let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
         if first.contains(':') {
             if label_required {
-                return Err(self.fault(LibsvmFault::NoLabel { token: quoted(first) }));
+                return Err(self.fault(fault!(
+                    "the line must start with a label, got `{token}`",
+                    token = quoted(first)
+                )));
             }
             return Ok((None, Pairs { rest: text, base: self.base, before: None }));
         }
@@ -95,7 +98,7 @@ impl<'r> LibsvmLines<'r> {
     }
 
     /// A fault of this line.
-    pub(crate) fn fault(&self, fault: impl Into<Fault>) -> ReadError {
+    pub(crate) fn fault(&self, fault: Fault) -> ReadError {
         ReadError::at(self.lines.place(), fault)
     }
 }
@@ -111,7 +114,7 @@ pub(crate) struct LabelNames {
 
 impl LabelNames {
     /// Those that the options name, `label` where there is one.
-    pub(crate) fn of(options: &ReadOptions) -> Result<Self, OptionFault> {
+    pub(crate) fn of(options: &ReadOptions) -> Result<Self, Fault> {
         let classes = options.task == Task::Classification;
         let names = options.label_names("label")?;
         Ok(Self { names, classes, required: options.label_required })
@@ -121,18 +124,27 @@ impl LabelNames {
     pub(crate) fn split<'a>(
         &'a self,
         label: Option<&'a str>,
-    ) -> Result<Vec<(&'a str, Cell<'a>)>, LibsvmFault> {
+    ) -> Result<Vec<(&'a str, Cell<'a>)>, Fault> {
         let Some(token) = label.filter(|_| self.required) else { return Ok(Vec::new()) };
         let named = self.names.iter().map(String::as_str);
         if self.names.len() == 1 {
             return match self.classes && token.contains(',') {
-                true => Err(LibsvmFault::SeveralClasses { token: quoted(token) }),
+                true => Err(fault!(
+                    "`{token}` is several labels, and each line has one class; several numbers \
+                     are learnt together where they are named, with `§label` once for each, by \
+                     `§mechanism ridge`",
+                    token = quoted(token)
+                )),
                 false => Ok(named.zip([Cell::Text(token)]).collect()),
             };
         }
         let (got, expected) = (token.split(',').count(), self.names.len());
         if got != expected {
-            return Err(LibsvmFault::Labels { token: quoted(token), got, expected });
+            let found = if got == 1 { "one label".to_owned() } else { format!("{got} labels") };
+            return Err(fault!(
+                "`{}` is {found}; {expected} were named, with `§label` once for each",
+                quoted(token)
+            ));
         }
         Ok(named.zip(token.split(',').map(Cell::Text)).collect())
     }
@@ -152,7 +164,7 @@ pub(crate) struct Pairs<'a> {
 
 impl Pairs<'_> {
     /// The next index, as the file has it, and its value.
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, f64)>, LibsvmFault> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, f64)>, Fault> {
         let rest = self.rest.trim_ascii_start();
         if rest.is_empty() {
             return Ok(None);
@@ -160,10 +172,10 @@ impl Pairs<'_> {
         let (token, rest) =
             rest.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((rest, ""));
         self.rest = rest;
-        let pair = || LibsvmFault::Pair { token: quoted(token) };
+        let pair = || fault!("`{token}` is not `index:value`", token = quoted(token));
         let (index, value) = token.split_once(':').ok_or_else(pair)?;
         if index == "qid" {
-            return Err(LibsvmFault::QueryId);
+            return Err(fault!("query ids (`qid`) are for ranking, which is not supported"));
         }
         if !index.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(pair());
@@ -172,47 +184,55 @@ impl Pairs<'_> {
         // Digits alone, so that only too many of them cannot be read.
         let index: u32 = index.parse().map_err(|_| match index {
             "" => pair(),
-            _ => LibsvmFault::IndexTooLarge { token: quoted(index) },
+            _ => fault!(
+                "index {token} is too large; the largest supported is {}",
+                u32::MAX,
+                token = quoted(index)
+            ),
         })?;
         if index < self.base.first() {
-            return Err(LibsvmFault::ZeroIndex);
+            return Err(fault!(
+                "index 0, but LIBSVM indices start at 1; if those of this file start at 0, give \
+                 `§zero-based`"
+            ));
         }
         if let Some(before) = self.before.filter(|&before| index <= before) {
-            return Err(LibsvmFault::Order { got: index, before });
+            return Err(fault!("indices must increase, got {index} after {before}"));
         }
         self.before = Some(index);
         Ok(Some((index, value)))
     }
 
     /// The next column counted from 0, the index that the file has for it, and its finite value.
-    pub(crate) fn entry(&mut self, width: u32) -> Result<Option<(u32, u32, f64)>, LibsvmFault> {
+    pub(crate) fn entry(&mut self, width: u32) -> Result<Option<(u32, u32, f64)>, Fault> {
         let Some((index, value)) = self.next()? else { return Ok(None) };
         let first = self.base.first();
         let column = index - first;
         if column >= width {
             let largest = width - 1 + first;
-            return Err(LibsvmFault::BeyondWidth { got: index, largest, width });
+            return Err(fault!(
+                "index {index}, but the largest is {largest}: the model, or `§width`, has \
+                 {width} features"
+            ));
         }
         if value.is_finite() {
             Ok(Some((column, index, value)))
         } else {
-            Err(LibsvmFault::NotFinite { index, value })
+            Err(fault!("index {index}: numbers must be finite, got {value}"))
         }
     }
 
     /// Encodes all pairs into a sparse row.
-    pub(crate) fn encode(
-        mut self,
-        width: u32,
-        divide: f64,
-        row: &mut Row,
-    ) -> Result<(), LibsvmFault> {
+    pub(crate) fn encode(mut self, width: u32, divide: f64, row: &mut Row) -> Result<(), Fault> {
         row.clear(width);
         while let Some((column, index, value)) = self.entry(width)? {
             let value = value / divide;
             let stored = value as f32;
             if !stored.is_finite() {
-                return Err(LibsvmFault::TooLarge { index, value });
+                return Err(fault!(
+                    "index {index}: numbers must be at most 3.4e38 in magnitude after encoding, \
+                     got {value:e}"
+                ));
             }
             row.put(column, stored);
         }
@@ -235,5 +255,9 @@ pub(crate) fn width(
             width = width.max((index - base.first()).saturating_add(1));
         }
     }
-    if width == 0 { Err(lines.fault(LibsvmFault::NoFeatures)) } else { Ok(width) }
+    if width == 0 {
+        Err(lines.fault(fault!("no line has an index, so the file has no features")))
+    } else {
+        Ok(width)
+    }
 }

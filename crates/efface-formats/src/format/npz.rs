@@ -9,7 +9,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::budget::Budget;
-use crate::error::{NpzFault, Place, ReadError};
+use crate::error::{Place, ReadError, fault};
 use crate::format::arrays::{ArrayRows, Axes};
 use crate::format::{idx, npy};
 use crate::limits::Limits;
@@ -36,13 +36,14 @@ impl Archive {
         let file = source.name().to_owned();
         match ZipArchive::new(source.seekable(limits)?) {
             // Of two entries of one name the last would be read, and others read the first.
-            Ok(zip) if zip.has_duplicate_names() => {
-                Err(ReadError::at(Place::file(&file), NpzFault::NameTwice))
-            }
+            Ok(zip) if zip.has_duplicate_names() => Err(ReadError::at(
+                Place::file(&file),
+                fault!("two entries of the archive have one name; save each array once"),
+            )),
             Ok(zip) => Ok(Self { file, zip, budget: source.budget().clone() }),
             Err(ZipError::Io(error)) => Err(ReadError::io(&file, error)),
             Err(error) => {
-                let fault = NpzFault::Archive { message: error.to_string() };
+                let fault = fault!("the file is not a zip archive: {error}");
                 Err(ReadError::at(Place::file(&file), fault))
             }
         }
@@ -109,10 +110,18 @@ impl Archive {
             let arrays: Vec<&str> =
                 entries.iter().filter_map(|entry| entry.strip_suffix(".npy")).collect();
             let fault = if arrays.is_empty() && !entries.is_empty() {
-                NpzFault::NoArrays { present: crate::error::listed(&entries) }
+                fault!(
+                    "the file is a zip archive without arrays (it holds {present}); save a \
+                     spreadsheet as CSV, unpack a zipped table or pack it with gzip",
+                    present = crate::error::listed(&entries)
+                )
             } else {
                 let present = crate::error::listed(&arrays);
-                NpzFault::Absent { name: crate::cell::quoted(array), present }
+                fault!(
+                    "no array `{name}` in the archive; its arrays are {present}; name the \
+                     feature array with `§features`, the label array with `§label`",
+                    name = crate::cell::quoted(array)
+                )
             };
             return Err(ReadError::at(Place::file(&self.file), fault));
         };
@@ -122,7 +131,7 @@ impl Archive {
                 Ok(Box::new(BufReader::with_capacity(1 << 16, Counted::new(entry, limits))))
             }
             Err(error) => {
-                let fault = NpzFault::Entry { name, message: error.to_string() };
+                let fault = fault!("entry `{name}` cannot be decompressed: {error}");
                 Err(ReadError::at(Place::file(&file), fault))
             }
         }

@@ -1,7 +1,7 @@
 //! Named columns of values in memory, as frames have them.
 
 use crate::cell::Cell;
-use crate::error::MemoryFault;
+use crate::error::{Fault, fault};
 use crate::fitted::{Declared, Typing};
 use crate::time::TimeUnit;
 
@@ -66,7 +66,7 @@ pub enum ColumnValues<'a> {
 
 impl<'a> MemoryColumn<'a> {
     /// Checks that there is one value for each row.
-    pub(super) fn check(&self, rows: usize) -> Result<(), MemoryFault> {
+    pub(super) fn check(&self, rows: usize) -> Result<(), Fault> {
         let name = || self.name.to_owned();
         let mut lengths = vec![self.len()];
         match self.values {
@@ -78,13 +78,18 @@ impl<'a> MemoryColumn<'a> {
                 let categories = categories.len();
                 let beyond = |code: &&i32| usize::try_from(**code).is_ok_and(|at| at >= categories);
                 if let Some(&code) = codes.iter().find(beyond) {
-                    return Err(MemoryFault::Code { name: name(), code, categories });
+                    return Err(fault!(
+                        "column `{name}`: code {code} is not one of the {categories} categories",
+                        name = name()
+                    ));
                 }
             }
             _ => {}
         }
         match lengths.into_iter().find(|got| *got != rows) {
-            Some(got) => Err(MemoryFault::ColumnLength { name: name(), got, rows }),
+            Some(got) => {
+                Err(fault!("column `{name}` has {got} values for {rows} rows", name = name()))
+            }
             None => Ok(()),
         }
     }

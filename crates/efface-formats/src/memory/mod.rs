@@ -16,8 +16,7 @@ use crate::budget::Budget;
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
 use crate::error::{
-    ArrayFault, CellFault, ColumnFault, LabelFault, MemoryFault, OptionFault, Place, ReadError,
-    Spot,
+    Fault, Place, ReadError, Spot, fault, inexact_name, no_label, other_shape, other_width,
 };
 use crate::fitted::{Frame, RawWriter, Typing};
 use crate::matrix;
@@ -230,7 +229,7 @@ impl MemoryRows<'_> {
     }
 
     /// How many rows there are, once the layout is whole.
-    fn count(&self) -> Result<usize, MemoryFault> {
+    fn count(&self) -> Result<usize, Fault> {
         match *self {
             Self::Dense { numbers, width } => {
                 let all = numbers.len();
@@ -238,13 +237,16 @@ impl MemoryRows<'_> {
                 if rows * width as usize == all {
                     Ok(rows)
                 } else {
-                    Err(MemoryFault::Ragged { numbers: all, width })
+                    Err(fault!("{all} numbers cannot be split into rows of {width}"))
                 }
             }
             Self::Sparse { starts, indices, numbers, .. } => {
                 let entries = numbers.len();
                 if indices.len() != entries {
-                    return Err(MemoryFault::Entries { indices: indices.len(), entries });
+                    return Err(fault!(
+                        "{indices} column indices for {entries} entries",
+                        indices = indices.len()
+                    ));
                 }
                 let ascend = starts.is_sorted();
                 let first = starts.first().is_some_and(|&first| first == 0);
@@ -252,7 +254,10 @@ impl MemoryRows<'_> {
                 if ascend && first && last.is_some_and(|last| last <= entries) {
                     Ok(starts.len() - 1)
                 } else {
-                    Err(MemoryFault::Starts { entries })
+                    Err(fault!(
+                        "the row starts (`indptr`) must increase from 0 to at most {entries}, \
+                         the number of entries"
+                    ))
                 }
             }
             Self::Columns { columns, rows } => {
@@ -293,16 +298,16 @@ pub fn read_memory_part(
     delivery.skip(rows.start as u64);
     // Options that only files have a use for.
     if let Some(option) = options.stated().next() {
-        return Err(OptionFault::NotForMemory { option }.into());
+        return Err(fault!("`{option}` does not apply to a table in memory").into());
     }
     let width = table.rows.width();
     if width == 0 {
-        return Err(ReadError::at(Place::file(ROWS), ColumnFault::NoFeatures));
+        return Err(ReadError::at(Place::file(ROWS), fault!("no feature columns are left")));
     }
     let count = table.rows.count().map_err(|fault| ReadError::at(Place::file(ROWS), fault))?;
     let labels = if options.label_required { table.labels } else { None };
     if options.label_required && labels.is_none() {
-        return Err(ReadError::at(Place::file("y"), LabelFault::Missing));
+        return Err(ReadError::at(Place::file("y"), no_label()));
     }
     let weights = if options.label_required { table.weights } else { None };
     let parts =
@@ -310,13 +315,19 @@ pub fn read_memory_part(
     for (part, values) in parts {
         if let (Some(Values::Several { names, .. }), true) = (values, part != "y") {
             let (part, got) = (part.to_owned(), names.len());
-            return Err(ReadError::at(Place::file(ROWS), MemoryFault::Several { part, got }));
+            return Err(ReadError::at(
+                Place::file(ROWS),
+                fault!("`{part}` must have one value for each row, got {got}"),
+            ));
         }
         if let Some(got) = values.map(|values| values.len())
             && got != count
         {
             let (got, expected) = (got as u64, count as u64);
-            return Err(ReadError::at(Place::file(part), ArrayFault::Rows { got, expected }));
+            return Err(ReadError::at(
+                Place::file(part),
+                fault!("{got} rows, but the features have {expected}"),
+            ));
         }
     }
     let parts = Parts { labels, weights, rows: rows.start..rows.end.min(count) };
@@ -393,8 +404,7 @@ impl<'a> Parts<'a> {
             let digits = f64::MANTISSA_DIGITS;
             let name = values.map(|values| values.cell(row).naming(digits));
             let place = || Place::new(part, Spot::Index(row as u64));
-            name.transpose()
-                .map_err(|value| ReadError::at(place(), CellFault::InexactKey { value, digits }))
+            name.transpose().map_err(|value| ReadError::at(place(), inexact_name(value, digits)))
         };
         Ok(Keys {
             id: name(("ids", table.ids))?,
@@ -406,15 +416,17 @@ impl<'a> Parts<'a> {
 
 /// The schema given, if the table's columns are its columns; else the implied one.
 fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, ReadError> {
-    let fault = |fault: MemoryFault| ReadError::at(Place::file(ROWS), fault);
+    let fault = |fault: Fault| ReadError::at(Place::file(ROWS), fault);
     let width = table.rows.width();
     if let Some(got) = table.names.map(<[String]>::len)
         && got != width as usize
     {
-        return Err(fault(MemoryFault::Names { got, width }));
+        return Err(fault(fault!("{got} names for {width} columns")));
     }
     if let MemoryRows::Columns { .. } = table.rows {
-        return Err(fault(MemoryFault::ColumnsWithoutFrame));
+        return Err(fault(fault!(
+            "columns of values are read as raw rows only; give an array of numbers instead"
+        )));
     }
     let Some(schema) = &options.schema else {
         return Ok(match table.names {
@@ -431,15 +443,14 @@ fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, R
     let columns = RowEncoder::new(schema).columns();
     if columns.len() != width as usize {
         let (got, expected) = (u64::from(width), columns.len() as u64);
-        return Err(ReadError::at(Place::file(ROWS), ColumnFault::Width { got, expected }));
+        return Err(ReadError::at(Place::file(ROWS), other_width(got, expected)));
     }
     match (table.names, columns) {
         (None, _) => {}
         (Some(_), FeatureNames::Numbered { .. }) => {
-            let (schema, file) = ("an array without names", "named columns");
             return Err(ReadError::at(
                 Place::file(ROWS),
-                ColumnFault::SchemaShape { schema, file },
+                other_shape("an array without names", "named columns"),
             ));
         }
         (Some(names), FeatureNames::Listed(expected)) => {
@@ -448,7 +459,9 @@ fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, R
                 if *got != expected {
                     let got = crate::cell::quoted(got);
                     let position = at + 1;
-                    return Err(fault(MemoryFault::OtherName { position, got, expected }));
+                    return Err(fault(fault!(
+                        "column {position} is `{got}`, but `{expected}` in the schema"
+                    )));
                 }
             }
         }
@@ -457,11 +470,13 @@ fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, R
 }
 
 /// Column indices of a sparse row increase and are below the width.
-fn check_indices(indices: &[i32], width: u32) -> Result<(), MemoryFault> {
+fn check_indices(indices: &[i32], width: u32) -> Result<(), Fault> {
     let mut least = 0_i64;
     for &got in indices {
         if i64::from(got) < least || got.cast_unsigned() >= width {
-            return Err(MemoryFault::Index { got, width });
+            return Err(fault!(
+                "the column indices of a sparse row must increase and be below {width}, got {got}"
+            ));
         }
         least = i64::from(got) + 1;
     }
@@ -522,7 +537,7 @@ impl Encoding {
                 let pairs = indices.iter().map(|&index| index.cast_unsigned()).zip(&self.entries);
                 if self.direct {
                     return self.row.fill(pairs, self.divide).map_err(|(column, fault)| {
-                        ReadError::at(named(&self.encoder, column as usize), fault)
+                        ReadError::at(named(&self.encoder, column as usize), fault.into())
                     });
                 }
                 self.numbers.clear();
@@ -532,11 +547,17 @@ impl Encoding {
                 }
             }
             MemoryRows::Columns { .. } => {
-                return Err(ReadError::at(place(), MemoryFault::ColumnsWithoutFrame));
+                return Err(ReadError::at(
+                    place(),
+                    fault!(
+                        "columns of values are read as raw rows only; give an array of numbers \
+                         instead"
+                    ),
+                ));
             }
         }
         self.encoder
             .encode_numbers(&self.numbers, &mut self.row)
-            .map_err(|(column, fault)| ReadError::at(named(&self.encoder, column), fault))
+            .map_err(|(column, fault)| ReadError::at(named(&self.encoder, column), fault.into()))
     }
 }

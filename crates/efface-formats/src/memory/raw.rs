@@ -2,7 +2,7 @@
 
 use super::{MemoryRows, MemoryTable, Numbers, ROWS, check_indices};
 use crate::cell::Cell;
-use crate::error::{ColumnFault, MemoryFault, Place, ReadError, Spot};
+use crate::error::{Place, ReadError, Spot, fault, other_width};
 use crate::fitted::{Declared, Frame, FrameColumn, FrameRequest, RawWriter};
 use crate::matrix::check_bytes;
 use crate::options::ReadOptions;
@@ -28,7 +28,9 @@ impl<'a> RawRowsOf<'a> {
         if let Some(names) = names_of(table)? {
             let mut seen = std::collections::HashSet::new();
             if let Some(column) = names.iter().find(|name| !seen.insert(name.as_str())) {
-                let fault = ColumnFault::NameTwice { column: column.clone() };
+                let fault = fault!(
+                    "two columns are named `{column}`; give each a name of its own in the file"
+                );
                 return Err(ReadError::at(Place::file(ROWS), fault));
             }
             let columns = match request {
@@ -52,7 +54,7 @@ impl<'a> RawRowsOf<'a> {
             // Numbers without names are those of the columns in their order.
             if columns.len() != width as usize {
                 let (got, expected) = (u64::from(width), columns.len() as u64);
-                let fault = ColumnFault::Width { got, expected };
+                let fault = other_width(got, expected);
                 return Err(ReadError::at(Place::file(ROWS), fault));
             }
             let places = (0..columns.len()).collect();
@@ -173,7 +175,7 @@ fn names_of(table: &MemoryTable<'_>) -> Result<Option<Vec<String>>, ReadError> {
     if let Some(got) = table.names.map(<[String]>::len)
         && got != width as usize
     {
-        return Err(ReadError::at(Place::file(ROWS), MemoryFault::Names { got, width }));
+        return Err(ReadError::at(Place::file(ROWS), fault!("{got} names for {width} columns")));
     }
     Ok(match table.rows {
         MemoryRows::Columns { columns, .. } => {

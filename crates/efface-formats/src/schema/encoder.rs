@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Body, Column, Kind, Matrix, Onto, Other, Scaling, Schema, Storage, hashing};
 use crate::cell::{Cell, looks_missing, quoted};
-use crate::error::CellFault;
+use crate::error::{CellFault, fault};
 use crate::record::{FeatureNames, Features};
 
 /// A buffer for one encoded row.
@@ -197,7 +197,11 @@ impl RowEncoder {
         };
         let got = values.len();
         if got != expected {
-            return Err((got.min(expected), CellFault::Count { got, expected }));
+            return Err((
+                got.min(expected),
+                fault!("the row has {got} values, but the schema has {expected} feature columns")
+                    .into(),
+            ));
         }
         row.clear(self.width);
         match &self.rules {
@@ -278,7 +282,12 @@ impl CellRule {
                     }
                     None => {
                         let known = self.categories.len();
-                        return Err(CellFault::UnknownCategory { value: quoted(&word), known });
+                        return Err(fault!(
+                            "`{value}` is not one of the {known} declared categories, and \
+                             `other` is `refuse`",
+                            value = quoted(&word)
+                        )
+                        .into());
                     }
                 }
             }
@@ -343,5 +352,10 @@ fn scaled(value: f64, scaling: Scaling) -> f64 {
 /// The nearest single-precision number, if it is finite.
 fn single(value: f64) -> Result<f32, CellFault> {
     let stored = value as f32;
-    if stored.is_finite() { Ok(stored) } else { Err(CellFault::TooLarge { value }) }
+    if stored.is_finite() {
+        Ok(stored)
+    } else {
+        Err(fault!("numbers must be at most 3.4e38 in magnitude after encoding, got {value:e}")
+            .into())
+    }
 }

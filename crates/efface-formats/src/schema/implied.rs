@@ -1,14 +1,14 @@
 //! The schema of a table that needs none: every column a number, taken as it is.
 
 use super::{Body, Column, CsvShape, Kind, Matrix, Origin, Scaling, Schema, Storage};
-use crate::error::SchemaError;
+use crate::error::Fault;
 
 impl Schema {
     /// Columns that are numbers except for those with another role; `csv` is kept as stated.
     pub(crate) fn implied<'a>(
         csv: CsvShape,
         columns: impl Iterator<Item = (&'a str, Option<Kind>)>,
-    ) -> Result<Self, SchemaError> {
+    ) -> Result<Self, Fault> {
         let columns = columns
             .map(|(name, role)| {
                 let kind = role.unwrap_or(Kind::Numeric(Scaling::AsIs));
@@ -19,7 +19,7 @@ impl Schema {
     }
 
     /// Named columns of numbers, taken as they are.
-    pub(crate) fn numbers(storage: Storage, names: &[String]) -> Result<Self, SchemaError> {
+    pub(crate) fn numbers(storage: Storage, names: &[String]) -> Result<Self, Fault> {
         let column = |name: &String| {
             Column::new(name.as_str(), Kind::Numeric(Scaling::AsIs), Origin::Default)
         };
@@ -28,7 +28,7 @@ impl Schema {
     }
 
     /// An array of numbers.
-    pub(crate) fn matrix(matrix: Matrix) -> Result<Self, SchemaError> {
+    pub(crate) fn matrix(matrix: Matrix) -> Result<Self, Fault> {
         Self::new(CsvShape::default(), Body::Matrix(matrix))
     }
 }

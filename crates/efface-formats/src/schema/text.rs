@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 
 use super::{Body, Column, CsvShape, Kind, Matrix, Onto, Origin, Other, Scaling, Schema, Storage};
-use crate::error::SchemaError;
+use crate::error::{Fault, fault};
 
 /// The version written and read.
 const VERSION: u32 = 1;
@@ -60,21 +60,29 @@ enum KindText {
 
 impl Schema {
     /// Reads a schema file's text.
-    pub fn from_toml(text: &str) -> Result<Self, SchemaError> {
+    pub fn from_toml(text: &str) -> Result<Self, Fault> {
         if text.len() > LONGEST {
-            return Err(SchemaError::TooLong { got: text.len(), limit: LONGEST });
+            return Err(fault!(
+                "schema: the text must have at most {limit} bytes, got {got}",
+                got = text.len(),
+                limit = LONGEST
+            ));
         }
-        let written: SchemaText = toml::from_str(text).map_err(|error| SchemaError::Syntax {
-            message: match error.span() {
-                Some(span) => format!("line {}: {}", line_of(text, span.start), error.message()),
-                None => error.message().to_owned(),
-            },
+        let written: SchemaText = toml::from_str(text).map_err(|error| {
+            fault!(
+                "schema: {message}",
+                message = match error.span() {
+                    Some(span) =>
+                        format!("line {}: {}", line_of(text, span.start), error.message()),
+                    None => error.message().to_owned(),
+                }
+            )
         })?;
         Self::try_from(written)
     }
 
     /// Checks a body of columns or a matrix.
-    pub(crate) fn new(csv: CsvShape, body: Body) -> Result<Self, SchemaError> {
+    pub(crate) fn new(csv: CsvShape, body: Body) -> Result<Self, Fault> {
         check_csv(csv)?;
         match &body {
             Body::Columns { columns, .. } => check_columns(columns)?,
@@ -89,11 +97,15 @@ fn line_of(text: &str, byte: usize) -> usize {
 }
 
 impl TryFrom<SchemaText> for Schema {
-    type Error = SchemaError;
+    type Error = Fault;
 
-    fn try_from(written: SchemaText) -> Result<Self, SchemaError> {
+    fn try_from(written: SchemaText) -> Result<Self, Fault> {
         if written.version != VERSION {
-            return Err(SchemaError::Version { got: written.version, expected: VERSION });
+            return Err(fault!(
+                "schema: `version` must be {expected}, got {got}",
+                got = written.version,
+                expected = VERSION
+            ));
         }
         let body = match (written.matrix, written.column.is_empty(), written.storage) {
             (Some(matrix), true, None) => Body::Matrix(matrix),
@@ -102,16 +114,16 @@ impl TryFrom<SchemaText> for Schema {
                     written.column.into_iter().map(Column::try_from).collect();
                 Body::Columns { storage: storage.unwrap_or_default(), columns: columns? }
             }
-            _ => return Err(SchemaError::Body),
+            _ => return Err(fault!("schema: give either `column` tables or one `matrix` table")),
         };
         Self::new(written.csv, body)
     }
 }
 
 impl TryFrom<ColumnText> for Column {
-    type Error = SchemaError;
+    type Error = Fault;
 
-    fn try_from(mut written: ColumnText) -> Result<Self, SchemaError> {
+    fn try_from(mut written: ColumnText) -> Result<Self, Fault> {
         let kind = match written.kind {
             KindText::Numeric => Kind::Numeric(written.take_scaling()?),
             KindText::Categorical => Kind::Categorical {
@@ -140,7 +152,10 @@ impl TryFrom<ColumnText> for Column {
         ];
         if let Some((key, _)) = left_over.into_iter().find(|(_, present)| *present) {
             let column = written.name;
-            return Err(SchemaError::KeyNotApplicable { column, key, kind: kind.name() });
+            return Err(fault!(
+                "schema: column `{column}`: `{key}` does not apply to a {kind} column",
+                kind = kind.name()
+            ));
         }
         let ColumnText { name, missing, fill, origin, .. } = written;
         Ok(Self { name, kind, missing, fill: fill.unwrap_or(0.0), origin })
@@ -148,51 +163,48 @@ impl TryFrom<ColumnText> for Column {
 }
 
 impl ColumnText {
-    fn take_scaling(&mut self) -> Result<Scaling, SchemaError> {
+    fn take_scaling(&mut self) -> Result<Scaling, Fault> {
         match (self.range.take(), self.divide.take()) {
             (None, None) => Ok(Scaling::AsIs),
             (None, Some(divisor)) => Ok(Scaling::Divide(divisor)),
             (Some([low, high]), None) => {
                 Ok(Scaling::Range { low, high, onto: self.onto.take().unwrap_or_default() })
             }
-            (Some(_), Some(_)) => Err(SchemaError::KeyNotApplicable {
-                column: self.name.clone(),
-                key: "divide",
-                kind: "numeric (`range`)",
-            }),
+            (Some(_), Some(_)) => Err(fault!(
+                "schema: column `{column}`: `divide` does not apply to a numeric (`range`) column",
+                column = self.name
+            )),
         }
     }
 
-    fn needs(&self, key: &'static str) -> SchemaError {
+    fn needs(&self, key: &'static str) -> Fault {
         let kind = if key == "width" { "hashed" } else { "categorical" };
-        SchemaError::KeyMissing { column: self.name.clone(), key, kind }
+        fault!("schema: column `{column}`: a {kind} column needs `{key}`", column = self.name)
     }
 }
 
-fn check_csv(csv: CsvShape) -> Result<(), SchemaError> {
+fn check_csv(csv: CsvShape) -> Result<(), Fault> {
     let rule = "one ASCII character other than a quote, a letter, a digit or a line end";
     for (key, sign) in [("delimiter", csv.delimiter), ("comment", csv.comment)] {
         let Some(sign) = sign else { continue };
         let fits = sign.is_ascii() && !sign.is_ascii_alphanumeric() && !"\"\r\n".contains(sign);
         if !fits {
             let (place, got) = ("`csv`".to_owned(), format!("{sign:?}"));
-            return Err(SchemaError::Value { place, key, rule, got });
+            return Err(fault!("schema: {place}: `{key}` must be {rule}, got {got}"));
         }
     }
     match (csv.delimiter, csv.comment) {
-        (Some(delimiter), Some(comment)) if delimiter == comment => Err(SchemaError::Value {
-            place: "`csv`".to_owned(),
-            key: "comment",
-            rule: "a character other than `delimiter`",
-            got: format!("{comment:?}"),
-        }),
+        (Some(delimiter), Some(comment)) if delimiter == comment => Err(fault!(
+            "schema: `csv`: `comment` must be a character other than `delimiter`, got {got}",
+            got = format!("{comment:?}")
+        )),
         _ => Ok(()),
     }
 }
 
-fn check_matrix(matrix: &Matrix) -> Result<(), SchemaError> {
+fn check_matrix(matrix: &Matrix) -> Result<(), Fault> {
     let refuse =
-        |key, rule, got| Err(SchemaError::Value { place: "`matrix`".to_owned(), key, rule, got });
+        |key, rule, got| Err(fault!("schema: `matrix`: `{key}` must be {rule}, got {got}"));
     if matrix.width == 0 {
         return refuse("width", "at least 1", "0".to_owned());
     }
@@ -202,14 +214,17 @@ fn check_matrix(matrix: &Matrix) -> Result<(), SchemaError> {
     Ok(())
 }
 
-fn check_columns(columns: &[Column]) -> Result<(), SchemaError> {
+fn check_columns(columns: &[Column]) -> Result<(), Fault> {
     let mut names = HashSet::new();
     for column in columns {
         if column.name.trim().is_empty() {
-            return Err(SchemaError::EmptyName);
+            return Err(fault!("schema: a column has an empty name"));
         }
         if !names.insert(column.name.as_str()) {
-            return Err(SchemaError::ColumnTwice { column: column.name.clone() });
+            return Err(fault!(
+                "schema: column `{column}` is declared twice",
+                column = column.name
+            ));
         }
         check_column(column)?;
     }
@@ -218,20 +233,25 @@ fn check_columns(columns: &[Column]) -> Result<(), SchemaError> {
         let mut holders = columns.iter().filter(|column| column.kind.name() == role);
         if let (Some(first), Some(second)) = (holders.next(), holders.next()) {
             let (first, second) = (first.name.clone(), second.name.clone());
-            return Err(SchemaError::RoleTwice { role, first, second });
+            return Err(fault!(
+                "schema: only one column can be the {role}, got `{first}` and `{second}`"
+            ));
         }
     }
     let width: u64 = columns.iter().map(|column| u64::from(column.width())).sum();
     match u32::try_from(width) {
-        Ok(0) => Err(SchemaError::NoFeatures),
+        Ok(0) => Err(fault!("schema: no column is numeric, categorical or hashed")),
         Ok(_) => Ok(()),
-        Err(_) => Err(SchemaError::TooWide),
+        Err(_) => Err(fault!("schema: the columns encode to more than {} features", u32::MAX)),
     }
 }
 
-fn check_column(column: &Column) -> Result<(), SchemaError> {
+fn check_column(column: &Column) -> Result<(), Fault> {
     let refuse = |key, rule, got: String| {
-        Err(SchemaError::Value { place: format!("column `{}`", column.name), key, rule, got })
+        Err(fault!(
+            "schema: {place}: `{key}` must be {rule}, got {got}",
+            place = format!("column `{}`", column.name)
+        ))
     };
     match &column.kind {
         Kind::Numeric(Scaling::Divide(divisor)) if !(divisor.is_finite() && *divisor > 0.0) => {
@@ -253,7 +273,7 @@ fn check_column(column: &Column) -> Result<(), SchemaError> {
         return refuse("fill", "a finite single-precision number", column.fill.to_string());
     }
     let twice = |value: &String| {
-        Err(SchemaError::ValueTwice { column: column.name.clone(), value: value.clone() })
+        Err(fault!("schema: column `{column}`: `{value}` is listed twice", column = column.name))
     };
     let mut seen = HashSet::new();
     for token in &column.missing {

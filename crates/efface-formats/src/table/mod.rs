@@ -7,7 +7,7 @@ pub(crate) use plan::{Plan, option};
 
 use crate::cell::Cell;
 use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{CellFault, Place, ReadError, Spot};
+use crate::error::{Place, ReadError, Spot, inexact_name};
 use crate::fitted::Declared;
 use crate::input::Format;
 use crate::record::FeatureNames;
@@ -53,7 +53,7 @@ pub(crate) fn name<'t>(
     let digits = table.digits(column);
     table.cell(column).naming(digits).map_err(|value| {
         let name = table.names().get(column).cloned().unwrap_or_default();
-        let fault = CellFault::InexactKey { value, digits };
+        let fault = inexact_name(value, digits);
         ReadError::at(Place::new(file, table.spot()).column(name), fault)
     })
 }
@@ -90,8 +90,8 @@ pub(crate) fn deliver(
         for (rule, &at) in plan.encoder.rules().iter().zip(&plan.features) {
             rule.encode(table.cell(at), &mut row).map_err(|fault| {
                 let place = Place::new(file, spot).column(rule.name());
-                let fault = plan.explain(file, rule.name(), fault);
-                ReadError::at(place, fault.of_numbers_for(delivery.options.numbers_for.as_ref()))
+                let setting = delivery.options.numbers_for.as_deref();
+                ReadError::at(place, plan.explain(file, rule.name(), setting, fault))
             })?;
         }
         let keys = keys(file, table, &plan)?;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{
-    CellFault, ColumnFault, LimitFault, OptionFault, Place, ReadError, SchemaError, listed,
+    CellFault, Fault, Place, ReadError, absent, fault, listed, other_shape, within,
 };
 use crate::look;
 use crate::options::ReadOptions;
@@ -38,42 +38,36 @@ impl Plan {
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
         let named = named_columns(options)?;
-        let fault = |fault: ColumnFault| ReadError::at(Place::file(file), fault);
+        let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
         let mut places = HashMap::new();
         for (at, name) in names.iter().enumerate() {
             if places.insert(name.as_str(), at).is_some() {
-                return Err(fault(ColumnFault::NameTwice { column: name.clone() }));
+                return Err(fault(fault!(
+                    "two columns are named `{name}`; give each a name of its own in the file"
+                )));
             }
         }
         for Named { column, kind } in &named {
             let may_lack = !options.label_required
                 && matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
             if !places.contains_key(column) && !may_lack {
-                return Err(fault(ColumnFault::absent(column, option(kind), names)));
+                return Err(fault(absent(column, &option(kind), names)));
             }
         }
-        let (schema, implied) = match &options.schema {
-            None => (
-                implied_schema(names, &named, options.csv).map_err(|error| match error {
-                    SchemaError::NoFeatures => fault(ColumnFault::NoFeatures),
-                    error => ReadError::Schema(error),
-                })?,
-                true,
-            ),
-            Some(schema) => (
-                extend(schema, names, &named).map_err(|error| match error {
-                    Extension::Column(column) => fault(column),
-                    Extension::Schema(error) => ReadError::Schema(error),
-                })?,
-                false,
-            ),
+        let implied = options.schema.is_none();
+        let schema = match &options.schema {
+            // Columns are numbers unless they have another role.
+            None if names.iter().all(|name| named.iter().any(|named| named.column == name)) => {
+                return Err(fault(fault!("no feature columns are left")));
+            }
+            None => implied_schema(names, &named, options.csv)?,
+            Some(schema) => extend(file, schema, names, &named)?,
         };
         if let Body::Matrix(_) = schema.body() {
-            let (schema, file) = ("an array without names", "named columns");
-            return Err(fault(ColumnFault::SchemaShape { schema, file }));
+            return Err(fault(other_shape("an array without names", "named columns")));
         }
         let width = u64::from(schema.width());
-        LimitFault::check("features", width, u64::from(options.limits.columns))
+        within("features", width, u64::from(options.limits.columns))
             .map_err(|limit| ReadError::at(Place::file(file), limit))?;
         let encoder = RowEncoder::new(&schema);
         let mut plan = Self {
@@ -96,9 +90,9 @@ impl Plan {
             };
             let Some(place) = place else {
                 if needed {
-                    return Err(fault(ColumnFault::absent(
+                    return Err(fault(absent(
                         &column.name,
-                        format!("{} in the schema", column.kind.name()),
+                        &format!("{} in the schema", column.kind.name()),
                         names,
                     )));
                 }
@@ -125,13 +119,19 @@ impl Plan {
                 let name = |at: usize| names.get(at).cloned().unwrap_or_default();
                 let (first, second) = (name(first), name(second));
                 let role = "label";
-                return Err(SchemaError::RoleTwice { role, first, second }.into());
+                return Err(fault!(
+                    "schema: only one column can be the {role}, got `{first}` and `{second}`"
+                )
+                .into());
             }
         }
         if !options.label_required {
             plan.labels.clear();
         } else if plan.labels.is_empty() {
-            return Err(fault(ColumnFault::NoLabel { present: listed(names) }));
+            return Err(fault(fault!(
+                "no label column given; name one of {present} with `§label`",
+                present = listed(names)
+            )));
         }
         Ok(plan)
     }
@@ -141,24 +141,47 @@ impl Plan {
         self.labels.iter().filter_map(|&at| names.get(at).cloned()).collect()
     }
 
-    /// A fault of a feature column, with the way out where there is no schema yet.
-    pub(crate) fn explain(&self, file: &str, column: &str, fault: CellFault) -> CellFault {
-        let file = file.to_owned();
-        match fault {
+    /// A fault of a feature column, with the way out if there is no schema yet. `setting` keeps rows
+    /// from being raw.
+    pub(crate) fn explain(
+        &self,
+        file: &str,
+        column: &str,
+        setting: Option<&str>,
+        fault: CellFault,
+    ) -> Fault {
+        let found = match fault {
             CellFault::NotANumber { value } if self.implied => {
                 let column = crate::cell::quoted(column);
                 match look::look(&value).notation() {
-                    Some(notation) => CellFault::Notation { value, notation, column },
-                    None => CellFault::WordWithoutSchema { value, column, file },
+                    Some(notation) => fault!(
+                        "`{value}` {notation}; or leave the column out with `§ignore {column}`"
+                    ),
+                    None => fault!(
+                        "`{value}` is not a number; if the column identifies records or people, \
+                         give `§id {column}` or `§subject {column}`; to leave it out, `§ignore \
+                         {column}`; text as a feature needs a schema: run `§efface schema {file} \
+                         -o schema.toml`"
+                    ),
                 }
             }
-            CellFault::NotFinite { value } if self.implied => {
-                CellFault::InfiniteWithoutSchema { value, file }
-            }
-            CellFault::UndeclaredMissing { value } if self.implied => {
-                CellFault::MissingWithoutSchema { value, file }
-            }
-            fault => fault,
+            CellFault::NotFinite { value } if self.implied => fault!(
+                "numbers must be finite, got {value}; if it stands for a missing value, a schema \
+                 can say so: run `§efface schema {file} -o schema.toml`"
+            ),
+            CellFault::UndeclaredMissing { value } if self.implied => fault!(
+                "`{value}` is a missing value, and only a schema can say how to encode it: run \
+                 `efface schema {file} -o schema.toml`"
+            ),
+            fault => return fault.into(),
+        };
+        match setting {
+            Some(setting) => fault!(
+                "{found}; or leave out {setting}, which goes with declared preprocessing: \
+                 without it preprocessing is fitted to the records and takes words, dates and \
+                 missing values"
+            ),
+            None => found,
         }
     }
 }
@@ -170,17 +193,17 @@ pub(crate) fn option(kind: &Kind) -> String {
 }
 
 /// The roles that the options give, each column once.
-fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, OptionFault> {
+fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, Fault> {
     let mut labels = HashSet::new();
     if let Some(column) = options.labels().find(|column| !labels.insert(*column)) {
-        return Err(OptionFault::LabelTwice { column: column.to_owned() });
+        return Err(fault!("`label` names `{column}` twice"));
     }
     let mut named: Vec<Named<'_>> = Vec::new();
     for (column, kind) in options.roles() {
         match named.iter().find(|other| other.column == column) {
             Some(other) if other.kind != kind => {
                 let (first, second) = (other.kind.name(), kind.name());
-                return Err(OptionFault::TwoRoles { column: column.to_owned(), first, second });
+                return Err(fault!("column `{column}` has two roles: {first} and {second}"));
             }
             Some(_) => {}
             None => named.push(Named { column, kind }),
@@ -189,11 +212,7 @@ fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, OptionFault> {
     Ok(named)
 }
 
-fn implied_schema(
-    names: &[String],
-    named: &[Named<'_>],
-    csv: CsvShape,
-) -> Result<Schema, SchemaError> {
+fn implied_schema(names: &[String], named: &[Named<'_>], csv: CsvShape) -> Result<Schema, Fault> {
     let roles: HashMap<&str, &Kind> =
         named.iter().map(|named| (named.column, &named.kind)).collect();
     Schema::implied(
@@ -204,13 +223,14 @@ fn implied_schema(
     )
 }
 
-enum Extension {
-    Column(ColumnFault),
-    Schema(SchemaError),
-}
-
 /// The schema with the roles of the options added; every column of the file must be in it.
-fn extend(schema: &Schema, names: &[String], named: &[Named<'_>]) -> Result<Schema, Extension> {
+fn extend(
+    file: &str,
+    schema: &Schema,
+    names: &[String],
+    named: &[Named<'_>],
+) -> Result<Schema, ReadError> {
+    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
     let Body::Columns { storage, columns } = schema.body() else { return Ok(schema.clone()) };
     let mut columns = columns.clone();
     let mut known: HashMap<String, &'static str> =
@@ -222,18 +242,20 @@ fn extend(schema: &Schema, names: &[String], named: &[Named<'_>]) -> Result<Sche
                 known.insert((*column).to_owned(), kind.name());
             }
             Some(declared) if *declared != kind.name() => {
-                return Err(Extension::Column(ColumnFault::Disagree {
-                    column: (*column).to_owned(),
-                    declared,
-                    asked: kind.name(),
-                }));
+                return Err(fault(fault!(
+                    "column `{column}` is {declared} in the schema, but {asked} in the options",
+                    column = (*column),
+                    asked = kind.name()
+                )));
             }
             Some(_) => {}
         }
     }
     if let Some(column) = names.iter().find(|name| !known.contains_key(*name)) {
-        return Err(Extension::Column(ColumnFault::Undeclared { column: column.clone() }));
+        return Err(fault(fault!(
+            "column `{column}` is not in the schema; declare it, at least as `ignored`"
+        )));
     }
     let storage = *storage;
-    Schema::new(schema.csv(), Body::Columns { storage, columns }).map_err(Extension::Schema)
+    Ok(Schema::new(schema.csv(), Body::Columns { storage, columns })?)
 }

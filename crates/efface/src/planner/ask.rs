@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use efface_formats::{FeatureMapError, Frame};
+use efface_formats::Frame;
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
@@ -267,12 +267,11 @@ impl Sizes {
         }
         let inputs = u32::try_from(self.features).unwrap_or(u32::MAX);
         let map = Choices::of(candidate::objective(settings), false)?.feature_map;
-        let feature_map = match map {
-            Some(_) if self.entries.is_some() => Err(FeatureMapError::Sparse),
-            map => map.map(|map| map.of_rows(inputs, None)).transpose(),
-        };
-        let feature_map =
-            feature_map.map_err(|error| Error::input(Code::Features, error.to_string()))?;
+        let sparse = self.entries.is_some();
+        let feature_map = map
+            .map(|map| map.of_rows(inputs, sparse, None))
+            .transpose()
+            .map_err(|fault| Error::input(Code::Features, fault.to_string()))?;
         Ok(Facts {
             records: self.records,
             features: feature_map.as_ref().map_or(self.features, |map| map.width().into()),

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use efface_formats::FeatureMapError;
-
 use super::ask::{About, Asked, Machine, Sizes};
 use super::candidate::{self, Candidate, Inputs, Over};
 use super::pass_time;
@@ -156,16 +154,14 @@ impl<'a, 'm> Grounds<'a, 'm> {
     }
 
     fn make_features(&mut self, text: &str, declared: &Ground) -> Result<Ground> {
-        let wrong = |error: FeatureMapError| Error::refused(Code::Features, error.to_string());
-        if declared.facts.sparse {
-            return Err(wrong(FeatureMapError::Sparse));
-        }
         let features = Some(text.to_owned());
         let settings = Settings { features, ..declared.settings.clone() };
         let inputs = u32::try_from(declared.facts.features).unwrap_or(u32::MAX);
         let map = Choices::of(candidate::objective(&settings), false)?.feature_map;
-        let map = map.map(|map| map.of_rows(inputs, declared.facts.gray())).transpose();
-        let Some(map) = map.map_err(wrong)? else { return Ok(declared.clone()) };
+        let map = map.map(|map| map.of_rows(inputs, declared.facts.sparse, declared.facts.gray()));
+        let map =
+            map.transpose().map_err(|fault| Error::refused(Code::Features, fault.to_string()))?;
+        let Some(map) = map else { return Ok(declared.clone()) };
         let plain = Settings { features: None, ..settings.clone() };
         let width = u64::from(map.width());
         let ground = declared.of_width(width, plain, self.workload, self.machine)?;

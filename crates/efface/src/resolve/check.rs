@@ -1,6 +1,6 @@
 //! Settings checked for themselves, before any data is read.
 
-use efface_formats::{FeatureMap, FeatureMapError};
+use efface_formats::{Fault, FeatureMap};
 use efface_learn::loss::{LossName, Task};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
@@ -407,7 +407,7 @@ fn not_at_hand() -> Error {
 
 /// Reads a map to random features.
 fn feature_map(text: &str) -> Result<FeatureMap> {
-    text.parse().map_err(|error: FeatureMapError| Error::input(Code::Features, error.to_string()))
+    text.parse().map_err(|error: Fault| Error::input(Code::Features, error.to_string()))
 }
 
 /// Names in a sentence.

@@ -166,7 +166,7 @@ impl Plan {
             return Ok(());
         }
         let schema = schema_of(&self.rows.schema).map_err(|error| error.message().to_owned())?;
-        match map.of_rows(schema.width(), None) {
+        match map.of_rows(schema.width(), false, None) {
             Ok(same) if same == *map => Ok(()),
             Ok(_) => Err("its feature map is incomplete".into()),
             Err(error) => Err(error.to_string()),

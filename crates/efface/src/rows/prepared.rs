@@ -1,8 +1,8 @@
 //! Raw rows as the numbers that are learnt from: by the plan's statistics, then within its bound.
 
 use efface_formats::{
-    Features, Fitted, FittedTarget, Frame, Mapped, RawFault, RawRows, Row as Buffer, RowBytes,
-    RowMap, RowMapMode, Storage,
+    Fault, Features, Fitted, FittedTarget, Frame, Mapped, RawRows, Row as Buffer, RowBytes, RowMap,
+    RowMapMode, Storage,
 };
 use efface_learn::Dataset;
 use efface_matrix::{Matrix, Row};
@@ -39,7 +39,7 @@ impl Unprepared {
         frame: Frame,
         mut rows: RowBytes,
         weights: Option<Vec<f64>>,
-    ) -> std::result::Result<Self, RawFault> {
+    ) -> std::result::Result<Self, Fault> {
         let mut all = RawRows::new(frame);
         let mut parts = Vec::new();
         while !rows.is_empty() {

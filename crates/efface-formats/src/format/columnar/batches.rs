@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit as ArrowUnit
 
 use super::{arrow, parquet, quiet};
 use crate::cell::Cell;
-use crate::error::{ColumnarFault, Fault, LimitFault, Place, ReadError, Spot};
+use crate::error::{Place, ReadError, Spot, fault, within};
 use crate::fitted::{Declared, Frame, FrameRequest};
 use crate::input::Format;
 use crate::options::ReadOptions;
@@ -84,7 +84,7 @@ pub(crate) fn open(
         _ => arrow::open(source, limits),
     })?;
     let fields = batches.schema.fields();
-    LimitFault::check("columns", fields.len() as u64, u64::from(limits.columns))
+    within("columns", fields.len() as u64, u64::from(limits.columns))
         .map_err(|fault| ReadError::at(Place::file(&file), fault))?;
     budget.columns(fields.len()).map_err(|fault| ReadError::at(Place::file(&file), fault))?;
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
@@ -92,7 +92,11 @@ pub(crate) fn open(
         let is_refused = !is_read(field) && !is_ignored(field.name(), options);
         if unread == Unread::Refused && is_refused {
             let column = crate::cell::quoted(field.name());
-            let fault = ColumnarFault::Type { kind: kind(field.data_type()), column };
+            let fault = fault!(
+                "columns of type {kind} are not supported; leave this one out with `§ignore \
+                 {column}`, or store it as numbers, booleans or text",
+                kind = kind(field.data_type())
+            );
             return Err(ReadError::at(Place::file(&file).column(field.name()), fault));
         }
     }
@@ -165,7 +169,7 @@ fn guarded<T>(file: &str, decoder: impl FnOnce() -> Result<T, ReadError>) -> Res
 pub(super) fn decode(file: &str, reason: &dyn Display) -> ReadError {
     // Some reasons go on for lines about the decoder's own path.
     let message = reason.to_string().lines().next().unwrap_or_default().to_owned();
-    let fault = Fault::Columnar(ColumnarFault::Decode { message });
+    let fault = fault!("the file cannot be decoded: {message}");
     ReadError::at(Place::file(file), fault)
 }
 

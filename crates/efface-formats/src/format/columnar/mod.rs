@@ -28,7 +28,7 @@ enum Refusal {
     /// It cannot be read.
     Io(std::io::Error),
     /// It would take too much memory.
-    Expansion(crate::error::ExpansionFault),
+    Expansion(crate::error::Fault),
     /// It breaks a rule of its format.
     Broken(String),
 }

@@ -6,7 +6,7 @@
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 
-use crate::error::{CsvFault, Fault, LimitFault, ReadError, Spot};
+use crate::error::{Fault, ReadError, Spot, fault, within};
 use crate::limits::Limits;
 use crate::lines::Lines;
 
@@ -72,7 +72,12 @@ impl<'r> Records<'r> {
         self.ends.clear();
         self.split(&mut bytes)?;
         self.raw.clear();
-        self.text = String::from_utf8(bytes).map_err(|_| self.fault(CsvFault::NotUtf8))?;
+        self.text = String::from_utf8(bytes).map_err(|_| {
+            self.fault(fault!(
+                "the text is not UTF-8; save the file as UTF-8, or make one that is: `iconv -f \
+                 WINDOWS-1252 -t UTF-8 FILE > OTHER` for most that a spreadsheet saved"
+            ))
+        })?;
         Ok(true)
     }
 
@@ -94,7 +99,7 @@ impl<'r> Records<'r> {
     }
 
     /// A fault of this record.
-    pub(crate) fn fault(&self, fault: impl Into<Fault>) -> ReadError {
+    pub(crate) fn fault(&self, fault: Fault) -> ReadError {
         let mut place = self.lines.place();
         place.spot = Spot::Line(self.first_line.max(1));
         ReadError::at(place, fault)
@@ -121,10 +126,8 @@ impl<'r> Records<'r> {
         while !last {
             let start = end;
             last = self.next_field(&mut at, bytes, &mut end)?;
-            LimitFault::check("bytes in one field", (end - start) as u64, self.field_bytes)
-                .and_then(|()| {
-                    LimitFault::check("columns", self.ends.len() as u64 + 1, self.columns)
-                })
+            within("bytes in one field", (end - start) as u64, self.field_bytes)
+                .and_then(|()| within("columns", self.ends.len() as u64 + 1, self.columns))
                 .map_err(|fault| self.fault(fault))?;
             self.ends.push(end);
         }
@@ -173,21 +176,24 @@ impl<'r> Records<'r> {
             let closed = part[..part.len() - spaces].ends_with(b"\"")
                 && quotes == 2 * count_quotes(field) + 2;
             if !closed {
-                return Err(self.fault(CsvFault::TextAfterQuote { field: number }));
+                return Err(self.fault(fault!("field {number} has text after its closing quote")));
             }
         } else if field.contains(&b'\r') {
-            return Err(self.fault(CsvFault::CarriageReturn { field: number }));
+            return Err(self.fault(fault!(
+                "field {number} has a carriage return that no line feed follows; save the file \
+                 with line ends of LF or CR LF"
+            )));
         }
         Ok(record_end)
     }
 
     /// Goes to the next line of a record that holds `length` bytes so far.
     fn continue_record(&mut self, length: usize) -> Result<(), ReadError> {
-        LimitFault::check("bytes in one record", length as u64, self.record_bytes)
+        within("bytes in one record", length as u64, self.record_bytes)
             .map_err(|fault| self.fault(fault))?;
         self.raw.clear();
         if !self.lines.next(&mut self.raw)? {
-            return Err(self.fault(CsvFault::UnclosedQuote));
+            return Err(self.fault(fault!("a quoted field is never closed")));
         }
         self.raw.push(b'\n');
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::budget::Budget;
 use crate::cell::Cell;
-use crate::error::{CsvFault, ReadError, Spot};
+use crate::error::{Fault, ReadError, Spot, fault};
 use crate::fitted::{Frame, FrameColumn, FrameRequest};
 use crate::format::csv::records::Records;
 use crate::lines::Lines;
@@ -40,10 +40,12 @@ impl<'r> CsvTable<'r> {
         let comment = shape.comment.map(|sign| sign as u8);
         let mut records = Records::new(lines, b',', comment, limits);
         let Some(line) = records.peek_line()? else {
-            return Err(records.fault(CsvFault::Empty));
+            return Err(records.fault(fault!("the file is empty")));
         };
         if let Some(what) = other_text(line).filter(|_| shape.header.is_none()) {
-            return Err(records.fault(CsvFault::NoTable { what }));
+            return Err(records.fault(fault!(
+                "the file holds {what} and no table; save it as CSV, Parquet or Arrow"
+            )));
         }
         let delimiter = match shape.delimiter {
             Some(delimiter) => delimiter,
@@ -87,7 +89,9 @@ impl Table for CsvTable<'_> {
         if got == expected {
             Ok(true)
         } else {
-            Err(self.records.fault(CsvFault::Ragged { got, expected }))
+            Err(self
+                .records
+                .fault(fault!("the row has {got} fields, but the header has {expected}")))
         }
     }
 
@@ -145,7 +149,11 @@ fn nameless(
     let skipped =
         usize::from(names.len() > 1 && unsaid.clone().next().is_some_and(|(at, _)| at == 0));
     match unsaid.nth(skipped) {
-        Some((at, _)) => Err(records.fault(CsvFault::Unnamed { column: at + 1 })),
+        Some((at, _)) => Err(records.fault(fault!(
+            "column {column} of the header has no name; leave it out with `§ignore column \
+             {column}`, or say `§id column {column}` if it names the records",
+            column = at + 1
+        ))),
         None => Ok(skipped),
     }
 }
@@ -159,7 +167,7 @@ fn given(options: &ReadOptions) -> Option<&[FrameColumn]> {
 }
 
 /// The delimiter that occurs most often outside quotes; a comma where there is none.
-fn sniff(line: &[u8]) -> Result<char, CsvFault> {
+fn sniff(line: &[u8]) -> Result<char, Fault> {
     let mut counts = [0_usize; DELIMITERS.len()];
     let mut inside = false;
     for &byte in line {
@@ -171,9 +179,10 @@ fn sniff(line: &[u8]) -> Result<char, CsvFault> {
     let most = counts.into_iter().max().unwrap_or(0);
     let mut best = DELIMITERS.into_iter().zip(counts).filter(|&(_, count)| count == most);
     match (best.next(), best.next()) {
-        (Some((first, _)), Some((second, _))) if most > 0 => {
-            Err(CsvFault::Delimiter { first, second })
-        }
+        (Some((first, _)), Some((second, _))) if most > 0 => Err(fault!(
+            "the delimiter is not clear: {first:?} and {second:?} occur equally often in the \
+             header; a schema can state it (`[csv] delimiter`)"
+        )),
         (Some((first, _)), _) => Ok(first),
         (None, _) => Ok(','),
     }
@@ -201,7 +210,12 @@ fn header(
         let may_be_a_row = stated.is_none() && !declared && !counted;
         if may_be_a_row && name.parse::<f64>().is_ok_and(f64::is_finite) {
             let (value, file) = (crate::cell::quoted(name), file.to_owned());
-            return Err(records.fault(CsvFault::NumberInHeader { column, value, file }));
+            return Err(records.fault(fault!(
+                "column {column} of the header is the number `{value}`; if the first line does \
+                 not name the columns, put a line with their names on top of the file, or say so \
+                 in a schema, which declares all columns (`[csv] header`): run `§efface schema \
+                 {file} -o schema.toml`"
+            )));
         }
         names.push(name.to_owned());
     }
@@ -252,6 +266,8 @@ fn numbered(
     }
     candidates.into_iter().find(|names| names.len() == got).ok_or_else(|| {
         let expected = columns.len();
-        records.fault(CsvFault::Count { got, expected })
+        records.fault(fault!(
+            "the file has no header and {got} columns, but the schema declares {expected}"
+        ))
     })
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 
 use super::MAGIC;
-use crate::error::{Fault, LimitFault, NpyFault, Place, ReadError};
+use crate::error::{Fault, Place, ReadError, fault, within};
 use crate::format::arrays::{ArrayHeader, Element, Endian};
 use crate::limits::Limits;
 
@@ -17,34 +17,35 @@ pub(crate) fn read_header(
     limits: &Limits,
 ) -> Result<ArrayHeader, ReadError> {
     let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let not_npy = || fault(fault!("the file does not start with the magic bytes of NPY"));
     let mut take = |count: u64| {
         let mut bytes = Vec::new();
         match (&mut *input).take(count).read_to_end(&mut bytes) {
             Ok(read) if read as u64 == count => Ok(bytes),
-            Ok(_) => Err(fault(NpyFault::Truncated.into())),
+            Ok(_) => Err(fault(fault!("the file ends inside its header"))),
             Err(error) => Err(ReadError::io(file, error)),
         }
     };
     let start = take(MAGIC.len() as u64 + 2).map_err(|error| match error {
-        ReadError::Malformed(_) => fault(NpyFault::Magic.into()),
+        ReadError::Refused(_) => not_npy(),
         error => error,
     })?;
     let (magic, version) = start.split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(fault(NpyFault::Magic.into()));
+        return Err(not_npy());
     }
     let length = match version {
         [1, 0] => take(2)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
         [2 | 3, 0] => take(4)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
         _ => {
             let (major, minor) = (version[0], version[1]);
-            return Err(fault(NpyFault::Version { major, minor }.into()));
+            return Err(fault(fault!("NPY versions 1 to 3 are supported, got {major}.{minor}")));
         }
     };
-    LimitFault::check("bytes in the header", length, u64::from(limits.header_bytes))
-        .map_err(|limit| fault(limit.into()))?;
+    within("bytes in the header", length, u64::from(limits.header_bytes))
+        .map_err(fault)?;
     let text = take(length)?;
-    Parser { text: &text, at: 0 }.header().map_err(|error| fault(error.into()))
+    Parser { text: &text, at: 0 }.header().map_err(fault)
 }
 
 struct Parser<'a> {
@@ -53,7 +54,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn header(&mut self) -> Result<ArrayHeader, NpyFault> {
+    fn header(&mut self) -> Result<ArrayHeader, Fault> {
         let (mut descr, mut column_major, mut shape) = (None, None, None);
         self.sign(b'{', "no `{`")?;
         while !self.skip(b'}') {
@@ -85,16 +86,18 @@ impl Parser<'_> {
         }
     }
 
-    fn descr(&mut self) -> Result<(Element, Endian), NpyFault> {
+    fn descr(&mut self) -> Result<(Element, Endian), Fault> {
         self.spaces();
         if self.text.get(self.at) == Some(&b'[') {
-            return Err(NpyFault::Structured);
+            return Err(fault!(
+                "structured arrays are not supported; save the columns as one array of numbers"
+            ));
         }
         let descr = self.string()?;
         element(&descr)
     }
 
-    fn string(&mut self) -> Result<String, NpyFault> {
+    fn string(&mut self) -> Result<String, Fault> {
         self.spaces();
         let quote = match self.text.get(self.at) {
             Some(&quote @ (b'\'' | b'"')) => quote,
@@ -113,7 +116,7 @@ impl Parser<'_> {
         Ok(word.iter().map(|&byte| char::from(byte)).collect())
     }
 
-    fn boolean(&mut self) -> Result<bool, NpyFault> {
+    fn boolean(&mut self) -> Result<bool, Fault> {
         self.spaces();
         for (word, value) in [("True", true), ("False", false)] {
             if self.text[self.at..].starts_with(word.as_bytes()) {
@@ -124,7 +127,7 @@ impl Parser<'_> {
         Err(self.wrong("neither `True` nor `False`"))
     }
 
-    fn tuple(&mut self) -> Result<Vec<u64>, NpyFault> {
+    fn tuple(&mut self) -> Result<Vec<u64>, Fault> {
         self.sign(b'(', "no `(`")?;
         let mut axes = Vec::new();
         while !self.skip(b')') {
@@ -140,7 +143,7 @@ impl Parser<'_> {
         Ok(axes)
     }
 
-    fn number(&mut self) -> Result<u64, NpyFault> {
+    fn number(&mut self) -> Result<u64, Fault> {
         self.spaces();
         let start = self.at;
         let mut value = 0_u64;
@@ -153,7 +156,7 @@ impl Parser<'_> {
         if self.at == start { Err(self.wrong("no whole number")) } else { Ok(value) }
     }
 
-    fn sign(&mut self, sign: u8, what: &'static str) -> Result<(), NpyFault> {
+    fn sign(&mut self, sign: u8, what: &'static str) -> Result<(), Fault> {
         if self.skip(sign) { Ok(()) } else { Err(self.wrong(what)) }
     }
 
@@ -170,13 +173,23 @@ impl Parser<'_> {
         }
     }
 
-    fn wrong(&self, what: &'static str) -> NpyFault {
-        NpyFault::Dictionary { what, byte: self.at }
+    fn wrong(&self, what: &'static str) -> Fault {
+        fault!(
+            "the header must be a dictionary of `descr`, `fortran_order` and `shape`: {what} at \
+             byte {byte} of it",
+            byte = self.at
+        )
     }
 }
 
-fn element(descr: &str) -> Result<(Element, Endian), NpyFault> {
-    let unknown = || NpyFault::Element { descr: crate::cell::quoted(descr) };
+fn element(descr: &str) -> Result<(Element, Endian), Fault> {
+    let unknown = || {
+        fault!(
+            "elements of type `{descr}` are not supported; use f2, f4, f8, i1 to i8, u1 to u8, \
+             bool, or strings for labels and ids",
+            descr = crate::cell::quoted(descr)
+        )
+    };
     let (order, rest) = descr.split_at_checked(1).ok_or_else(unknown)?;
     let endian = match order {
         "<" | "|" => Endian::Little,
@@ -187,7 +200,10 @@ fn element(descr: &str) -> Result<(Element, Endian), NpyFault> {
     };
     let (kind, size) = rest.split_at_checked(1).ok_or_else(unknown)?;
     if kind == "O" {
-        return Err(NpyFault::Object);
+        return Err(fault!(
+            "object arrays contain pickled code and are never loaded; save numbers or strings \
+             instead"
+        ));
     }
     let size: u32 = size.parse().map_err(|_| unknown())?;
     let element = match (kind, size) {

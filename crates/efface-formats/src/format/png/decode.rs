@@ -5,7 +5,7 @@ use std::io::{Cursor, ErrorKind};
 
 use png::{BitDepth, ColorType, DecodeOptions, Decoder, DecodingError, Limits};
 
-use crate::error::PngFault;
+use crate::error::{Fault, fault};
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Bytes that decoding may take beside the pixels.
@@ -29,27 +29,29 @@ impl fmt::Display for Size {
 
 impl Size {
     /// Numbers of the image, if there are at most `most`.
-    fn numbers(self, most: u32) -> Result<usize, PngFault> {
+    fn numbers(self, most: u32) -> Result<usize, Fault> {
         let count = u64::from(self.width) * u64::from(self.height);
         match count.checked_mul(u64::from(self.channels)) {
             Some(numbers) if numbers <= u64::from(most) => Ok(numbers as usize),
-            _ => Err(PngFault::Large { most }),
+            _ => Err(fault!("the image has more than {most} numbers, the limit")),
         }
     }
 }
 
 /// The size, and one number after the other: channel after channel, in each line after line. `most` is how
 /// many numbers an image may have.
-pub(crate) fn decode(file: &[u8], most: u32) -> Result<(Size, Vec<u8>), PngFault> {
+pub(crate) fn decode(file: &[u8], most: u32) -> Result<(Size, Vec<u8>), Fault> {
     if !file.starts_with(SIGNATURE) {
-        return Err(PngFault::Signature);
+        return Err(fault!("the file does not begin as PNG files do"));
     }
     let fault = |error: DecodingError| match error {
         DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
-            PngFault::Truncated
+            fault!("the file ends within one of its parts")
         }
-        DecodingError::LimitsExceeded => PngFault::Large { most },
-        _ => PngFault::Damaged,
+        DecodingError::LimitsExceeded => {
+            fault!("the image has more than {most} numbers, the limit")
+        }
+        _ => fault!("the file is damaged"),
     };
     let mut options = DecodeOptions::default();
     // Every checksum counts; by default only some do.
@@ -68,11 +70,17 @@ pub(crate) fn decode(file: &[u8], most: u32) -> Result<(Size, Vec<u8>), PngFault
     Ok((size, by_channel(&pixels, size.channels as usize)))
 }
 
-fn size(info: &png::Info<'_>) -> Result<Size, PngFault> {
+fn size(info: &png::Info<'_>) -> Result<Size, Fault> {
     let channels = match (info.bit_depth, info.color_type) {
         (BitDepth::Eight, ColorType::Grayscale) => 1,
         (BitDepth::Eight, ColorType::Rgb) => 3,
-        (depth, color) => return Err(PngFault::Kind { depth: depth as u8, color: named(color) }),
+        (depth, color) => {
+            return Err(fault!(
+                "images must be in 8-bit gray or RGB; this one has {depth} bits of {color}",
+                depth = depth as u8,
+                color = named(color)
+            ));
+        }
     };
     Ok(Size { width: info.width, height: info.height, channels })
 }

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::{LimitFault, Place, PngFault, ReadError};
+use crate::error::{Fault, Place, ReadError, fault, within};
 use crate::format::arrays::{ArrayHeader, ArrayRows, Axes, Element, Endian};
 use crate::format::csv::CsvTable;
 use crate::limits::Limits;
@@ -38,7 +38,7 @@ pub(crate) fn open<'r>(
     options: &ReadOptions,
 ) -> Result<Folder<'r>, ReadError> {
     let (file, budget) = (source.name(), source.budget());
-    let fault = |fault: PngFault| ReadError::at(Place::file(file), fault);
+    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
     let folder = source.as_path().unwrap_or(Path::new("."));
     let (names, bytes) = images(folder, &options.limits).map_err(|error| match error {
         Listing::Io(error) => ReadError::io(file, error),
@@ -49,7 +49,9 @@ pub(crate) fn open<'r>(
     for name in &names {
         budget.text(name).map_err(|limit| ReadError::at(Place::file(file), limit))?;
     }
-    let Some(first) = names.first() else { return Err(fault(PngFault::NoImages)) };
+    let Some(first) = names.first() else {
+        return Err(fault(fault!("the folder has no files `*.png`")));
+    };
     let most = options.limits.columns;
     let (size, _) = image(folder, first, most).map_err(|error| ReadError::io(file, error))?;
     let label = match (labels, options.label_required) {
@@ -91,7 +93,7 @@ fn texts<'r>(
     let longest = values.iter().map(String::len).max().unwrap_or(0).max(1);
     let place = || Place::file(file);
     let most = u64::from(options.limits.field_bytes);
-    LimitFault::check("bytes in one field", longest as u64, most)
+    within("bytes in one field", longest as u64, most)
         .map_err(|limit| ReadError::at(place(), limit))?;
     source
         .budget()
@@ -110,8 +112,8 @@ fn texts<'r>(
 /// Why a folder cannot be listed.
 enum Listing {
     Io(io::Error),
-    Fault(PngFault),
-    Limit(LimitFault),
+    Fault(Fault),
+    Limit(Fault),
 }
 
 /// The images below a folder, in the order of their names, and the bytes of their files.
@@ -124,7 +126,9 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing>
             let name = entry.file_name();
             let Some(name) = name.to_str() else {
                 let name = name.to_string_lossy().into_owned();
-                return Err(Listing::Fault(PngFault::Name { name }));
+                return Err(Listing::Fault(fault!(
+                    "the name of the file `{name}` is not valid Unicode"
+                )));
             };
             if name.starts_with('.') {
                 continue;
@@ -133,7 +137,10 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing>
             let about = fs::metadata(&path).map_err(Listing::Io)?;
             if about.is_dir() {
                 if depth == DEEPEST {
-                    return Err(Listing::Fault(PngFault::Deep { most: DEEPEST }));
+                    return Err(Listing::Fault(fault!(
+                        "there are more than {most} folders below each other",
+                        most = DEEPEST
+                    )));
                 }
                 waiting.push((path, name + "/", depth + 1));
             } else if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
@@ -144,7 +151,7 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing>
                 bytes = bytes.saturating_add(about.len());
                 names.push(name);
                 let most = limits.rows.min(1 << 28);
-                LimitFault::check("images", names.len() as u64, most).map_err(Listing::Limit)?;
+                within("images", names.len() as u64, most).map_err(Listing::Limit)?;
             }
         }
     }
@@ -153,14 +160,21 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing>
 }
 
 /// The first folder of each path, where these are not the folders of a second list: `train/cat/1.png`.
-fn by_folder(names: &[String]) -> Result<Vec<String>, PngFault> {
+fn by_folder(names: &[String]) -> Result<Vec<String>, Fault> {
     let is_deep = |name: &String| name.matches('/').count() > 1;
     if let (Some(name), true) = (names.first(), names.iter().all(is_deep)) {
-        return Err(PngFault::Classes { name: name.clone() });
+        return Err(fault!(
+            "every image lies in a folder of a folder, such as `{name}`, so that the first \
+             folders are no classes: name the folder in which the classes are, or give a table of \
+             file names and labels"
+        ));
     }
     let class = |name: &String| match name.split_once('/') {
         Some((class, _)) => Ok(class.to_owned()),
-        None => Err(PngFault::NoClass { name: name.clone() }),
+        None => Err(fault!(
+            "`{name}` lies in no folder of a class: give a table of names and labels with \
+             `§labels`, or put the images of each class into a folder of its name"
+        )),
     };
     names.iter().map(class).collect()
 }
@@ -178,37 +192,52 @@ fn stated(
     let mut rows = CsvTable::open(&file, stream, None, &plain, table.budget())?;
     let got = rows.names().len();
     if got != 2 {
-        return Err(ReadError::at(Place::file(&file), PngFault::LabelColumns { got }));
+        return Err(ReadError::at(
+            Place::file(&file),
+            fault!(
+                "labels of images need a table of two columns, the names of the files and the \
+                 labels, got {got}"
+            ),
+        ));
     }
     let known: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
     let mut labels = vec![None; names.len()];
     while rows.advance()? {
         let (name, label) = (rows.cell(0).text().into_owned(), rows.cell(1).text().into_owned());
-        let fault = |fault: PngFault| ReadError::at(Place::new(&file, rows.spot()), fault);
+        let fault = |fault: Fault| ReadError::at(Place::new(&file, rows.spot()), fault);
         table.budget().text(&label).map_err(|limit| ReadError::at(Place::file(&file), limit))?;
         let place = known.get(name.as_str()).or_else(|| known.get(format!("{name}.png").as_str()));
-        let Some(&place) = place else { return Err(fault(PngFault::NoImage { name })) };
+        let Some(&place) = place else {
+            return Err(fault(fault!("the folder has no image `{name}`")));
+        };
         if labels[place].replace(label).is_some() {
-            return Err(fault(PngFault::LabelTwice { name }));
+            return Err(fault(fault!("the image `{name}` has two labels")));
         }
     }
-    let found = labels.into_iter().zip(names).map(|(label, name)| {
-        label.ok_or_else(|| {
-            ReadError::at(Place::file(&file), PngFault::NoLabel { name: name.clone() })
+    let found =
+        labels.into_iter().zip(names).map(|(label, name)| {
+            label.ok_or_else(|| {
+            ReadError::at(Place::file(&file), fault!(
+                "the image `{name}` has no label; the first line of the table names the two \
+                 columns"
+            ))
         })
-    });
+        });
     found.collect()
 }
 
 /// The size and the numbers of an image; errors name it.
 fn image(folder: &Path, name: &str, most: u32) -> io::Result<(Size, Vec<u8>)> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("`{name}`: {error}"));
-    let broken = |fault: PngFault| io::Error::other(format!("`{name}`: {fault}"));
+    let broken = |fault: Fault| io::Error::other(format!("`{name}`: {fault}"));
     let mut bytes = Vec::new();
     let file = File::open(folder.join(name)).map_err(named)?;
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(named)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(broken(PngFault::LargeFile { most: LARGEST }));
+        return Err(broken(fault!(
+            "the file has more than {most} bytes, the limit",
+            most = LARGEST
+        )));
     }
     decode(&bytes, most).map_err(broken)
 }
@@ -235,11 +264,12 @@ impl Read for Images {
             }
             let (size, numbers) = image(&self.folder, name, self.most)?;
             if size != self.size {
-                let fault = PngFault::Size {
-                    got: size.to_string(),
-                    first: self.names[0].clone(),
-                    expected: self.size.to_string(),
-                };
+                let fault = fault!(
+                    "the image is {size}, and `{first}` is {expected}: all must be of one size \
+                     and kind",
+                    first = self.names[0],
+                    expected = self.size
+                );
                 return Err(io::Error::other(format!("`{name}`: {fault}")));
             }
             self.next += 1;
