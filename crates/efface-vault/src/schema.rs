@@ -1,4 +1,4 @@
-//! The tables of a vault, and the check that a file has exactly these.
+#![doc = include_str!("schema.md")]
 
 use crate::StoreFault;
 use rusqlite::Connection;
