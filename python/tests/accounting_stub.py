@@ -1,7 +1,8 @@
 """The types of `efface.accounting` for type checkers, written from the engine's kinds of cases.
 
 `python tests/accounting_stub.py` in this folder writes the stub anew, after a change of a kind; a
-test compares it with what is checked in. `docs/decisions` says why it is checked in.
+test compares it with what is checked in. `docs/decisions/0028-python-package.md` says why it is
+checked in.
 """
 
 from __future__ import annotations

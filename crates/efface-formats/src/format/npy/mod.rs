@@ -3,7 +3,7 @@
 //! Features are a two-axis array of floats, integers or booleans, in row-major or column-major
 //! order; a column-major array is held in memory as it is stored. The header is read by a small
 //! parser of its own, which knows exactly the one dictionary that NumPy writes
-//! (`docs/decisions/0007-own-readers.md` says why).
+//! (`docs/decisions/0027-readers.md` says why).
 
 mod header;
 
