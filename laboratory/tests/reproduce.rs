@@ -1,8 +1,7 @@
-//! Experiments from outside: everything runs, and the page that is kept says what the code gives.
+//! Experiments from outside: everything runs, and `laboratory/reproductions.md` says what comes out.
 //!
-//! `EFFACE_REPRODUCED=FOLDER EFFACE_WRITE_PAGE=1 cargo test -p efface-laboratory --test reproduce page`
-//! writes the tables of `docs/reproductions.md` anew: those of accounting from the code, the others
-//! from the folder of a full run (where it is named).
+//! The rows of experiments without data are held against the code; the others too, if
+//! `EFFACE_REPRODUCED` names the folder of a full run.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::fs;
@@ -123,34 +122,33 @@ fn what_is_missing_is_refused_before_anything_is_run() {
     assert_eq!(stopped.kind(), efface::Kind::Interrupted);
 }
 
+/// The row of an experiment states how many statements agree, and each number that differs.
 #[test]
-fn the_page_holds_these_numbers() {
+fn the_page_holds_these_verdicts() {
     let folder = tempfile::tempdir().unwrap();
     ran(&Options { names: accounting(), ..options(folder.path()) }).unwrap();
     let measured = std::env::var_os("EFFACE_REPRODUCED").map(PathBuf::from);
-    let path = root("docs/reproductions.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let mut wanted = page.clone();
+    let page = fs::read_to_string(root("laboratory/reproductions.md")).unwrap();
     for experiment in experiments().unwrap() {
         let name = &experiment.name;
+        let begin = format!("| `{name}` |");
+        let mut rows = page.lines().filter(|line| line.starts_with(&begin));
+        let row = rows.next().unwrap_or_else(|| panic!("the page has no row for `{name}`"));
+        assert!(rows.next().is_none(), "the page has two rows for `{name}`");
         let from = match (experiment.data_names().is_empty(), &measured) {
             (true, _) => folder.path(),
             (false, Some(folder)) => folder,
-            // What was measured on data is as the last full run left it.
-            (false, None) => {
-                assert!(page.contains(&format!("<!-- begin {name} -->")), "{name}");
-                continue;
-            }
+            (false, None) => continue,
         };
+        // Statement, the paper's number, the number here, the verdict, an explanation.
         let table = fs::read_to_string(from.join(format!("{name}.md"))).unwrap();
-        let (begin, end) = (format!("<!-- begin {name} -->\n"), format!("<!-- end {name} -->"));
-        let start = wanted.find(&begin).unwrap_or_else(|| panic!("{name}")) + begin.len();
-        let stop = wanted.find(&end).unwrap();
-        wanted.replace_range(start..stop, &table);
-    }
-    if std::env::var_os("EFFACE_WRITE_PAGE").is_some() {
-        fs::write(&path, &wanted).unwrap();
-    } else {
-        assert!(page == wanted, "docs/reproductions.md is stale: see the top of this file");
+        let lines: Vec<Vec<&str>> =
+            table.lines().skip(2).map(|line| line.split(" | ").collect()).collect();
+        let agree = lines.iter().filter(|cells| cells[3] == "agrees").count();
+        let verdict = format!("| {agree} of {} |", lines.len());
+        assert!(row.contains(&verdict), "`{name}` should say `{verdict}`: {row}");
+        for cells in lines.iter().filter(|cells| cells[3] == "differs") {
+            assert!(row.contains(cells[2]), "`{name}` should say `{}`: {row}", cells[2]);
+        }
     }
 }

@@ -149,5 +149,5 @@ for group, row in FIGURE_4.items():
         )
         case("Figure 4", "MNIST", "langevin", inputs, {"least_steps_for_target": int(printed)})
 
-note = "paper: as published; where: table or figure of chien2024; see docs/published.md"
+note = "paper: as published; where: table or figure of chien2024; see laboratory/published.md"
 print(json.dumps({"note": note, "cases": cases}, indent=0))
