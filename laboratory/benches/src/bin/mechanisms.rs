@@ -1,6 +1,6 @@
 //! Every mechanism on MNIST 3 versus 8 at one target: accuracy, work per deletion, what is claimed.
 //!
-//! Its output is the table of `docs/mechanisms.md`. Arguments choose among the cases by name; none
+//! `docs/mechanisms.md` shows columns of its output. Arguments choose among the cases by name; none
 //! takes all.
 #![forbid(unsafe_code)]
 
