@@ -73,11 +73,13 @@ mod time;
 pub use cell::{Cell, class_name};
 pub use draft::{Draft, draft, draft_from};
 pub use error::{CellFault, Fault, FitFault, ReadError, SinkError, Spot};
+
 pub use feature_map::{FeatureMap, MOST_FEATURES, RowFeatures};
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
     RawSource, RawTarget, RawValues, Rules, Spelling, TellingApart, Typing, is_number_in_words,
 };
+pub use format::npy::read_npy_floats;
 pub use image::ImageShape;
 pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;

@@ -3,11 +3,10 @@
 use std::io::{self, Cursor, Write};
 use std::path::Path;
 
-use npyz::WriterBuilder;
-use npyz::npz::NpzWriter;
-use npyz::zip::write::FileOptions;
 use serde::Serialize;
 use serde_json::json;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
@@ -161,15 +160,15 @@ fn numbers(model: &Weights) -> Vec<(&'static str, Vec<f64>)> {
 /// An archive of arrays: `coef` (outputs x features), `intercept` (outputs), and what else it takes to
 /// predict. What is one value is an array without axes.
 fn npz(model: &Weights) -> io::Result<Vec<u8>> {
-    let mut archive = NpzWriter::new(Cursor::new(Vec::new()));
-    let mut put = |name: &str, shape: &[u64], values: &[f64]| -> io::Result<()> {
-        let options = FileOptions::default();
-        let mut array = archive.array(name, options)?.default_dtype().shape(shape).begin_nd()?;
-        array.extend(values.iter().copied())?;
-        array.finish()
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let mut put = |name: &str, array: Vec<u8>| -> io::Result<()> {
+        // Without a time of its own, so that the same model gives the same bytes.
+        let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
+        archive.start_file(format!("{name}.npy"), options)?;
+        archive.write_all(&array)
     };
-    put("coef", &model.shape(), &model.coef)?;
-    put("intercept", &[model.outputs], &model.intercept)?;
+    put("coef", npy_of_numbers(&model.shape(), &model.coef))?;
+    put("intercept", npy_of_numbers(&[model.outputs], &model.intercept))?;
     for (name, values) in numbers(model) {
         let shape = match name {
             "target_range" => vec![2],
@@ -177,24 +176,39 @@ fn npz(model: &Weights) -> io::Result<Vec<u8>> {
             "units" => vec![model.features, 2],
             _ => Vec::new(),
         };
-        put(name, &shape, &values)?;
+        put(name, npy_of_numbers(&shape, &values))?;
     }
-    put("version", &[], &[model.version as f64])?;
-    put("not_for_release", &[], &[f64::from(u8::from(model.not_for_release))])?;
-    let zip = archive.zip_writer();
+    put("version", npy_of_numbers(&[], &[model.version as f64]))?;
+    put("not_for_release", npy_of_numbers(&[], &[f64::from(u8::from(model.not_for_release))]))?;
     for (name, texts) in words(model) {
-        zip.start_file(format!("{name}.npy"), FileOptions::default())?;
-        zip.write_all(&npy_of_texts(&texts, is_list(name)))?;
+        put(name, npy_of_texts(&texts, is_list(name)))?;
     }
-    Ok(zip.finish()?.into_inner())
+    Ok(archive.finish()?.into_inner())
 }
 
-/// An NPY file of texts, each as UTF-32 of one length, which `npyz` does not write.
+/// An NPY file of float64 numbers in C order.
+fn npy_of_numbers(shape: &[u64], values: &[f64]) -> Vec<u8> {
+    let mut bytes = npy_header("<f8", shape);
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}
+
+/// An NPY file of texts, each as UTF-32 of one length.
 fn npy_of_texts(texts: &[String], list: bool) -> Vec<u8> {
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
-    let shape = if list { format!("({},)", texts.len()) } else { "()".to_owned() };
-    let mut header =
-        format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': {shape}, }}");
+    let shape = if list { vec![texts.len() as u64] } else { Vec::new() };
+    let mut bytes = npy_header(&format!("<U{width}"), &shape);
+    for text in texts {
+        let points = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+        bytes.extend(points.flat_map(u32::to_le_bytes));
+    }
+    bytes
+}
+
+/// What stands before the elements of an NPY file of version 2.
+fn npy_header(descr: &str, shape: &[u64]) -> Vec<u8> {
+    let axes: String = shape.iter().map(|axis| format!("{axis},")).collect();
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}");
     // Magic, version and length take 12 bytes; the header ends with a line end at a multiple of 64.
     let padded = (12 + header.len() + 1).next_multiple_of(64) - 12;
     header.extend(std::iter::repeat_n(' ', padded - header.len() - 1));
@@ -202,10 +216,6 @@ fn npy_of_texts(texts: &[String], list: bool) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x02\x00".to_vec();
     bytes.extend((header.len() as u32).to_le_bytes());
     bytes.extend(header.bytes());
-    for text in texts {
-        let points = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
-        bytes.extend(points.flat_map(u32::to_le_bytes));
-    }
     bytes
 }
 

@@ -1,9 +1,10 @@
 //! Weights to start from, as a user gives them.
 
-use std::io::{Cursor, Read};
+use std::io::{BufReader, Cursor};
 
-use npyz::npz::NpzArchive;
-use npyz::{DType, NpyFile};
+use efface_formats::read_npy_floats;
+use zip::ZipArchive;
+use zip::result::ZipError;
 
 use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
@@ -23,7 +24,7 @@ pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     let (columns, features) = (plan.columns(), plan.rows.features as usize);
     let outputs = plan.parameters() / columns.max(1);
     let weights = if bytes.starts_with(ZIP) {
-        let mut archive = NpzArchive::new(Cursor::new(bytes)).map_err(|e| unreadable(&e))?;
+        let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(unreadable)?;
         let coef = named(&mut archive, "coef", outputs * features)?
             .ok_or_else(|| wrong("it has no array `coef`".to_owned()))?;
         let intercept = named(&mut archive, "intercept", outputs)?;
@@ -40,7 +41,8 @@ pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
         }
         weights
     } else {
-        array(NpyFile::new(bytes).map_err(|e| unreadable(&e))?, "weights", plan.parameters())?
+        read_npy_floats("weights", &mut &*bytes, plan.parameters())
+            .map_err(|fault| wrong(fault.to_string()))?
     };
     if weights.len() != plan.parameters() {
         return Err(wrong(format!(
@@ -56,34 +58,20 @@ pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
 }
 
 fn named(
-    archive: &mut NpzArchive<Cursor<&[u8]>>,
+    archive: &mut ZipArchive<Cursor<&[u8]>>,
     name: &str,
     expected: usize,
 ) -> Result<Option<Vec<f64>>> {
-    let found = archive.by_name(name).map_err(|e| unreadable(&e))?;
-    found.map(|file| array(file, name, expected)).transpose()
+    match archive.by_name(&format!("{name}.npy")) {
+        Err(ZipError::FileNotFound) => Ok(None),
+        Err(error) => Err(unreadable(error)),
+        Ok(entry) => read_npy_floats(name, &mut BufReader::new(entry), expected)
+            .map(Some)
+            .map_err(|fault| wrong(fault.to_string())),
+    }
 }
 
-/// An array of exactly `expected` numbers, whose length is checked before any is read.
-fn array<R: Read>(file: NpyFile<R>, name: &str, expected: usize) -> Result<Vec<f64>> {
-    if file.len() != expected as u64 {
-        return Err(wrong(format!(
-            "`{name}` has {} numbers, the model needs {expected}",
-            file.len()
-        )));
-    }
-    if file.order() != npyz::Order::C && file.shape().len() > 1 {
-        return Err(wrong(format!("`{name}` is in Fortran order; save it in C order")));
-    }
-    let narrow = matches!(file.dtype(), DType::Plain(kind) if kind.to_string().ends_with("f4"));
-    if narrow {
-        let values = file.into_vec::<f32>().map_err(|e| unreadable(&e))?;
-        return Ok(values.into_iter().map(f64::from).collect());
-    }
-    file.into_vec::<f64>().map_err(|e| unreadable(&e))
-}
-
-fn unreadable(error: &std::io::Error) -> Error {
+fn unreadable(error: ZipError) -> Error {
     wrong(format!("it is not an NPY or NPZ file of float64 or float32 ({error})"))
 }
 

@@ -74,8 +74,8 @@ fn from_safetensors(bytes: &[u8]) -> Model {
 /// An archive, each member an NPY array of float64 or of UTF-32 texts.
 fn from_npz(bytes: &[u8]) -> Model {
     let mut arrays: HashMap<String, (Vec<f64>, Vec<String>)> = HashMap::new();
-    let mut archive = npyz::zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
-    let files: Vec<String> = archive.file_names().map(str::to_owned).collect();
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+    let files: Vec<String> = archive.file_names().map(|name| name.unwrap().to_string()).collect();
     for file in files {
         let name = file.strip_suffix(".npy").unwrap().to_owned();
         let mut raw = Vec::new();

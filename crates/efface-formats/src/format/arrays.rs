@@ -447,7 +447,7 @@ fn in_single(value: f64) -> f32 {
     if value.abs() > f64::from(f32::MAX) { f32::INFINITY } else { value as f32 }
 }
 
-fn decode(element: Element, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {
+pub(crate) fn decode(element: Element, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {
     match element {
         Element::F16 => each(endian, bytes, out, |b| half(u16::from_le_bytes(b))),
         Element::F32 => each(endian, bytes, out, |b| f64::from(f32::from_le_bytes(b))),

@@ -3,6 +3,7 @@
 use efface_formats::{Cell, CellFault, Features, Format, ReadOptions, Row, RowEncoder, Schema};
 
 use super::collect::{collect, plain, refused, unlabelled};
+use super::npy::{Order, npy};
 
 fn encoder(columns: &str) -> RowEncoder {
     RowEncoder::new(&Schema::from_toml(&format!("version = 1\n{columns}")).unwrap())
@@ -211,15 +212,15 @@ fn arrays_take_column_schemas_by_position() {
     let text = "version = 1\n[[column]]\nname = \"a\"\nkind = \"numeric\"\nrange = [0, 4]\n\
                 [[column]]\nname = \"w\"\nkind = \"categorical\"\ncategories = [\"1\", \"2\"]\n";
     let options = ReadOptions { schema: Some(Schema::from_toml(text).unwrap()), ..unlabelled() };
-    let bytes = super::npy::npy(&[2, 2], npyz::Order::C, &[4.0_f64, 2.0, 0.0, 3.0]);
+    let bytes = npy(&[2, 2], Order::C, &[4.0_f64, 2.0, 0.0, 3.0]);
     assert_eq!(
         refused(Format::Npy, &bytes, &options),
         "data.npy, row:1, column `w`: `3` is not one of the 2 declared categories, and `other` is \
          `refuse`"
     );
-    let bytes = super::npy::npy(&[1, 2], npyz::Order::C, &[4.0_f64, 2.0]);
+    let bytes = npy(&[1, 2], Order::C, &[4.0_f64, 2.0]);
     assert_eq!(collect(Format::Npy, &bytes, &options).unwrap().0.rows, [[1.0, 0.0, 1.0]]);
-    let bytes = super::npy::npy(&[1, 1], npyz::Order::C, &[4.0_f64]);
+    let bytes = npy(&[1, 1], Order::C, &[4.0_f64]);
     assert_eq!(
         refused(Format::Npy, &bytes, &options),
         "data.npy: rows have 1 features, but 2 are declared"

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::npy::Order::{C, Fortran as F};
 use arrow_array::types::Int8Type;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array,
@@ -15,7 +16,6 @@ use efface_formats::{
     CsvShape, Fitted, Format, FrameRequest, Header, Input, ReadOptions, Rules, Task, draft,
     draft_from, read, read_from,
 };
-use npyz::Order::{C, Fortran as F};
 use parquet::basic::Compression;
 use sha2::{Digest, Sha256};
 use zip::CompressionMethod;

@@ -5,7 +5,7 @@ use std::fs;
 use efface_formats::{Format, Frame, FrameRequest, Input, ReadOptions, read};
 
 use super::collect::{Collected, collect, plain, refused, unlabelled};
-use super::npy::npy;
+use super::npy::{Order, npy};
 
 pub(crate) fn idx(code: u8, axes: &[u32], data: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0, 0, code, axes.len() as u8];
@@ -31,7 +31,7 @@ fn what_was_divided_by_255_already_is_not_divided_again() {
     let bytes = idx(0x08, &[1, 2], &[0, 255]);
     let schema = collect(Format::Idx, &bytes, &unlabelled()).unwrap().1.schema;
     let known = ReadOptions { schema: Some(schema), ..unlabelled() };
-    let array = |values: &[f32]| npy(&[1, 2], npyz::Order::C, values);
+    let array = |values: &[f32]| npy(&[1, 2], Order::C, values);
     let (read, _) = collect(Format::Npy, &array(&[0.0, 255.0]), &known).unwrap();
     assert_eq!(read.rows, [[0.0, 1.0]]);
     let message = refused(Format::Npy, &array(&[0.0, 0.5]), &known);

@@ -1,7 +1,7 @@
 //! Images in NPY and NPZ files: three and four axes, in both orders, against the same numbers as rows.
 
+use super::npy::Order;
 use efface_formats::{Format, ImageShape, ReadOptions};
-use npyz::Order;
 use proptest::prelude::*;
 
 use super::collect::{Collected, collect, refused, unlabelled};

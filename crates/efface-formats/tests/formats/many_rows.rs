@@ -3,7 +3,7 @@
 use efface_formats::{Format, FrameRequest, ReadOptions, RowMap, RowMapMode, Sink, read_from};
 
 use super::collect::{Collected, collect, plain, refused, unlabelled};
-use super::npy::{npy, raw};
+use super::npy::{Order, npy, raw};
 
 const ROWS: u64 = 5_000;
 
@@ -92,12 +92,12 @@ fn numbers_that_single_precision_has_no_room_for_are_refused() {
     let beyond = f64::from(f32::MAX).next_up();
     let framed = ReadOptions { frame: Some(FrameRequest::New), ..unlabelled() };
     for (value, encoded) in [(beyond, true), (1e39, false), (f64::INFINITY, false)] {
-        let bytes = npy(&[2, 2], npyz::Order::C, &[0.0, 1.0, 2.0, value]);
+        let bytes = npy(&[2, 2], Order::C, &[0.0, 1.0, 2.0, value]);
         assert_eq!(collect(Format::Npy, &bytes, &unlabelled()).is_ok(), encoded, "{value}");
         let message = refused(Format::Npy, &bytes, &framed);
         assert!(message.contains("row:1, column `x1`"), "{message}");
     }
-    let bytes = npy(&[1, 2], npyz::Order::C, &[0.0_f32, f32::NEG_INFINITY]);
+    let bytes = npy(&[1, 2], Order::C, &[0.0_f32, f32::NEG_INFINITY]);
     for options in [unlabelled(), framed] {
         assert!(refused(Format::Npy, &bytes, &options).contains("row:0, column `x1`"));
     }

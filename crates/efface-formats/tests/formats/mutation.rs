@@ -9,13 +9,13 @@ use proptest::prelude::*;
 use zip::CompressionMethod;
 
 use super::collect::Collected;
-use super::npy::npy;
+use super::npy::{Order, npy};
 use super::npz::npz;
 use super::promises;
 
 fn seeds() -> Vec<(Format, Vec<u8>)> {
-    let x = npy(&[3, 2], npyz::Order::Fortran, &[1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    let y = npy(&[3], npyz::Order::C, &[0_i64, 1, 0]);
+    let x = npy(&[3, 2], Order::Fortran, &[1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let y = npy(&[3], Order::C, &[0_i64, 1, 0]);
     let arrays = [("X.npy", x.clone()), ("y.npy", y.clone()), ("id.npy", y)];
     let csv = "id,\"a\",y\n1,2.5,n\n\"2\",-1e3,\"y\"\"es\"\n3, 7 ,n\n";
     let idx = [0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 2, 3, 4];

@@ -1,25 +1,52 @@
-//! NPY: what is read, with `npyz` as the independent writer, and one test per malformation.
+//! NPY: what is read, by type and order, and one test per malformation.
 
 use std::fs;
 
 use efface_formats::{Format, Input, ReadOptions, read};
-use npyz::WriterBuilder as _;
 use proptest::prelude::*;
 
 use super::collect::{Collected, collect, plain, refused, unlabelled};
 
-/// An array written by `npyz`.
-pub(crate) fn npy<T: npyz::AutoSerialize + Copy>(
-    shape: &[u64],
-    order: npyz::Order,
-    values: &[T],
-) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let options = npyz::WriteOptions::new().default_dtype().order(order).shape(shape);
-    let mut writer = options.writer(&mut bytes).begin_nd().unwrap();
-    writer.extend(values.iter().copied()).unwrap();
-    writer.finish().unwrap();
-    bytes
+/// How the numbers of an array lie in its file.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Order {
+    C,
+    Fortran,
+}
+
+/// Types of elements, as NumPy names them.
+pub(crate) trait Element: Copy {
+    const DESCR: &'static str;
+    fn bytes(self) -> Vec<u8>;
+}
+
+macro_rules! elements {
+    ($($type:ty: $descr:literal),*) => {$(
+        impl Element for $type {
+            const DESCR: &'static str = $descr;
+            fn bytes(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+        }
+    )*};
+}
+elements!(i8: "|i1", i16: "<i2", i32: "<i4", i64: "<i8", u8: "|u1", u16: "<u2", u32: "<u4", u64: "<u8", f32: "<f4", f64: "<f8");
+
+impl Element for bool {
+    const DESCR: &'static str = "|b1";
+    fn bytes(self) -> Vec<u8> {
+        vec![u8::from(self)]
+    }
+}
+
+/// An array as `numpy.save` writes it; the tests of the Python package read what NumPy itself wrote.
+pub(crate) fn npy<T: Element>(shape: &[u64], order: Order, values: &[T]) -> Vec<u8> {
+    let axes: String = shape.iter().map(|axis| format!("{axis}, ")).collect();
+    let order = if order == Order::C { "False" } else { "True" };
+    let dictionary =
+        format!("{{'descr': '{}', 'fortran_order': {order}, 'shape': ({axes})}}", T::DESCR);
+    let data: Vec<u8> = values.iter().flat_map(|value| value.bytes()).collect();
+    raw(&format!("{dictionary:117}\n"), &data)
 }
 
 /// A file with a given dictionary.
@@ -42,8 +69,8 @@ fn error(bytes: &[u8]) -> String {
 #[test]
 fn floats_in_both_orders() {
     let rows = [[1.0_f32, 2.0, 3.0], [4.0, 5.0, 6.0]];
-    let c = npy(&[2, 3], npyz::Order::C, &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    let fortran = npy(&[2, 3], npyz::Order::Fortran, &[1.0_f64, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    let c = npy(&[2, 3], Order::C, &[1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let fortran = npy(&[2, 3], Order::Fortran, &[1.0_f64, 4.0, 2.0, 5.0, 3.0, 6.0]);
     assert_eq!(numbers(&c).rows, rows);
     assert_eq!(numbers(&fortran).rows, rows);
     assert_eq!(numbers(&c).names, ["x0", "x1", "x2"]);
@@ -52,7 +79,7 @@ fn floats_in_both_orders() {
 #[test]
 fn integers_and_booleans() {
     let shape = [2, 1];
-    let order = npyz::Order::C;
+    let order = Order::C;
     assert_eq!(numbers(&npy(&shape, order, &[-1_i8, 2])).rows, [[-1.0], [2.0]]);
     assert_eq!(numbers(&npy(&shape, order, &[-300_i16, 2])).rows, [[-300.0], [2.0]]);
     assert_eq!(numbers(&npy(&shape, order, &[-70_000_i32, 2])).rows, [[-70_000.0], [2.0]]);
@@ -102,8 +129,8 @@ fn big_endian_and_later_versions() {
 fn labels_in_a_file_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let (x, y) = (folder.path().join("X.npy"), folder.path().join("y.npy"));
-    fs::write(&x, npy(&[3, 1], npyz::Order::C, &[1.0_f64, 2.0, 3.0])).unwrap();
-    fs::write(&y, npy(&[3], npyz::Order::C, &[7_i64, -7, 7])).unwrap();
+    fs::write(&x, npy(&[3, 1], Order::C, &[1.0_f64, 2.0, 3.0])).unwrap();
+    fs::write(&y, npy(&[3], Order::C, &[7_i64, -7, 7])).unwrap();
     let options = ReadOptions { label: None, ..plain() };
     let mut collected = Collected::default();
     let input = Input { labels: Some(y.clone()), ..Input::file(&x) };
@@ -111,11 +138,11 @@ fn labels_in_a_file_of_their_own() {
     assert_eq!(collected.labels, [0.0, 1.0, 0.0]);
     assert_eq!(summary.classes.unwrap().names, ["-7", "7"]);
 
-    fs::write(&y, npy(&[2], npyz::Order::C, &[7_i64, -7])).unwrap();
+    fs::write(&y, npy(&[2], Order::C, &[7_i64, -7])).unwrap();
     let message = read(&input, &options, &mut collected).unwrap_err().to_string();
     assert!(message.ends_with("y.npy: 2 rows, but the features have 3"), "{message}");
 
-    fs::write(&y, npy(&[3, 2], npyz::Order::C, &[0_i64; 6])).unwrap();
+    fs::write(&y, npy(&[3, 2], Order::C, &[0_i64; 6])).unwrap();
     let message = read(&input, &options, &mut collected).unwrap_err().to_string();
     assert!(
         message.contains(
@@ -124,7 +151,7 @@ fn labels_in_a_file_of_their_own() {
         "{message}"
     );
 
-    let mut long = npy(&[3], npyz::Order::C, &[7_i64, -7, 7]);
+    let mut long = npy(&[3], Order::C, &[7_i64, -7, 7]);
     long.push(0);
     fs::write(&y, long).unwrap();
     let message = read(&input, &options, &mut collected).unwrap_err().to_string();
@@ -133,7 +160,7 @@ fn labels_in_a_file_of_their_own() {
 
 #[test]
 fn labels_are_needed_in_a_file() {
-    let bytes = npy(&[1, 1], npyz::Order::C, &[1.0_f64]);
+    let bytes = npy(&[1, 1], Order::C, &[1.0_f64]);
     let options = ReadOptions { label: None, ..plain() };
     assert_eq!(
         refused(Format::Npy, &bytes, &options),
@@ -237,7 +264,7 @@ fn shapes_beyond_the_limits() {
 
 #[test]
 fn truncated_and_trailing_data() {
-    let mut bytes = npy(&[2, 1], npyz::Order::C, &[1.0_f64, 2.0]);
+    let mut bytes = npy(&[2, 1], Order::C, &[1.0_f64, 2.0]);
     bytes.push(0);
     assert_eq!(
         error(&bytes),
@@ -252,24 +279,24 @@ fn truncated_and_trailing_data() {
 
 #[test]
 fn not_a_finite_number() {
-    let bytes = npy(&[2, 2], npyz::Order::C, &[1.0_f64, 2.0, 3.0, f64::NAN]);
+    let bytes = npy(&[2, 2], Order::C, &[1.0_f64, 2.0, 3.0, f64::NAN]);
     assert_eq!(error(&bytes), "data.npy, row:1, column `x1`: numbers must be finite, got NaN");
-    let bytes = npy(&[1, 1], npyz::Order::C, &[-1e39_f64]);
+    let bytes = npy(&[1, 1], Order::C, &[-1e39_f64]);
     assert!(error(&bytes).ends_with("got -1e39"));
 }
 
 #[test]
 fn no_rows() {
     let (read, summary) =
-        collect(Format::Npy, &npy::<f64>(&[0, 2], npyz::Order::C, &[]), &unlabelled()).unwrap();
+        collect(Format::Npy, &npy::<f64>(&[0, 2], Order::C, &[]), &unlabelled()).unwrap();
     assert_eq!((read.names.len(), summary.rows_read), (2, 0));
 }
 
 proptest! {
     #[test]
-    fn agrees_with_npyz(rows in 1_u64..6, columns in 1_u64..6, fortran in any::<bool>()) {
+    fn any_array_in_both_orders(rows in 1_u64..6, columns in 1_u64..6, fortran in any::<bool>()) {
         let values: Vec<f32> = (0..rows * columns).map(|v| v as f32 / 3.0).collect();
-        let order = if fortran { npyz::Order::Fortran } else { npyz::Order::C };
+        let order = if fortran { Order::Fortran } else { Order::C };
         let bytes = npy(&[rows, columns], order, &values);
         let read = numbers(&bytes);
         for r in 0..rows {

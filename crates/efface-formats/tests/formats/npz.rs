@@ -7,7 +7,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::collect::{collect, plain, refused, unlabelled};
-use super::npy::{npy, raw};
+use super::npy::{Order, npy, raw};
 
 pub(crate) fn npz(entries: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
@@ -20,7 +20,7 @@ pub(crate) fn npz(entries: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec
 }
 
 fn features() -> Vec<u8> {
-    npy(&[2, 2], npyz::Order::C, &[1.0_f32, 2.0, 3.0, 4.0])
+    npy(&[2, 2], Order::C, &[1.0_f32, 2.0, 3.0, 4.0])
 }
 
 fn strings(words: &[&str]) -> Vec<u8> {
@@ -44,7 +44,7 @@ fn arrays_are_read_side_by_side() {
     let entries = [
         ("y.npy", strings(&["yes", "no"])),
         ("X.npy", features()),
-        ("id.npy", npy(&[2], npyz::Order::C, &[u64::MAX, 5])),
+        ("id.npy", npy(&[2], Order::C, &[u64::MAX, 5])),
         ("subject.npy", strings(&["\u{e9}va", "bob"])),
     ];
     for method in [CompressionMethod::Stored, CompressionMethod::Deflated] {
@@ -60,8 +60,8 @@ fn arrays_are_read_side_by_side() {
 fn labels_have_other_names_and_types() {
     let bytes_array = raw("{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}", b"no\0yes");
     for (bytes, names) in [
-        (npy(&[2, 1], npyz::Order::C, &[true, false]), ["0", "1"]),
-        (npy(&[2], npyz::Order::C, &[2.0_f64, 0.5]), ["0.5", "2"]),
+        (npy(&[2, 1], Order::C, &[true, false]), ["0", "1"]),
+        (npy(&[2], Order::C, &[2.0_f64, 0.5]), ["0.5", "2"]),
         (bytes_array, ["no", "yes"]),
     ] {
         let entries = [("X.npy", features()), ("target.npy", bytes)];
@@ -98,7 +98,7 @@ fn absent_arrays() {
 
 #[test]
 fn arrays_of_other_names() {
-    let labels = npy(&[2], npyz::Order::C, &[3_i64, 8]);
+    let labels = npy(&[2], Order::C, &[3_i64, 8]);
     let archive =
         npz(&[("data.npy", features()), ("target.npy", labels)], CompressionMethod::Stored);
     let named = ReadOptions { array: Some("data".into()), label: Some("target".into()), ..plain() };
@@ -116,7 +116,7 @@ fn arrays_of_other_names() {
 
 #[test]
 fn lengths_that_differ() {
-    let entries = [("X.npy", features()), ("y.npy", npy(&[1], npyz::Order::C, &[1_i64]))];
+    let entries = [("X.npy", features()), ("y.npy", npy(&[1], Order::C, &[1_i64]))];
     let archive = npz(&entries, CompressionMethod::Stored);
     assert_eq!(
         refused(Format::Npz, &archive, &options()),
@@ -155,7 +155,7 @@ fn broken_checksum() {
 
 #[test]
 fn bombs_stop_at_the_limit() {
-    let zeros = npy(&[1 << 16, 16], npyz::Order::C, &vec![0.0_f64; 1 << 20]);
+    let zeros = npy(&[1 << 16, 16], Order::C, &vec![0.0_f64; 1 << 20]);
     let archive = npz(&[("X.npy", zeros)], CompressionMethod::Deflated);
     let mut options = unlabelled();
     options.limits.stream_bytes = 1 << 20;
@@ -167,17 +167,17 @@ fn bombs_stop_at_the_limit() {
 #[test]
 fn floats_are_names_where_they_are_exact() {
     let named = |ids: Vec<u8>| {
-        let y = npy(&[2], npyz::Order::C, &[0_i64, 1]);
+        let y = npy(&[2], Order::C, &[0_i64, 1]);
         let entries = [("X.npy", features()), ("y.npy", y), ("id.npy", ids)];
         npz(&entries, CompressionMethod::Stored)
     };
-    let doubles = |ids: [f64; 2]| named(npy(&[2], npyz::Order::C, &ids));
+    let doubles = |ids: [f64; 2]| named(npy(&[2], Order::C, &ids));
     let (read, _) = collect(Format::Npz, &doubles([1001.0, 7.0]), &options()).unwrap();
     assert_eq!(read.ids, ["1001", "7"]);
     for (bytes, digits) in [
         (doubles([1.0, 9007199254740993.0]), "2^53"),
         (doubles([1.0, f64::INFINITY]), "2^53"),
-        (named(npy(&[2], npyz::Order::C, &[1.0_f32, 16777217.0])), "2^24"),
+        (named(npy(&[2], Order::C, &[1.0_f32, 16777217.0])), "2^24"),
     ] {
         let message = refused(Format::Npz, &bytes, &options());
         assert!(message.contains("row:1: ") && message.contains(digits), "{message}");
@@ -186,8 +186,8 @@ fn floats_are_names_where_they_are_exact() {
 
 #[test]
 fn two_arrays_of_one_name_are_refused() {
-    let y = npy(&[2], npyz::Order::C, &[0_i64, 1]);
-    let (one, other) = (features(), npy(&[2, 2], npyz::Order::C, &[9.0_f32; 4]));
+    let y = npy(&[2], Order::C, &[0_i64, 1]);
+    let (one, other) = (features(), npy(&[2, 2], Order::C, &[9.0_f32; 4]));
     let entries = [("X.npy", one), ("y.npy", y), ("Z.npy", other)];
     let mut bytes = npz(&entries, CompressionMethod::Stored);
     for at in 0..bytes.len() - 5 {

@@ -11,7 +11,7 @@ use zip::CompressionMethod;
 
 use super::collect::{Collected, collect, plain, refused};
 use super::fitted::{read, rules};
-use super::npy::npy;
+use super::npy::{Order, npy};
 use super::npz::npz;
 
 fn options(labels: &[&str]) -> ReadOptions {
@@ -69,7 +69,7 @@ fn a_label_at_fault_is_told_by_its_column() {
 fn arrays(labels: &[u8], options: &ReadOptions) -> Result<(Collected, Summary), String> {
     let folder = tempfile::tempdir().unwrap();
     let (x, y) = (folder.path().join("X.npy"), folder.path().join("y.npy"));
-    fs::write(&x, npy(&[2, 1], npyz::Order::C, &[1.0_f64, 2.0])).unwrap();
+    fs::write(&x, npy(&[2, 1], Order::C, &[1.0_f64, 2.0])).unwrap();
     fs::write(&y, labels).unwrap();
     let mut collected = Collected::default();
     let input = Input { labels: Some(y), ..Input::file(&x) };
@@ -80,8 +80,8 @@ fn arrays(labels: &[u8], options: &ReadOptions) -> Result<(Collected, Summary), 
 #[test]
 fn columns_of_an_array_are_labels_by_the_names_given() {
     let both = options(&["u", "v"]);
-    let two = npy(&[2, 2], npyz::Order::C, &[3.0_f64, 4.0, 5.0, 6.0]);
-    let turned = npy(&[2, 2], npyz::Order::Fortran, &[3_i32, 5, 4, 6]);
+    let two = npy(&[2, 2], Order::C, &[3.0_f64, 4.0, 5.0, 6.0]);
+    let turned = npy(&[2, 2], Order::Fortran, &[3_i32, 5, 4, 6]);
     for labels in [&two, &turned] {
         let (found, summary) = arrays(labels, &both).unwrap();
         assert_eq!(
@@ -94,12 +94,12 @@ fn columns_of_an_array_are_labels_by_the_names_given() {
     let unread = ReadOptions { label_required: false, ..both.clone() };
     assert_eq!(arrays(&two, &unread).unwrap().0.labels, [0.0; 0]);
     let error = |labels: &[u8], options: &ReadOptions| arrays(labels, options).unwrap_err();
-    let three = npy(&[2, 3], npyz::Order::C, &[0.0_f64; 6]);
+    let three = npy(&[2, 3], Order::C, &[0.0_f64; 6]);
     let found = error(&three, &both);
     assert!(found.contains("the labels have shape (2, 3), and 2 labels were named"), "{found}");
-    let one = npy(&[2], npyz::Order::C, &[0.0_f64; 2]);
+    let one = npy(&[2], Order::C, &[0.0_f64; 2]);
     assert!(error(&one, &both).contains("shape (2), and 2 labels were named"));
-    let found = error(&npy(&[2, 2], npyz::Order::C, &[3.0, 4.0, 5.0, f64::NAN]), &both);
+    let found = error(&npy(&[2, 2], Order::C, &[3.0, 4.0, 5.0, f64::NAN]), &both);
     let missing = "row:1, column `v`: the label is missing; take rows without one out of the table";
     assert!(found.ends_with(missing), "{found}");
     assert!(error(&two, &options(&["u", "u"])).contains("`label` names `u` twice"));
@@ -111,9 +111,9 @@ fn columns_of_an_array_are_labels_by_the_names_given() {
 
 #[test]
 fn labels_of_an_archive_are_arrays_or_columns_of_one() {
-    let one = |values: &[f64]| npy(&[2], npyz::Order::C, values);
-    let x = npy(&[2, 1], npyz::Order::C, &[1.0_f64, 2.0]);
-    let wide = npy(&[2, 2], npyz::Order::C, &[3.0_f64, 4.0, 5.0, 6.0]);
+    let one = |values: &[f64]| npy(&[2], Order::C, values);
+    let x = npy(&[2, 1], Order::C, &[1.0_f64, 2.0]);
+    let wide = npy(&[2, 2], Order::C, &[3.0_f64, 4.0, 5.0, 6.0]);
     let both = options(&["u", "v"]);
     let parts = [("X.npy", x.clone()), ("v.npy", one(&[4.0, 6.0])), ("u.npy", one(&[3.0, 5.0]))];
     let columns = [("X.npy", x.clone()), ("y.npy", wide.clone())];

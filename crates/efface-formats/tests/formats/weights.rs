@@ -6,7 +6,7 @@ use efface_formats::{
 use zip::CompressionMethod;
 
 use super::collect::{Collected, collect, plain, refused, unlabelled};
-use super::npy::npy;
+use super::npy::{Order, npy};
 use super::npz::npz;
 
 fn weighted(column: &str) -> ReadOptions {
@@ -58,22 +58,22 @@ fn what_is_no_weight_is_refused_per_record() {
 
 #[test]
 fn an_array_of_npz_is_named() {
-    let features = npy(&[2, 2], npyz::Order::C, &[1.0_f32, 2.0, 3.0, 4.0]);
-    let labels = npy(&[2], npyz::Order::C, &[0_i64, 1]);
+    let features = npy(&[2, 2], Order::C, &[1.0_f32, 2.0, 3.0, 4.0]);
+    let labels = npy(&[2], Order::C, &[0_i64, 1]);
     let archive = |weights: Vec<u8>| {
         let entries =
             [("X.npy", features.clone()), ("y.npy", labels.clone()), ("weight.npy", weights)];
         npz(&entries, CompressionMethod::Stored)
     };
     let options = ReadOptions { label: None, ..weighted("weight") };
-    let good = archive(npy(&[2], npyz::Order::C, &[0.25_f32, 2.0]));
+    let good = archive(npy(&[2], Order::C, &[0.25_f32, 2.0]));
     let (read, _) = collect(Format::Npz, &good, &options).unwrap();
     assert_eq!((read.weights, read.rows.len()), (vec![0.25, 2.0], 2));
     let unnamed = ReadOptions { label: None, ..plain() };
     assert!(collect(Format::Npz, &good, &unnamed).unwrap().0.weights.is_empty());
-    let short = archive(npy(&[1], npyz::Order::C, &[1_i64]));
+    let short = archive(npy(&[1], Order::C, &[1_i64]));
     assert!(refused(Format::Npz, &short, &options).contains("1 rows, but the features have 2"));
-    let negative = archive(npy(&[2], npyz::Order::C, &[1_i64, -2]));
+    let negative = archive(npy(&[2], Order::C, &[1_i64, -2]));
     assert!(refused(Format::Npz, &negative, &options).ends_with("at least 0, got `-2`"));
 }
 

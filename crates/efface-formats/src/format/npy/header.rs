@@ -42,8 +42,7 @@ pub(crate) fn read_header(
             return Err(fault(fault!("NPY versions 1 to 3 are supported, got {major}.{minor}")));
         }
     };
-    within("bytes in the header", length, u64::from(limits.header_bytes))
-        .map_err(fault)?;
+    within("bytes in the header", length, u64::from(limits.header_bytes)).map_err(fault)?;
     let text = take(length)?;
     Parser { text: &text, at: 0 }.header().map_err(fault)
 }

@@ -5,8 +5,10 @@
 //! parser of its own, which knows exactly the one dictionary that NumPy writes
 //! (`docs/decisions/0027-readers.md` says why).
 
+mod floats;
 mod header;
 
+pub use floats::read_npy_floats;
 pub(crate) use header::read_header;
 
 /// The bytes every NPY file starts with.
