@@ -1,160 +1,146 @@
-//! Cases that convert one guarantee into another.
+//! Cases that convert one guarantee into others: of another notion, for groups, or of two together.
 
-use serde_json::Map;
+use serde_json::Value;
 
-use super::inputs::{Inputs, decimal, decimal_of_ln};
-use super::kind::{DELTA, EPSILON};
-use super::{Answer, Form, Input, Kind, Result, Soundness};
-use crate::accountant::group;
+use super::given::{DELTA, EPSILON, Given, above_one, count, nonnegative, word};
+use super::kind::{Written, exp, number, table};
+use crate::accountant::{compose, group};
+use crate::advantage as bound;
 use crate::gaussian::unrounded;
 use crate::rdp::{Conversion, unrounded_epsilon};
 
-const MU: Input = Input::new("mu", Form::Nonnegative, "", "mu of Gaussian differential privacy");
+const MU: Given<f64> = nonnegative("", "mu of Gaussian differential privacy");
+const K: Given<f64> = count(1, "records", "records of the group").real();
 const GAUSSIAN: &str = "Dong, Roth and Su (2022), Corollary 2.13; Balle and Wang (2018), Theorem 8";
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind {
-        name: "gdp-delta",
-        summary: "The least delta at an epsilon of a mu-GDP pair",
-        source: GAUSSIAN,
-        soundness: Soundness::Tight,
-        notes: "Exact for two Gaussians mu standard deviations apart, an upper bound for every \
-                other mu-GDP pair.",
-        inputs: &[MU, EPSILON],
-        results: &[Answer::new("delta", "probability", "delta(epsilon; mu)")],
-        compute: gdp_delta,
-    },
-    Kind {
-        name: "gdp-epsilon",
-        summary: "The least epsilon at a delta of a mu-GDP pair",
-        source: GAUSSIAN,
-        soundness: Soundness::Tight,
-        notes: "0 where delta suffices alone.",
-        inputs: &[MU, DELTA],
-        results: &[Answer::new("epsilon", "nats", "the epsilon where delta(epsilon; mu) = delta")],
-        compute: gdp_epsilon,
-    },
-    Kind {
-        name: "gdp-mu",
-        summary: "The largest mu whose pairs are (epsilon, delta)-indistinguishable",
-        source: GAUSSIAN,
-        soundness: Soundness::Tight,
-        notes: "A mechanism with at most this mu is (epsilon, delta)-private.",
-        inputs: &[EPSILON, DELTA],
-        results: &[Answer::new("mu", "", "the mu where delta(epsilon; mu) = delta")],
-        compute: gdp_mu,
-    },
-    Kind {
-        name: "rdp-epsilon",
-        summary: "The least epsilon at a delta that a curve of Rényi divergences gives",
-        source: "Mironov (2017), Proposition 3; Canonne, Kamath and Steinke (2020), \
-                 Proposition 12",
-        soundness: Soundness::Tight,
-        notes: "Minimised over all orders alpha above 1, not over a grid. Both conversions are \
-                sound; the second is never worse.",
-        inputs: &[
-            Input::new("curve", Form::Word(&["rho*alpha"]), "", "the divergence of order alpha")
-                .or("rho*alpha"),
-            Input::new("rho", Form::Nonnegative, "nats", "the factor of alpha in it"),
-            DELTA,
-        ],
-        results: &[
-            Answer::new("mironov", "nats", "epsilon by Mironov's conversion"),
-            Answer::new("canonne-kamath-steinke", "nats", "epsilon by the sharper conversion"),
-        ],
-        compute: rdp_epsilon,
-    },
-    Kind {
-        name: "advantage",
-        summary: "The largest advantage of an attacker who distinguishes two worlds",
-        source: "Chourasia and Shah (2023), Theorem 4.1; Kairouz, Oh and Viswanath (2015); Dong, \
-                 Roth and Su (2022)",
-        soundness: Soundness::Tight,
-        notes: "The advantage is the true positive rate minus the false positive rate of the best \
-            test. Each result is for a different guarantee.",
-        inputs: &[
-            Input::new("q", Form::AboveOne, "", "order of the deletion privacy"),
-            Input::new("epsilon", Form::Nonnegative, "nats", "epsilon, used by two results"),
-            DELTA,
-            MU,
-        ],
-        results: &[
-            Answer::new("from_deletion_privacy", "probability", "from (q, epsilon)"),
-            Answer::new("from_gdp", "probability", "between two worlds that are a mu-GDP pair"),
-            Answer::new("from_eps_delta", "probability", "from (epsilon, delta)"),
-        ],
-        compute: advantage,
-    },
-    Kind {
-        name: "group-privacy",
-        summary: "(epsilon, delta) of a group from that of one record, and the reverse",
-        source: "Vadhan (2017), Lemma 2.2, with the geometric sum kept exact",
-        soundness: Soundness::Tight,
-        notes: "Sharp for (epsilon, delta) alone; a mechanism with a known mu has k mu for \
-                groups of k, which is smaller.",
-        inputs: &[EPSILON, DELTA, Input::new("k", Form::Count(1), "records", "size of the group")],
-        results: &[
-            Answer::new("group_epsilon", "nats", "epsilon of a group of k"),
-            Answer::new("group_delta", "probability", "delta of a group of k; vacuous above 1"),
-            Answer::new("single_epsilon_for_group_target", "nats", "epsilon to ask for"),
-            Answer::new("single_delta_for_group_target", "probability", "delta to ask for"),
-        ],
-        compute: group_privacy,
-    },
-];
+table! {
+    /// The least delta at an epsilon of a mu-GDP pair
+    ///
+    /// Exact for two Gaussians mu standard deviations apart, an upper bound for every other mu-GDP
+    /// pair.
+    "gdp-delta": Tight, GAUSSIAN;
+    inputs { mu: MU, epsilon: EPSILON }
+    results { "delta": number("probability", "delta(epsilon; mu)") => gdp_delta(mu, epsilon) }
 
-fn gdp_delta(inputs: &Inputs<'_>) -> Result {
-    let (mu, epsilon) = (inputs.number("mu")?, inputs.number("epsilon")?);
+    /// The least epsilon at a delta of a mu-GDP pair
+    ///
+    /// 0 where delta suffices alone.
+    "gdp-epsilon": Tight, GAUSSIAN;
+    inputs { mu: MU, delta: DELTA }
+    results {
+        "epsilon": number("nats", "the epsilon where delta(epsilon; mu) = delta")
+            => unrounded::epsilon(mu, delta),
+    }
+
+    /// The largest mu whose pairs are (epsilon, delta)-indistinguishable
+    ///
+    /// A mechanism with at most this mu is (epsilon, delta)-private.
+    "gdp-mu": Tight, GAUSSIAN;
+    inputs { epsilon: EPSILON, delta: DELTA }
+    results {
+        "mu": number("", "the mu where delta(epsilon; mu) = delta")
+            => unrounded::mu(epsilon, delta),
+    }
+
+    /// The least epsilon at a delta that a curve of Rényi divergences gives
+    ///
+    /// Minimised over all orders alpha above 1, not over a grid. Both conversions are sound; the
+    /// second is never worse.
+    "rdp-epsilon": Tight, "Mironov (2017), Proposition 3; Canonne, Kamath and Steinke (2020), \
+                           Proposition 12";
+    inputs {
+        curve: word(&["rho*alpha"], "the divergence of order alpha").or("rho*alpha"),
+        rho: nonnegative("nats", "the factor of alpha in it"),
+        delta: DELTA,
+    }
+    compute {
+        let _ = curve; // There is one so far.
+        let by = |conversion| unrounded_epsilon(|alpha| rho * alpha, delta, conversion);
+    }
+    results {
+        "mironov": number("nats", "epsilon by Mironov's conversion") => by(Conversion::Mironov),
+        "canonne-kamath-steinke": number("nats", "epsilon by the sharper conversion")
+            => by(Conversion::CanonneKamathSteinke),
+    }
+
+    /// The largest advantage of an attacker who distinguishes two worlds
+    ///
+    /// The advantage is the true positive rate minus the false positive rate of the best test. Each
+    /// result is for a different guarantee.
+    "advantage": Tight, "Chourasia and Shah (2023), Theorem 4.1; Kairouz, Oh and Viswanath (2015); \
+                         Dong, Roth and Su (2022)";
+    inputs {
+        q: above_one("", "order of the deletion privacy"),
+        epsilon: nonnegative("nats", "epsilon, used by two results"),
+        delta: DELTA,
+        mu: MU,
+    }
+    results {
+        "from_deletion_privacy": number("probability", "from (q, epsilon)")
+            => bound::unrounded_from_deletion_privacy(q, epsilon),
+        "from_gdp": number("probability", "between two worlds that are a mu-GDP pair")
+            => bound::unrounded_from_mu(mu),
+        "from_eps_delta": number("probability", "from (epsilon, delta)")
+            => bound::unrounded_from_epsilon_delta(epsilon, delta),
+    }
+
+    /// (epsilon, delta) of a group from that of one record, and the reverse
+    ///
+    /// Sharp for (epsilon, delta) alone; a mechanism with a known mu has k mu for groups of k,
+    /// which is smaller.
+    "group-privacy": Tight, "Vadhan (2017), Lemma 2.2, with the geometric sum kept exact";
+    inputs { epsilon: EPSILON, delta: DELTA, k: K.meaning("size of the group") }
+    results {
+        "group_epsilon": number("nats", "epsilon of a group of k") => k * epsilon,
+        "group_delta": number("probability", "delta of a group of k; vacuous above 1")
+            => exp(group::unrounded_ln_group_delta(epsilon, delta, k)),
+        "single_epsilon_for_group_target": number("nats", "epsilon to ask for") => epsilon / k,
+        "single_delta_for_group_target": number("probability", "delta to ask for")
+            => exp(group::unrounded_ln_single_delta(epsilon, delta, k)),
+    }
+
+    /// What khi2024 asks of one record for a group target
+    ///
+    /// Sound but stricter than needed; `group-privacy` gives what is enough.
+    "group-privacy-noted": Published, "Khi (2024), 2.2.2";
+    inputs { epsilon: EPSILON, delta: DELTA, k: K }
+    results {
+        "epsilon": number("nats", "epsilon of one record") => epsilon / k,
+        "delta": number("probability", "delta of one record, as noted")
+            => exp(group::unrounded_ln_noted_delta(epsilon, delta, k)),
+    }
+
+    /// Unlearning on top of a differentially private learner or feature extractor
+    ///
+    /// The learner's guarantee is for one record in the remove sense and is taken for the group;
+    /// the second must hold for every output of the learner. `epsilon`, `delta` and `mu` are tight;
+    /// the note's deltas are given beside them.
+    "compose": Tight, "Khi (2024), 2.3.2; Guo et al. (2020), Theorem 5; Dong, Roth and Su (2022)";
+    inputs {
+        epsilon: EPSILON,
+        delta: DELTA,
+        k: K,
+        epsilon_second: EPSILON.meaning("epsilon of unlearning"),
+        delta_second: DELTA.meaning("delta of unlearning"),
+        mu: MU.meaning("mu of the learner for one record"),
+        mu_second: MU.meaning("mu of unlearning"),
+    }
+    compute {
+        let of_group = libm::exp(group::unrounded_ln_group_delta(epsilon, delta, k));
+        let both =
+            compose::unrounded_deltas((k * epsilon, of_group), (epsilon_second, delta_second));
+    }
+    results {
+        "epsilon": number("nats", "of both together") => k * epsilon + epsilon_second,
+        "delta": number("probability", "of both together") => both.tight.min(1.0),
+        "delta_as_noted": number("probability", "as khi2024 states it") => both.noted.min(1.0),
+        "delta_as_proven": number("probability", "as its proof supports it")
+            => both.proven.min(1.0),
+        "mu": number("", "of both together, Gaussian") => f64::hypot(k * mu, mu_second),
+    }
+}
+
+fn gdp_delta(mu: f64, epsilon: f64) -> Value {
     let ln_delta = unrounded::ln_delta(epsilon, mu);
-    let delta = if ln_delta > -690.0 {
-        decimal("delta", unrounded::delta(epsilon, mu))
-    } else {
-        decimal_of_ln("delta", ln_delta)
-    };
-    Ok(Map::from_iter([delta]))
-}
-
-fn gdp_epsilon(inputs: &Inputs<'_>) -> Result {
-    let (mu, delta) = (inputs.number("mu")?, inputs.number("delta")?);
-    Ok(Map::from_iter([decimal("epsilon", unrounded::epsilon(mu, delta))]))
-}
-
-fn gdp_mu(inputs: &Inputs<'_>) -> Result {
-    let (epsilon, delta) = (inputs.number("epsilon")?, inputs.number("delta")?);
-    Ok(Map::from_iter([decimal("mu", unrounded::mu(epsilon, delta))]))
-}
-
-fn rdp_epsilon(inputs: &Inputs<'_>) -> Result {
-    inputs.word("curve")?;
-    let (rho, delta) = (inputs.number("rho")?, inputs.number("delta")?);
-    let by = |conversion| unrounded_epsilon(|alpha| rho * alpha, delta, conversion);
-    Ok(Map::from_iter([
-        decimal("mironov", by(Conversion::Mironov)),
-        decimal("canonne-kamath-steinke", by(Conversion::CanonneKamathSteinke)),
-    ]))
-}
-
-fn advantage(inputs: &Inputs<'_>) -> Result {
-    use crate::advantage as bound;
-    let (q, epsilon) = (inputs.number("q")?, inputs.number("epsilon")?);
-    let (delta, mu) = (inputs.number("delta")?, inputs.number("mu")?);
-    Ok(Map::from_iter([
-        decimal("from_deletion_privacy", bound::unrounded_from_deletion_privacy(q, epsilon)),
-        decimal("from_gdp", bound::unrounded_from_mu(mu)),
-        decimal("from_eps_delta", bound::unrounded_from_epsilon_delta(epsilon, delta)),
-    ]))
-}
-
-fn group_privacy(inputs: &Inputs<'_>) -> Result {
-    let (epsilon, delta) = (inputs.number("epsilon")?, inputs.number("delta")?);
-    let k = inputs.number("k")?;
-    Ok(Map::from_iter([
-        decimal("group_epsilon", k * epsilon),
-        decimal_of_ln("group_delta", group::unrounded_ln_group_delta(epsilon, delta, k)),
-        decimal("single_epsilon_for_group_target", epsilon / k),
-        decimal_of_ln(
-            "single_delta_for_group_target",
-            group::unrounded_ln_single_delta(epsilon, delta, k),
-        ),
-    ]))
+    if ln_delta > -690.0 { unrounded::delta(epsilon, mu).written() } else { exp(ln_delta) }
 }

@@ -1,244 +1,141 @@
 //! Cases of the published deletion privacy of noisy gradient descent: bounds, settings and
 //! predicted risks.
 
-use serde_json::Map;
-
-use super::inputs::{Inputs, decimal, whole};
-use super::{Answer, Form, Input, Kind, Result, Soundness};
+use super::given::{D, ETA, Given, SIGMA, above_one, count, nonnegative, positive};
+use super::kind::{Answer, number, steps, table};
 use crate::accountant::deletion_rdp::{ConvexDeletion, Wanted, composed_privacy, risk};
 
-const LAMBDA: Input = Input::new("lambda", Form::Positive, "loss/weight^2", "L2 regularisation");
-const BETA: Input = Input::new("beta", Form::Positive, "loss/weight^2", "smoothness of the loss");
-const LIPSCHITZ: Input =
-    Input::new("lipschitz", Form::Positive, "loss/weight", "G, bound on a record's gradient");
-const N: Input = Input::new("n", Form::Count(1), "records", "records of the data set");
-const D: Input = Input::new("d", Form::Count(1), "", "number of parameters");
-const ETA: Input = Input::new("eta", Form::Positive, "weight^2/loss", "step size");
-const SIGMA: Input =
-    Input::new("sigma", Form::Positive, "sqrt(loss)", "each step adds sqrt(2 eta) sigma Z");
-const Q: Input = Input::new("q", Form::AboveOne, "", "order of the Rényi divergence");
-const GROUP: Input =
-    Input::new("group", Form::Count(1), "records", "most records of one person").or("1");
-const REPLACED: Input =
-    Input::new("replaced", Form::Count(1), "records", "records replaced by one request").or("1");
-const EPSILON_DP: Input =
-    Input::new("epsilon_dp", Form::Positive, "nats", "differential privacy of one release");
-const EPSILON_DD: Input =
-    Input::new("epsilon_dd", Form::Positive, "nats", "non-adaptive deletion privacy");
+const LAMBDA: Given<f64> = positive("loss/weight^2", "L2 regularisation");
+const BETA: Given<f64> = positive("loss/weight^2", "smoothness of the loss");
+const LIPSCHITZ: Given<f64> = positive("loss/weight", "G, bound on a record's gradient");
+const N: Given<f64> = count(1, "records", "records of the data set").real();
+const Q: Given<f64> = above_one("", "order of the Rényi divergence");
+const GROUP: Given<f64> = count(1, "records", "most records of one person").or("1").real();
+const REPLACED: &str = "records replaced by one request";
+const EPSILON_DP: Given<f64> = positive("nats", "differential privacy of one release");
+const EPSILON_DD: Given<f64> = positive("nats", "non-adaptive deletion privacy");
+const STEP: Answer = number("weight^2/loss", "step size");
+const NOISE: Answer = number("sqrt(loss)", "each step adds sqrt(2 eta) sigma Z");
 
-pub(super) const KINDS: &[Kind] = &[
-    Kind {
-        name: "chourasia-convex",
-        summary: "Least steps per request for published deletion privacy of convex losses",
-        source: "Chourasia and Shah (2023), Theorem 5.1",
-        soundness: Soundness::Published,
-        notes: "Convex loss with L2 regularisation, eta below 1/(lambda + beta), start \
-                N(0, sigma^2/(lambda (1 - eta lambda/2)) I), one record per person.",
-        inputs: &[
-            LAMBDA,
-            ETA,
-            Q,
-            LIPSCHITZ,
-            SIGMA,
-            N,
-            Input { meaning: "deletion privacy to be reached", ..EPSILON_DD },
-        ],
-        results: &[Answer::steps("least_steps", "the least K; 0 when none are needed")],
-        compute: least_steps,
-    },
-    Kind {
-        name: "deletion-rdp",
-        summary: "Published deletion privacy and differential privacy of noisy gradient descent",
-        source: "Chourasia and Shah (2023), Theorems G.7, G.9 and G.15",
-        soundness: Soundness::Published,
-        notes: "Convex loss with L2 regularisation, eta below 1/(lambda + beta), start \
-                N(0, sigma^2/(lambda (1 - eta lambda/2)) I); G.7 needs no convexity. Only the \
-                published model is kept. Persons with several records count through `group`.",
-        inputs: &[
-            LAMBDA,
-            BETA,
-            ETA,
-            Q,
-            LIPSCHITZ,
-            SIGMA,
-            N,
-            GROUP,
-            Input::new("steps", Form::Count(0), "steps", "steps of every run and request"),
-            Input::new("releases", Form::Count(0), "", "p: releases that requesters have seen")
-                .or("0"),
-        ],
-        results: &[
-            Answer::new("epsilon_dd", "nats", "deletion privacy, non-adaptive requests"),
-            Answer::new("epsilon_dd_adaptive", "nats", "the same after p releases were seen"),
-            Answer::new("epsilon_dp", "nats", "differential privacy of one release (G.9)"),
-            Answer::new("epsilon_dp_composed", "nats", "the same for any loss (G.7)"),
-        ],
-        compute: deletion,
-    },
-    Kind {
-        name: "deletion-rdp-recipe",
-        summary: "Settings of noisy gradient descent for deletion privacy of convex losses",
-        source: "Chourasia and Shah (2023), Theorem 5.1",
-        soundness: Soundness::Published,
-        notes: "A request makes the larger of `deletion_steps` and `utility_steps`. The excess \
-                risk is the constant of the proof.",
-        inputs: &[LAMBDA, BETA, LIPSCHITZ, N, D, Q, EPSILON_DP, EPSILON_DD, GROUP, REPLACED],
-        results: &[
-            Answer::new("eta", "weight^2/loss", "step size"),
-            Answer::new("sigma", "sqrt(loss)", "each step adds sqrt(2 eta) sigma Z"),
-            Answer::new("start_std", "weight", "standard deviation of the start"),
-            Answer::steps("learning_steps", "steps of the first training, for the risk"),
-            Answer::steps("deletion_steps", "steps per request, for deletion privacy"),
-            Answer::steps("utility_steps", "steps per request, for the risk"),
-            Answer::new("excess_risk", "loss", "bound on every release's excess risk"),
-        ],
-        compute: recipe,
-    },
-    Kind {
-        name: "deletion-rdp-bounded",
-        summary: "Settings of noisy gradient descent for deletion privacy of bounded losses",
-        source: "Chourasia and Shah (2023), Theorem 5.2",
-        soundness: Soundness::Published,
-        notes: "Any loss with |l| at most `loss_bound`, convex or not; requests chosen without \
-                looking at releases. The least sigma for which B exists; refused beyond 2^53 \
-                steps. eta also obeys G.22, which matters only for q epsilon_dd above d.",
-        inputs: &[
-            LAMBDA,
-            BETA,
-            LIPSCHITZ,
-            Input::new("loss_bound", Form::Positive, "loss", "bound on |l| everywhere"),
-            N,
-            D,
-            Q,
-            EPSILON_DP,
-            EPSILON_DD,
-            GROUP,
-            REPLACED,
-        ],
-        results: &[
-            Answer::new("ln_b", "nats", "ln B"),
-            Answer::new("eta", "weight^2/loss", "step size"),
-            Answer::new("sigma", "sqrt(loss)", "each step adds sqrt(2 eta) sigma Z"),
-            Answer::steps("learning_steps", "K_A"),
-            Answer::steps("removal_steps", "K"),
-        ],
-        compute: bounded,
-    },
-    Kind {
-        name: "deletion-rdp-risk",
-        summary: "Predicted excess risk after a request and further noisy steps",
-        source: "Chourasia and Shah (2023), Lemmas G.16 and G.17",
-        soundness: Soundness::Published,
-        notes: "Convex loss; G is that of one record. `after_steps` starts from `after_request`.",
-        inputs: &[
-            LAMBDA,
-            BETA,
-            LIPSCHITZ,
-            N,
-            D,
-            ETA,
-            SIGMA,
-            Input::new("risk", Form::Nonnegative, "loss", "excess risk before the request"),
-            Input { form: Form::Count(0), ..REPLACED },
-            Input::new("steps", Form::Count(0), "steps", "steps on the new data"),
-        ],
-        results: &[
-            Answer::new("after_request", "loss", "excess risk on the new data before any step"),
-            Answer::new("after_steps", "loss", "excess risk after the steps"),
-        ],
-        compute: risks,
-    },
-];
+table! {
+    /// Least steps per request for published deletion privacy of convex losses
+    ///
+    /// Convex loss with L2 regularisation, eta below 1/(lambda + beta), start N(0, sigma^2/(lambda
+    /// (1 - eta lambda/2)) I), one record per person.
+    "chourasia-convex": Published, "Chourasia and Shah (2023), Theorem 5.1";
+    inputs {
+        lambda: LAMBDA, eta: ETA, q: Q, lipschitz: LIPSCHITZ, sigma: SIGMA, n: N,
+        epsilon_dd: EPSILON_DD.meaning("deletion privacy to be reached"),
+    }
+    compute {
+        let run = ConvexDeletion {
+            regularisation: lambda, step: eta, order: q, lipschitz, noise: sigma, records: n,
+        };
+    }
+    results {
+        "least_steps": steps("the least K; 0 when none are needed") => run.least_steps(epsilon_dd)?,
+    }
 
-/// The run, for persons with one record each.
-fn run(inputs: &Inputs<'_>) -> Result<ConvexDeletion> {
-    Ok(ConvexDeletion {
-        regularisation: inputs.number("lambda")?,
-        step: inputs.number("eta")?,
-        order: inputs.number("q")?,
-        lipschitz: inputs.number("lipschitz")?,
-        noise: inputs.number("sigma")?,
-        records: inputs.number("n")?,
-    })
-}
+    /// Published deletion privacy and differential privacy of noisy gradient descent
+    ///
+    /// Convex loss with L2 regularisation, eta below 1/(lambda + beta), start N(0, sigma^2/(lambda
+    /// (1 - eta lambda/2)) I); G.7 needs no convexity. Only the published model is kept. Persons
+    /// with several records count through `group`.
+    "deletion-rdp": Published, "Chourasia and Shah (2023), Theorems G.7, G.9 and G.15";
+    inputs {
+        lambda: LAMBDA, beta: BETA, eta: ETA, q: Q, lipschitz: LIPSCHITZ, sigma: SIGMA, n: N,
+        group: GROUP,
+        steps: count(0, "steps", "steps of every run and request"),
+        releases: count(0, "", "p: releases that requesters have seen").or("0"),
+    }
+    compute {
+        let lipschitz = lipschitz * group;
+        let run = ConvexDeletion {
+            regularisation: lambda, step: eta, order: q, lipschitz, noise: sigma, records: n,
+        };
+        run.check_step(beta)?;
+        let composed = composed_privacy(q, lipschitz, eta, sigma, n, steps)?;
+    }
+    results {
+        "epsilon_dd": number("nats", "deletion privacy, non-adaptive requests")
+            => run.deletion(steps)?,
+        "epsilon_dd_adaptive": number("nats", "the same after p releases were seen")
+            => run.adaptive_deletion(steps, steps, releases)?,
+        "epsilon_dp": number("nats", "differential privacy of one release (G.9)")
+            => run.differential_privacy(steps)?,
+        "epsilon_dp_composed": number("nats", "the same for any loss (G.7)") => composed,
+    }
 
-/// What settings are looked for, for persons with up to `group` records.
-fn wanted(inputs: &Inputs<'_>) -> Result<Wanted> {
-    Ok(Wanted {
-        regularisation: inputs.number("lambda")?,
-        smoothness: inputs.number("beta")?,
-        lipschitz: inputs.number("lipschitz")? * inputs.number("group")?,
-        records: inputs.number("n")?,
-        parameters: inputs.number("d")?,
-        order: inputs.number("q")?,
-        privacy: inputs.number("epsilon_dp")?,
-        deletion: inputs.number("epsilon_dd")?,
-        replaced: inputs.number("replaced")?,
-    })
-}
+    /// Settings of noisy gradient descent for deletion privacy of convex losses
+    ///
+    /// A request makes the larger of `deletion_steps` and `utility_steps`. The excess risk is the
+    /// constant of the proof.
+    "deletion-rdp-recipe": Published, "Chourasia and Shah (2023), Theorem 5.1";
+    inputs {
+        lambda: LAMBDA, beta: BETA, lipschitz: LIPSCHITZ, n: N, d: D, q: Q, epsilon_dp: EPSILON_DP,
+        epsilon_dd: EPSILON_DD, group: GROUP,
+        replaced: count(1, "records", REPLACED).or("1").real(),
+    }
+    compute {
+        let wanted = Wanted {
+            regularisation: lambda, smoothness: beta, lipschitz: lipschitz * group, records: n,
+            parameters: d, order: q, privacy: epsilon_dp, deletion: epsilon_dd, replaced,
+        };
+        let plan = wanted.convex_plan()?;
+    }
+    results {
+        "eta": STEP => plan.step,
+        "sigma": NOISE => plan.noise,
+        "start_std": number("weight", "standard deviation of the start") => plan.start,
+        "learning_steps": steps("steps of the first training, for the risk") => plan.learning_steps,
+        "deletion_steps": steps("steps per request, for deletion privacy") => plan.deletion_steps,
+        "utility_steps": steps("steps per request, for the risk") => plan.utility_steps,
+        "excess_risk": number("loss", "bound on every release's excess risk") => plan.excess_risk,
+    }
 
-fn least_steps(inputs: &Inputs<'_>) -> Result {
-    let least = run(inputs)?.least_steps(inputs.number("epsilon_dd")?)?;
-    Ok(Map::from_iter([whole("least_steps", least)]))
-}
+    /// Settings of noisy gradient descent for deletion privacy of bounded losses
+    ///
+    /// Any loss with |l| at most `loss_bound`, convex or not; requests chosen without looking at
+    /// releases. The least sigma for which B exists; refused beyond 2^53 steps. eta also obeys
+    /// G.22, which matters only for q epsilon_dd above d.
+    "deletion-rdp-bounded": Published, "Chourasia and Shah (2023), Theorem 5.2";
+    inputs {
+        lambda: LAMBDA, beta: BETA, lipschitz: LIPSCHITZ,
+        loss_bound: positive("loss", "bound on |l| everywhere"),
+        n: N, d: D, q: Q, epsilon_dp: EPSILON_DP, epsilon_dd: EPSILON_DD, group: GROUP,
+        replaced: count(1, "records", REPLACED).or("1").real(),
+    }
+    compute {
+        let wanted = Wanted {
+            regularisation: lambda, smoothness: beta, lipschitz: lipschitz * group, records: n,
+            parameters: d, order: q, privacy: epsilon_dp, deletion: epsilon_dd, replaced,
+        };
+        let plan = wanted.bounded_plan(loss_bound)?;
+    }
+    results {
+        "ln_b": number("nats", "ln B") => plan.ln_b,
+        "eta": STEP => plan.step,
+        "sigma": NOISE => plan.noise,
+        "learning_steps": steps("K_A") => plan.learning_steps,
+        "removal_steps": steps("K") => plan.removal_steps,
+    }
 
-fn deletion(inputs: &Inputs<'_>) -> Result {
-    let one = run(inputs)?;
-    let run = ConvexDeletion { lipschitz: one.lipschitz * inputs.number("group")?, ..one };
-    run.check_step(inputs.number("beta")?)?;
-    let (steps, releases) = (inputs.count("steps")?, inputs.count("releases")?);
-    let composed =
-        composed_privacy(run.order, run.lipschitz, run.step, run.noise, run.records, steps)?;
-    Ok(Map::from_iter([
-        decimal("epsilon_dd", run.deletion(steps)?),
-        decimal("epsilon_dd_adaptive", run.adaptive_deletion(steps, steps, releases)?),
-        decimal("epsilon_dp", run.differential_privacy(steps)?),
-        decimal("epsilon_dp_composed", composed),
-    ]))
-}
-
-fn recipe(inputs: &Inputs<'_>) -> Result {
-    let plan = wanted(inputs)?.convex_plan()?;
-    Ok(Map::from_iter([
-        decimal("eta", plan.step),
-        decimal("sigma", plan.noise),
-        decimal("start_std", plan.start),
-        whole("learning_steps", plan.learning_steps),
-        whole("deletion_steps", plan.deletion_steps),
-        whole("utility_steps", plan.utility_steps),
-        decimal("excess_risk", plan.excess_risk),
-    ]))
-}
-
-fn bounded(inputs: &Inputs<'_>) -> Result {
-    let plan = wanted(inputs)?.bounded_plan(inputs.number("loss_bound")?)?;
-    Ok(Map::from_iter([
-        decimal("ln_b", plan.ln_b),
-        decimal("eta", plan.step),
-        decimal("sigma", plan.noise),
-        whole("learning_steps", plan.learning_steps),
-        whole("removal_steps", plan.removal_steps),
-    ]))
-}
-
-fn risks(inputs: &Inputs<'_>) -> Result {
-    let (lambda, beta) = (inputs.number("lambda")?, inputs.number("beta")?);
-    let moved = risk::after_request(
-        inputs.number("risk")?,
-        lambda,
-        beta,
-        inputs.number("lipschitz")?,
-        inputs.number("n")?,
-        inputs.number("replaced")?,
-    )?;
-    let stepped = risk::after_steps(
-        moved,
-        lambda,
-        beta,
-        inputs.number("eta")?,
-        inputs.number("sigma")?,
-        inputs.number("d")?,
-        inputs.count("steps")?,
-    )?;
-    Ok(Map::from_iter([decimal("after_request", moved), decimal("after_steps", stepped)]))
+    /// Predicted excess risk after a request and further noisy steps
+    ///
+    /// Convex loss; G is that of one record. `after_steps` starts from `after_request`.
+    "deletion-rdp-risk": Published, "Chourasia and Shah (2023), Lemmas G.16 and G.17";
+    inputs {
+        lambda: LAMBDA, beta: BETA, lipschitz: LIPSCHITZ, n: N, d: D, eta: ETA, sigma: SIGMA,
+        risk: nonnegative("loss", "excess risk before the request"),
+        replaced: count(0, "records", REPLACED).or("1").real(),
+        steps: count(0, "steps", "steps on the new data"),
+    }
+    compute {
+        let moved = risk::after_request(risk, lambda, beta, lipschitz, n, replaced)?;
+        let stepped = risk::after_steps(moved, lambda, beta, eta, sigma, d, steps)?;
+    }
+    results {
+        "after_request": number("loss", "excess risk on the new data before any step") => moved,
+        "after_steps": number("loss", "excess risk after the steps") => stepped,
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Problem;
+use super::{CaseError, Result};
 use crate::quantity::Decimal;
 
 /// The most whole numbers a float holds exactly.
@@ -105,12 +105,20 @@ fn read(value: &Value) -> Option<f64> {
 }
 
 /// The refusal of a value, which is cut where it is long.
-pub(super) fn malformed(name: &str, rule: impl Into<String>, got: &Value) -> Problem {
+pub(super) fn malformed(name: &str, rule: impl Into<String>, got: &Value) -> CaseError {
     let mut got = got.to_string();
     if got.len() > 100 {
         let end = (0..=100).rev().find(|&i| got.is_char_boundary(i)).unwrap_or(0);
         got.truncate(end);
         got.push_str("...");
     }
-    Problem::Malformed { name: name.to_owned(), rule: rule.into(), got }
+    CaseError(format!("`{name}` must be {}, got {got}", rule.into()))
+}
+
+/// Refuses lists, by name and length, that are not as long as the list `first`.
+pub(super) fn equally_long(first: &str, length: usize, others: &[(&str, usize)]) -> Result<()> {
+    match others.iter().find(|other| other.1 != length) {
+        Some(&(name, got)) => Err(malformed(name, format!("as long as `{first}`"), &got.into())),
+        None => Ok(()),
+    }
 }

@@ -1,7 +1,9 @@
-//! What a kind of case is: its inputs, its results and where its formula is from.
+//! What a kind of case is, and the table whose rows are kinds.
 
-use super::inputs::Inputs;
+use serde_json::{Map, Value};
+
 use super::{Form, Result};
+use crate::quantity::Decimal;
 
 /// One kind of case, as `efface account KIND --help` explains it.
 #[derive(Debug)]
@@ -20,7 +22,7 @@ pub struct Kind {
     pub inputs: &'static [Input],
     /// The results that the kind computes.
     pub results: &'static [Answer],
-    pub(super) compute: fn(&Inputs<'_>) -> Result,
+    pub(super) compute: fn(&Map<String, Value>) -> Result,
 }
 
 /// How far the numbers of a kind may be trusted.
@@ -72,27 +74,6 @@ pub enum Presence {
     Optional(&'static str),
 }
 
-impl Input {
-    pub(super) const fn new(
-        name: &'static str,
-        form: Form,
-        unit: &'static str,
-        meaning: &'static str,
-    ) -> Self {
-        Self { name, form, unit, meaning, presence: Presence::Required }
-    }
-
-    /// The same input with a value that stands in for it.
-    pub(super) const fn or(self, value: &'static str) -> Self {
-        Self { presence: Presence::Default(value), ..self }
-    }
-
-    /// The same input where it may be left out, which means `this`.
-    pub(super) const fn unless_given(self, this: &'static str) -> Self {
-        Self { presence: Presence::Optional(this), ..self }
-    }
-}
-
 /// One result of a kind.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
@@ -130,24 +111,120 @@ impl Figure {
 }
 
 impl Answer {
-    pub(super) const fn new(name: &'static str, unit: &'static str, meaning: &'static str) -> Self {
-        Self { name, unit, meaning, figure: Figure::Decimal }
+    /// The same result under its name.
+    pub(super) const fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 
-    /// The same result as a whole number, or as a list of them.
-    pub(super) const fn written(self, figure: Figure) -> Self {
-        Self { figure, ..self }
-    }
-
-    /// A whole number of steps.
-    pub(super) const fn steps(name: &'static str, meaning: &'static str) -> Self {
-        Self::new(name, "steps", meaning).written(Figure::Count)
+    /// A list of such numbers.
+    pub(super) const fn of_each(self) -> Self {
+        Self { figure: Figure::Counts, ..self }
     }
 }
 
-/// epsilon, wherever it is an input.
-pub(super) const EPSILON: Input =
-    Input::new("epsilon", Form::Nonnegative, "nats", "epsilon of (epsilon, delta)");
-/// delta, wherever it is an input.
-pub(super) const DELTA: Input =
-    Input::new("delta", Form::Probability, "probability", "delta of (epsilon, delta)");
+/// A result that is a number in `unit`.
+pub(super) const fn number(unit: &'static str, meaning: &'static str) -> Answer {
+    Answer { name: "", unit, meaning, figure: Figure::Decimal }
+}
+
+/// A result that is a whole number of steps.
+pub(super) const fn steps(meaning: &'static str) -> Answer {
+    Answer { figure: Figure::Count, ..number("steps", meaning) }
+}
+
+/// The value of a result, as JSON holds it.
+pub(super) trait Written {
+    fn written(self) -> Value;
+}
+
+impl Written for f64 {
+    fn written(self) -> Value {
+        Decimal(self).to_string().into()
+    }
+}
+
+macro_rules! written_as_json_has_them {
+    ($($type:ty),*) => {$(
+        impl Written for $type {
+            fn written(self) -> Value {
+                self.into()
+            }
+        }
+    )*};
+}
+
+written_as_json_has_them!(u64, Vec<u64>, Value);
+
+/// exp(`ln`) as a result, also where it is no float.
+pub(super) fn exp(ln: f64) -> Value {
+    if ln == f64::NEG_INFINITY || (-690.0..=700.0).contains(&ln) || !ln.is_finite() {
+        return libm::exp(ln).written();
+    }
+    let tens = ln / std::f64::consts::LN_10;
+    let exponent = tens.floor();
+    let mantissa = libm::exp((tens - exponent) * std::f64::consts::LN_10);
+    format!("{mantissa}e{exponent}").into()
+}
+
+/// Lines of a documentation comment, joined, without the blank before the first.
+pub(super) const fn prose(lines: &'static str) -> &'static str {
+    match lines.split_at_checked(1) {
+        Some((_, text)) => text,
+        None => lines,
+    }
+}
+
+/// Writes the kinds of a family, `KINDS`, from the rows of a table:
+///
+/// ```text
+/// /// Summary in one line
+/// ///
+/// /// Notes in sentences.
+/// "kind": Soundness, "source", NOTES_OF_SEVERAL_KINDS_IF_ANY;
+/// inputs { radius: positive("weight", "meaning"), steps: count(0, "steps", "meaning") }
+/// where steps "what it must be": steps as f64 <= radius;
+/// compute { let variance = radius * radius; }
+/// results { "sigma": number("weight", "meaning") => variance.sqrt() }
+/// ```
+///
+/// The comment is what users read. Every input is a variable of the type that its form has. Inputs
+/// are read in order, then conditions between them are checked, then `compute` prepares the
+/// results. `where` and `compute` may be left out.
+macro_rules! table {
+    ($(
+        #[doc = $summary:literal]
+        $(#[doc = $note:literal])*
+        $kind:literal: $soundness:ident, $source:expr $(, $notes:expr)?;
+        inputs { $($input:ident: $given:expr),* $(,)? }
+        $(where $culprit:ident $rule:literal: $holds:expr;)*
+        $(compute { $($steps:tt)* })?
+        results { $($result:literal: $answer:expr => $value:expr),* $(,)? }
+    )*) => {
+        pub(super) const KINDS: &[$crate::case::Kind] = &[$($crate::case::Kind {
+            name: $kind,
+            summary: $crate::case::kind::prose($summary),
+            source: $source,
+            soundness: $crate::case::Soundness::$soundness,
+            notes: [$($notes,)? $crate::case::kind::prose(concat!($($note),*))][0],
+            inputs: &[$($given.named(stringify!($input))),*],
+            results: &[$($answer.named($result)),*],
+            compute: |fields| {
+                $(let $input = $given.read(stringify!($input), fields)?;)*
+                $(
+                    let holds: bool = $holds;
+                    if !holds {
+                        let name = stringify!($culprit);
+                        let got = fields.get(name).cloned().unwrap_or_default();
+                        return Err($crate::case::form::malformed(name, $rule, &got));
+                    }
+                )*
+                $($($steps)*)?
+                let results =
+                    [$(($result.to_owned(), $crate::case::kind::Written::written($value))),*];
+                Ok(results.into_iter().collect())
+            },
+        }),*];
+    };
+}
+
+pub(super) use table;

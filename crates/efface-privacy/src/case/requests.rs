@@ -2,22 +2,23 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::form::malformed;
-use super::inputs::Inputs;
-use super::{Form, Input, Problem};
+use super::given::{Given, check, count, ids};
+use super::{Input, Result};
+
+const STEPS: Given<u64> = count(0, "steps", "steps after the request");
+const DELETE: Given<Option<Vec<String>>> = ids("ids of the deleted records").unless_given("none");
+const ADD: Given<Option<Vec<String>>> = ids("ids of the added records").unless_given("none");
 
 /// What one request holds.
-const REQUEST: &[Input] = &[
-    Input::new("steps", Form::Count(0), "steps", "steps after the request"),
-    Input::new("delete", Form::Ids, "", "ids of the deleted records").unless_given("none"),
-    Input::new("add", Form::Ids, "", "ids of the added records").unless_given("none"),
-];
+const REQUEST: &[Input] = &[STEPS.named("steps"), DELETE.named("delete"), ADD.named("add")];
 
-/// How a phase's data set differs from the latest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+/// Steps on one data set, which may differ from the latest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Phase {
+    pub(super) steps: u64,
     /// Records of the phase's data set that the latest lacks.
     pub(super) only_then: u64,
     /// Records of the latest that the phase's data set lacks.
@@ -33,28 +34,26 @@ struct Life {
     until: Option<usize>,
 }
 
-/// Steps and counts of learning (phase 0) and of every request, from `first` records on.
+/// The phases of learning, on `first` records, and after every request.
 ///
 /// A deleted id that was never added was in the first data set; an id is never used again.
-pub(super) fn read(
-    requests: &[Value],
+pub(super) fn phases(
+    requests: &[Map<String, Value>],
     first: u64,
     learning: u64,
-) -> Result<Vec<(u64, Counts)>, Problem> {
+) -> Result<Vec<Phase>> {
     let mut steps = vec![learning];
     let mut lives: HashMap<String, Life> = HashMap::new();
     let mut sizes = vec![first];
     for (index, request) in requests.iter().enumerate() {
         let phase = index + 1;
-        let fields = request
-            .as_object()
-            .ok_or_else(|| malformed("requests", Form::Requests.rule(), request))?;
-        let inputs = Inputs::new(REQUEST, fields)?;
-        steps.push(inputs.count("steps")?);
-        let (deleted, added) = (ids(&inputs, "delete")?, ids(&inputs, "add")?);
-        let size = sizes[index]
-            .checked_sub(deleted.len() as u64)
-            .ok_or_else(|| malformed("delete", "ids of present records", request))?;
+        check(REQUEST, request)?;
+        steps.push(STEPS.read("steps", request)?);
+        let deleted = DELETE.read("delete", request)?.unwrap_or_default();
+        let added = ADD.read("add", request)?.unwrap_or_default();
+        let size = sizes[index].checked_sub(deleted.len() as u64).ok_or_else(|| {
+            malformed("delete", "ids of present records", &request.clone().into())
+        })?;
         sizes.push(size + added.len() as u64);
         for id in deleted {
             let life = lives.entry(id.clone()).or_insert(Life { from: 0, until: None });
@@ -85,35 +84,33 @@ pub(super) fn read(
         }
     }
     let (mut then, mut now) = (0, 0);
-    let counted = changes.iter().zip(sizes).map(|(change, records)| {
+    let phases = changes.iter().zip(sizes).zip(steps);
+    let phases = phases.map(|((change, records), steps)| {
         then += change.0;
         now += change.1;
-        Counts { only_then: then.unsigned_abs(), only_now: now.unsigned_abs(), records }
+        Phase { steps, only_then: then.unsigned_abs(), only_now: now.unsigned_abs(), records }
     });
-    Ok(steps.into_iter().zip(counted.collect::<Vec<_>>()).collect())
-}
-
-/// Ids as text; a whole number and its digits are the same id.
-fn ids(inputs: &Inputs<'_>, name: &str) -> Result<Vec<String>, Problem> {
-    if !inputs.has(name) {
-        return Ok(Vec::new());
-    }
-    let id = |id: &Value| match id {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(number) if number.is_u64() || number.is_i64() => Ok(number.to_string()),
-        other => Err(malformed(name, Form::Ids.rule(), other)),
-    };
-    inputs.list(name)?.iter().map(id).collect()
+    Ok(phases.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
+
+    fn read(requests: &Value, learning: u64) -> Result<Vec<Phase>> {
+        let requests: Vec<_> = requests
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one.as_object().unwrap().clone())
+            .collect();
+        phases(&requests, 10, learning)
+    }
 
     fn counts(requests: Value) -> Vec<(u64, u64, u64, u64)> {
-        let read = read(requests.as_array().unwrap(), 10, 100).unwrap();
-        read.into_iter().map(|(s, c)| (s, c.only_then, c.only_now, c.records)).collect()
+        let read = read(&requests, 100).unwrap();
+        read.into_iter().map(|p| (p.steps, p.only_then, p.only_now, p.records)).collect()
     }
 
     #[test]
@@ -135,16 +132,12 @@ mod tests {
             (json!([{"delete": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "steps": 1}]), "delete"),
             (json!([{"delete": 3, "steps": 1}]), "delete"),
             (json!([{"add": [1.5], "steps": 1}]), "add"),
-            (json!([17]), "requests"),
             (json!([{"steps": -1}]), "steps"),
         ] {
-            match read(requests.as_array().unwrap(), 10, 1) {
-                Err(Problem::Malformed { name: got, .. }) => assert_eq!(got, name),
-                other => panic!("{requests}: {other:?}"),
-            }
+            let refused = read(&requests, 1).unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("`{name}` must be ")), "{requests}: {refused}");
         }
-        let misspelt = json!([{"remove": [1], "steps": 1}]);
-        let refused = read(misspelt.as_array().unwrap(), 10, 1);
-        assert!(matches!(refused, Err(Problem::UnknownInput { name, .. }) if name == "remove"));
+        let refused = read(&json!([{"remove": [1], "steps": 1}]), 1).unwrap_err().to_string();
+        assert!(refused.starts_with("`remove` is not an input"), "{refused}");
     }
 }
