@@ -21,38 +21,35 @@ pub mod pld;
 pub use name::Accountant;
 
 use crate::calibrate;
-use crate::quantity::Decimal;
+use crate::quantity::QuantityError;
+use gdp::StretchError;
 
-/// Why a published formula was not evaluated.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum PublishedError {
-    /// A number is outside what the theorem supposes.
-    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
-    Range {
-        /// Which number.
-        name: &'static str,
-        /// The rule in words.
-        rule: &'static str,
-        /// The value given.
-        got: f64,
-    },
-    /// No value up to a generous limit reaches the target.
-    #[error("epsilon {target} is out of reach of `{name}` up to {limit}")]
-    OutOfReach {
-        /// The target.
-        target: f64,
-        /// What was searched.
-        name: &'static str,
-        /// How far.
-        limit: f64,
-    },
+/// Why a formula was not evaluated, in words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PublishedError(String);
+
+impl From<StretchError> for PublishedError {
+    fn from(error: StretchError) -> Self {
+        Self(error.to_string())
+    }
 }
 
 impl PublishedError {
+    /// A number is outside what the theorem supposes.
+    fn range(name: &'static str, rule: &'static str, got: f64) -> Self {
+        Self(QuantityError { name, rule, got }.to_string())
+    }
+
+    /// No value of `name` up to a generous limit reaches the target.
+    fn out_of_reach(target: f64, name: &'static str, limit: f64) -> Self {
+        Self(format!("epsilon {target} is out of reach of `{name}` up to {limit}"))
+    }
+
     fn unless_positive(numbers: &[(&'static str, f64)]) -> Result<(), Self> {
         for &(name, got) in numbers {
             if !(got > 0.0 && got.is_finite()) {
-                return Err(Self::Range { name, rule: "finite and above 0", got });
+                return Err(Self::range(name, "finite and above 0", got));
             }
         }
         Ok(())
@@ -66,9 +63,6 @@ fn least_count(
     reaches: impl Fn(u64) -> bool,
 ) -> Result<u64, PublishedError> {
     const LIMIT: u64 = 1 << 50;
-    calibrate::least_count(LIMIT, |count| Ok(reaches(count)))?.ok_or(PublishedError::OutOfReach {
-        target,
-        name,
-        limit: LIMIT as f64,
-    })
+    let found = calibrate::least_count(LIMIT, |count| Ok::<_, PublishedError>(reaches(count)))?;
+    found.ok_or_else(|| PublishedError::out_of_reach(target, name, LIMIT as f64))
 }

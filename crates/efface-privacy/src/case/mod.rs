@@ -27,7 +27,6 @@ pub use kind::{Answer, Figure, Input, Kind, Presence, Soundness};
 use serde_json::{Map, Value};
 
 use crate::accountant::PublishedError;
-use crate::accountant::bounded_domain::BoundedDomainError;
 use crate::accountant::gdp::StretchError;
 use crate::accountant::pld::PldError;
 use crate::quantity::QuantityError;
@@ -50,14 +49,7 @@ macro_rules! refusals {
     )*};
 }
 
-refusals!(
-    serde_json::Error,
-    BoundedDomainError,
-    PldError,
-    PublishedError,
-    QuantityError,
-    StretchError,
-);
+refusals!(serde_json::Error, PldError, PublishedError, QuantityError, StretchError,);
 
 /// The kinds of every family, in the order they are listed.
 const FAMILIES: [&[Kind]; 8] = [

@@ -15,7 +15,7 @@ mod squared_classes;
 #[cfg(test)]
 mod tests;
 
-use crate::quantity::Decimal;
+use crate::quantity::{Decimal, QuantityError};
 use crate::upward;
 
 /// The most classes of a loss.
@@ -116,46 +116,17 @@ pub struct LinkBounds {
     pub self_concordance: Option<f64>,
 }
 
-/// A name that is none, or parameters that break their rules.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum LossError {
-    /// No loss has this name.
-    #[error("`loss` must be one of {names}, got `{0}`", names = Loss::NAMES.join(", "))]
-    Unknown(String),
-    /// A number of classes that the loss does not allow; 0 where none were given.
-    #[error("`{loss}` needs {rule}, got {got}")]
-    Classes {
-        /// The loss by name.
-        loss: &'static str,
-        /// What it needs, in words.
-        rule: &'static str,
-        /// Classes given.
-        got: usize,
-    },
-    /// A parameter out of range.
-    #[error("`{}` must be {}, got {}", .parameter.name(), .parameter.rule(), Decimal(*.got))]
-    Range {
-        /// The parameter.
-        parameter: Parameter,
-        /// The value given.
-        got: f64,
-    },
-    /// A parameter that the loss has and that was not given.
-    #[error("`{loss}` needs `{}`, got none", .parameter.name())]
-    Missing {
-        /// The loss by name.
-        loss: &'static str,
-        /// The parameter.
-        parameter: Parameter,
-    },
-    /// A parameter given to a loss that has none.
-    #[error("`{loss}` has no parameter, got {}", Decimal(*.got))]
-    Needless {
-        /// The loss by name.
-        loss: &'static str,
-        /// The value given.
-        got: f64,
-    },
+/// A name that is none, or parameters that break their rules, in words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LossError(String);
+
+impl LossError {
+    /// The parameter `got` was given to a loss that has none.
+    #[must_use]
+    pub fn needless(loss: &str, got: f64) -> Self {
+        Self(format!("`{loss}` has no parameter, got {}", Decimal(got)))
+    }
 }
 
 impl Parameter {
@@ -182,7 +153,9 @@ impl Parameter {
             Self::Clip => value > 0.0,
             Self::HingeWidth => value > 0.0 && value.is_finite(),
         };
-        if allowed { Ok(value) } else { Err(LossError::Range { parameter: self, got: value }) }
+        let (name, rule) = (self.name(), self.rule());
+        let refused = QuantityError { name, rule, got: value };
+        if allowed { Ok(value) } else { Err(LossError(refused.to_string())) }
     }
 }
 
@@ -213,7 +186,11 @@ impl LossName {
     /// A name of no loss.
     pub fn named(name: &str) -> Result<Self, LossError> {
         let found = Self::ALL.into_iter().find(|loss| loss.name() == name);
-        found.ok_or_else(|| LossError::Unknown(name.chars().take(40).collect()))
+        found.ok_or_else(|| {
+            let (names, shown) =
+                (Loss::NAMES.join(", "), name.chars().take(40).collect::<String>());
+            LossError(format!("`loss` must be one of {names}, got `{shown}`"))
+        })
     }
 
     /// What its targets and predictions are.
@@ -251,15 +228,17 @@ impl LossName {
         };
         let classes = classes.unwrap_or(0);
         if !allowed {
-            return Err(LossError::Classes { loss, rule, got: classes });
+            return Err(LossError(format!("`{loss}` needs {rule}, got {classes}")));
         }
-        let missing = |parameter| Err(LossError::Missing { loss, parameter });
+        let missing = |parameter: Parameter| {
+            Err(LossError(format!("`{loss}` needs `{}`, got none", parameter.name())))
+        };
         match (self, parameter) {
             (Self::Logistic, None) => Ok(Loss::Logistic),
             (Self::Softmax, None) => Ok(Loss::Softmax { classes }),
             (Self::SquaredClasses, None) => Ok(Loss::SquaredClasses { classes }),
             (Self::Logistic | Self::Softmax | Self::SquaredClasses, Some(got)) => {
-                Err(LossError::Needless { loss, got })
+                Err(LossError::needless(loss, got))
             }
             (Self::Squared, Some(clip)) => Ok(Loss::Squared { clip: Parameter::Clip.check(clip)? }),
             (Self::Squared, None) => missing(Parameter::Clip),

@@ -1,6 +1,6 @@
 //! The grid on which noise and weights live.
 
-use crate::quantity::Decimal;
+use crate::quantity::QuantityError;
 
 /// A dyadic spacing g, and a noise that is a whole multiple of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,17 +13,6 @@ pub struct Grid {
     pub scale: u64,
 }
 
-/// Why no grid was chosen.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum GridError {
-    /// The noise is out of range.
-    #[error("`noise` must be in [1e-100, 1e100], got {}", Decimal(*.0))]
-    Noise(f64),
-    /// The number of bits is out of range.
-    #[error("`bits` must be in 20..=44, got {0}")]
-    Bits(u32),
-}
-
 /// The largest power of two g <= 2^-`bits` `noise`, and `noise` rounded up to a multiple of g (by
 /// less than a relative 2^-`bits`).
 ///
@@ -32,12 +21,12 @@ pub enum GridError {
 ///
 /// # Errors
 /// When `noise` is not in [1e-100, 1e100] or `bits` not in 20..=44.
-pub fn grid_for(noise: f64, bits: u32) -> Result<Grid, GridError> {
+pub fn grid_for(noise: f64, bits: u32) -> Result<Grid, QuantityError> {
     if !(1e-100..=1e100).contains(&noise) {
-        return Err(GridError::Noise(noise));
+        return Err(QuantityError { name: "noise", rule: "in [1e-100, 1e100]", got: noise });
     }
     if !(20..=44).contains(&bits) {
-        return Err(GridError::Bits(bits));
+        return Err(QuantityError { name: "bits", rule: "in 20..=44", got: f64::from(bits) });
     }
     // The float with all fraction bits cleared is the power of two below.
     let power = f64::from_bits(noise.to_bits() & !((1 << 52) - 1));

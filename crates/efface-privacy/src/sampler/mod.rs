@@ -6,7 +6,7 @@ mod lazy;
 mod normal;
 mod parts;
 
-pub use grid::{Grid, GridError, grid_for};
+pub use grid::{Grid, grid_for};
 pub use parts::{fresh, parts};
 
 use rand_core::Rng;

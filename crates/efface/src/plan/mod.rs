@@ -379,7 +379,7 @@ pub(crate) fn loss_with(
     let exact = mechanism.keeps_sums() && name.parameter() == Some(Parameter::Clip);
     let parameter = match (exact, width) {
         (true, Some(width)) => {
-            return Err(LossError::Needless { loss: name.name(), got: width.0 });
+            return Err(LossError::needless(name.name(), width.0));
         }
         (true, None) => Some(f64::INFINITY),
         (false, width) => width.map(|width| width.0),

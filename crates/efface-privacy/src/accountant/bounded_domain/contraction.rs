@@ -1,10 +1,14 @@
 //! Contraction of delta by steps that are the same in both runs.
 
-use super::BoundedDomainError;
+use crate::accountant::PublishedError;
 use crate::gaussian::unrounded;
 
 /// More steps than this are refused; p falls at least geometrically, so none are needed.
 pub(super) const MOST_STEPS: u64 = 10_000_000;
+
+pub(super) fn too_many(steps: u64) -> PublishedError {
+    PublishedError(format!("`steps` must be at most {MOST_STEPS}, got {steps}"))
+}
 
 /// ln delta(epsilon) after `steps` shift-free steps from p_0 = 1, not rounded outward (absolute
 /// error below 1e-12 per step, relative to the logarithm's size below 1e-12).
@@ -13,19 +17,16 @@ pub(super) const MOST_STEPS: u64 = 10_000_000;
 ///
 /// # Errors
 /// When a number is out of range.
-pub fn ln_delta(
-    epsilon: f64,
-    diameter_over_noise: f64,
-    steps: u64,
-) -> Result<f64, BoundedDomainError> {
+pub fn ln_delta(epsilon: f64, diameter_over_noise: f64, steps: u64) -> Result<f64, PublishedError> {
     if !(epsilon >= 0.0 && epsilon.is_finite()) {
-        return Err(BoundedDomainError::Epsilon(epsilon));
+        return Err(PublishedError::range("epsilon", "finite and at least 0", epsilon));
     }
     if diameter_over_noise.is_nan() || diameter_over_noise < 0.0 {
-        return Err(BoundedDomainError::Diameter(diameter_over_noise));
+        let (name, rule) = ("diameter_over_noise", "at least 0");
+        return Err(PublishedError::range(name, rule, diameter_over_noise));
     }
     if steps > MOST_STEPS {
-        return Err(BoundedDomainError::Steps(steps));
+        return Err(too_many(steps));
     }
     Ok(contracted(0.0, epsilon, diameter_over_noise, steps, f64::NEG_INFINITY))
 }

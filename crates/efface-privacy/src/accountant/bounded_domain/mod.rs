@@ -6,10 +6,11 @@ mod restart;
 pub(super) use contraction::contracted;
 pub use contraction::ln_delta;
 
-use crate::accountant::gdp::{Stretch, StretchError};
+use crate::accountant::PublishedError;
+use crate::accountant::gdp::Stretch;
 use crate::gaussian::unrounded;
 use crate::outward;
-use crate::quantity::{Decimal, Delta, Epsilon, Mu};
+use crate::quantity::{Delta, Epsilon, Mu};
 
 /// Two runs of noisy steps that never leave a ball.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,40 +29,13 @@ pub struct BoundedDomain<'a> {
     pub same: usize,
 }
 
-/// Why the bound was not computed.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum BoundedDomainError {
-    /// epsilon is out of range.
-    #[error("`epsilon` must be finite and at least 0, got {0}")]
-    Epsilon(f64),
-    /// D/s~ is out of range.
-    #[error("`diameter_over_noise` must be at least 0, got {0}")]
-    Diameter(f64),
-    /// Too many steps.
-    #[error("`steps` must be at most 10000000, got {0}")]
-    Steps(u64),
-    /// Another number is out of range.
-    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
-    Range {
-        /// Which number.
-        name: &'static str,
-        /// The rule in words.
-        rule: &'static str,
-        /// The value given.
-        got: f64,
-    },
-    /// The steps were refused.
-    #[error(transparent)]
-    Stretch(#[from] StretchError),
-}
-
 impl BoundedDomain<'_> {
     /// mu of the last iterates, the least over all restarts that were tried, rounded up by a
     /// relative 1e-9; never above the bound without a ball.
     ///
     /// # Errors
     /// When a number is out of range.
-    pub fn mu(&self) -> Result<Mu, BoundedDomainError> {
+    pub fn mu(&self) -> Result<Mu, PublishedError> {
         let ln_mu = self.ln_mu()?;
         let mu = libm::exp(ln_mu);
         let vanished = mu == 0.0 && ln_mu > f64::NEG_INFINITY;
@@ -75,7 +49,7 @@ impl BoundedDomain<'_> {
     ///
     /// # Errors
     /// When a number is out of range.
-    pub fn epsilon(&self, delta: Delta) -> Result<Epsilon, BoundedDomainError> {
+    pub fn epsilon(&self, delta: Delta) -> Result<Epsilon, PublishedError> {
         Ok(outward::epsilon(outward::up(self.unrounded_epsilon(delta.get())?)))
     }
 
@@ -83,7 +57,7 @@ impl BoundedDomain<'_> {
     ///
     /// # Errors
     /// When a number is out of range.
-    pub fn ln_mu(&self) -> Result<f64, BoundedDomainError> {
+    pub fn ln_mu(&self) -> Result<f64, PublishedError> {
         self.check()?;
         Ok(restart::ln_mu(2.0 * self.radius, self.stretches)?)
     }
@@ -92,7 +66,7 @@ impl BoundedDomain<'_> {
     ///
     /// # Errors
     /// When a number is out of range.
-    pub fn unrounded_epsilon(&self, delta: f64) -> Result<f64, BoundedDomainError> {
+    pub fn unrounded_epsilon(&self, delta: f64) -> Result<f64, PublishedError> {
         let by_mu = unrounded::epsilon(libm::exp(self.ln_mu()?), delta);
         let (before, _) = self.stretches.split_at(self.stretches.len() - self.same);
         let ln_start = restart::ln_mu(2.0 * self.radius, before)?;
@@ -133,8 +107,8 @@ impl BoundedDomain<'_> {
         })
     }
 
-    fn check(&self) -> Result<(), BoundedDomainError> {
-        let range = |name, rule, got| Err(BoundedDomainError::Range { name, rule, got });
+    fn check(&self) -> Result<(), PublishedError> {
+        let range = |name, rule, got| Err(PublishedError::range(name, rule, got));
         if !(self.radius > 0.0 && self.radius.is_finite()) {
             return range("radius", "finite and above 0", self.radius);
         }
@@ -151,7 +125,7 @@ impl BoundedDomain<'_> {
         let steps = self.stretches[all - same..].iter();
         let steps = steps.fold(0_u64, |sum, stretch| sum.saturating_add(stretch.steps));
         if steps > contraction::MOST_STEPS {
-            return Err(BoundedDomainError::Steps(steps));
+            return Err(contraction::too_many(steps));
         }
         Ok(())
     }

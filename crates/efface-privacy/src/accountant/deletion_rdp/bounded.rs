@@ -33,7 +33,7 @@ impl Wanted {
     pub fn bounded_plan(&self, loss_bound: f64) -> Result<BoundedPlan, PublishedError> {
         self.check()?;
         PublishedError::unless_positive(&[("loss_bound", loss_bound)])?;
-        let refuse = |name, rule, got| Err(PublishedError::Range { name, rule, got });
+        let refuse = |name, rule, got| Err(PublishedError::range(name, rule, got));
         if self.privacy >= self.parameters {
             return refuse("epsilon_dp", "below `d`", self.privacy);
         }
@@ -45,7 +45,7 @@ impl Wanted {
         let (mut low, mut high) = (libm::log(1e-300), libm::log(600.0));
         if !fits(libm::exp(high)) {
             let (target, name) = (self.deletion, "ln B");
-            return Err(PublishedError::OutOfReach { target, name, limit: 600.0 });
+            return Err(PublishedError::out_of_reach(target, name, 600.0));
         }
         for _ in 0..100 {
             let middle = 0.5 * (low + high);

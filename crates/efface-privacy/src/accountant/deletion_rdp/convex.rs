@@ -73,7 +73,7 @@ impl ConvexDeletion {
             return Ok(());
         }
         let rule = "below 1/(lambda + beta)";
-        Err(PublishedError::Range { name: "eta", rule, got: self.step })
+        Err(PublishedError::range("eta", rule, self.step))
     }
 
     fn rate(&self) -> f64 {

@@ -52,7 +52,7 @@ impl Wanted {
             return Ok(());
         }
         let rule = "below `epsilon_dp`";
-        Err(PublishedError::Range { name: "epsilon_dd", rule, got: self.deletion })
+        Err(PublishedError::range("epsilon_dd", rule, self.deletion))
     }
 }
 
@@ -84,14 +84,14 @@ fn check_order(order: f64) -> Result<(), PublishedError> {
     if order > 1.0 && order.is_finite() {
         return Ok(());
     }
-    Err(PublishedError::Range { name: "q", rule: "finite and above 1", got: order })
+    Err(PublishedError::range("q", "finite and above 1", order))
 }
 
 /// The number of steps not below `exact`, at least 0.
 fn whole(exact: f64, target: f64) -> Result<u64, PublishedError> {
     let limit = (1_u64 << 53) as f64;
     if exact.is_nan() || exact > limit {
-        return Err(PublishedError::OutOfReach { target, name: "steps", limit });
+        return Err(PublishedError::out_of_reach(target, "steps", limit));
     }
     Ok(exact.ceil().max(0.0) as u64)
 }

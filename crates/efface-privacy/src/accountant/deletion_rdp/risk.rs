@@ -54,7 +54,7 @@ pub fn after_steps(
     unless_nonnegative("risk", before)?;
     if step * (regularisation + smoothness) > 1.0 {
         let rule = "at most 1/(lambda + beta)";
-        return Err(PublishedError::Range { name: "eta", rule, got: step });
+        return Err(PublishedError::range("eta", rule, step));
     }
     let decay = libm::exp(-0.5 * regularisation * step * steps as f64);
     let floor = (1.0 + smoothness / regularisation) * parameters * noise * noise;
@@ -65,5 +65,5 @@ fn unless_nonnegative(name: &'static str, got: f64) -> Result<(), PublishedError
     if got >= 0.0 && got.is_finite() {
         return Ok(());
     }
-    Err(PublishedError::Range { name, rule: "finite and at least 0", got })
+    Err(PublishedError::range(name, "finite and at least 0", got))
 }

@@ -149,7 +149,7 @@ fn the_bounded_settings_meet_every_condition_and_no_less_noise_does() {
 #[test]
 fn a_loss_too_large_for_the_records_is_refused() {
     let refused = Wanted { records: 1e8, ..BOUNDED }.bounded_plan(1.0).unwrap_err();
-    assert!(matches!(refused, PublishedError::OutOfReach { name: "steps", .. }), "{refused}");
+    assert!(refused.to_string().contains("is out of reach of `steps`"), "{refused}");
     let refused = Wanted { deletion: 0.6, ..BOUNDED }.bounded_plan(1.0).unwrap_err();
     assert_eq!(refused.to_string(), "`epsilon_dd` must be below `epsilon_dp`, got 0.6");
     assert!(Wanted { replaced: 2000.0, ..BOUNDED }.bounded_plan(1.0).is_err());
@@ -162,7 +162,8 @@ fn bad_numbers_are_refused() {
     assert!(ConvexDeletion { step: -1.0, ..CASE }.least_steps(0.1).is_err());
     assert!(CASE.least_steps(f64::NAN).is_err());
     let slow = ConvexDeletion { step: 1e-200, ..CASE };
-    assert!(matches!(slow.least_steps(1e-3), Err(PublishedError::OutOfReach { .. })));
+    let refused = slow.least_steps(1e-3).unwrap_err().to_string();
+    assert!(refused.contains("is out of reach of"), "{refused}");
     let refused = CASE.check_step(1.0).unwrap_err().to_string();
     assert_eq!(refused, "`eta` must be below 1/(lambda + beta), got 1.9");
     assert!(Wanted { deletion: 0.5, ..RECIPE }.convex_plan().is_err());

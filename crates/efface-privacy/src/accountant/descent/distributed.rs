@@ -81,7 +81,7 @@ impl Distributed {
         // 4/3 as typed is below 4/3 or a unit in the last place above.
         if !(1.0..=4.0 / 3.0 + 1e-12).contains(&self.sample_exponent) {
             let (rule, got) = ("in [1, 4/3]", self.sample_exponent);
-            return Err(PublishedError::Range { name: "xi", rule, got });
+            return Err(PublishedError::range("xi", rule, got));
         }
         self.problem.rate()
     }

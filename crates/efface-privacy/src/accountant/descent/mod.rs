@@ -98,14 +98,10 @@ impl Descent {
         ])?;
         if !(self.smoothness > self.strong_convexity && self.smoothness.is_finite()) {
             let rule = "finite and above `strong_convexity`";
-            return Err(PublishedError::Range { name: "smoothness", rule, got: self.smoothness });
+            return Err(PublishedError::range("smoothness", rule, self.smoothness));
         }
         if !(self.delta > 0.0 && self.delta < 1.0) {
-            return Err(PublishedError::Range {
-                name: "delta",
-                rule: "in (0, 1)",
-                got: self.delta,
-            });
+            return Err(PublishedError::range("delta", "in (0, 1)", self.delta));
         }
         let flat = 2.0 * self.strong_convexity / (self.smoothness + self.strong_convexity);
         Ok(-libm::log1p(-flat))
@@ -134,7 +130,7 @@ fn root_gap(start: f64, rise: f64) -> f64 {
 fn whole(exact: f64) -> Result<u64, PublishedError> {
     if exact.is_nan() || exact > (1_u64 << 53) as f64 {
         let rule = "at most 2^53";
-        return Err(PublishedError::Range { name: "steps", rule, got: exact });
+        return Err(PublishedError::range("steps", rule, exact));
     }
     Ok(exact.ceil().max(0.0) as u64)
 }

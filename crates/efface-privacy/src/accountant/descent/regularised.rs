@@ -157,7 +157,7 @@ impl Regularised {
         if growth >= 1.0 && growth.is_finite() {
             return Ok(());
         }
-        Err(PublishedError::Range { name: "xi", rule: "finite and at least 1", got: growth })
+        Err(PublishedError::range("xi", "finite and at least 1", growth))
     }
 
     fn check(&self) -> Result<(), PublishedError> {
@@ -173,6 +173,6 @@ impl Regularised {
         if self.delta > 0.0 && self.delta < 1.0 {
             return Ok(());
         }
-        Err(PublishedError::Range { name: "delta", rule: "in (0, 1)", got: self.delta })
+        Err(PublishedError::range("delta", "in (0, 1)", self.delta))
     }
 }

@@ -51,7 +51,7 @@ impl BoundedLangevin {
     pub fn epsilon(&self, steps: u64, delta: f64) -> Result<f64, PublishedError> {
         let curve = self.curve(steps)?;
         if !(delta > 0.0 && delta < 1.0) {
-            return Err(PublishedError::Range { name: "delta", rule: "in (0, 1)", got: delta });
+            return Err(PublishedError::range("delta", "in (0, 1)", delta));
         }
         Ok(unrounded_epsilon(curve, delta, Conversion::Mironov))
     }
@@ -76,7 +76,7 @@ impl BoundedLangevin {
             ("group", self.group),
             ("radius", self.radius),
         ])?;
-        let range = |name, rule, got| Err(PublishedError::Range { name, rule, got });
+        let range = |name, rule, got| Err(PublishedError::range(name, rule, got));
         if !(self.start_constant >= 0.0 && self.start_constant.is_finite()) {
             return range("start_variance", "finite and at least 0", self.start_constant);
         }

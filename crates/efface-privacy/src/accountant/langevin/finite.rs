@@ -39,7 +39,7 @@ impl Langevin {
         self.check(delta)?;
         if !(rho >= 0.0 && rho.is_finite()) {
             let rule = "finite and at least 0";
-            return Err(PublishedError::Range { name: "rho", rule, got: rho });
+            return Err(PublishedError::range("rho", rule, rho));
         }
         Ok(unrounded_epsilon(
             |alpha| self.renyi_against_learning(steps, rho, alpha),

@@ -52,7 +52,7 @@ impl Langevin {
         smoothness: f64,
         start_variance: f64,
     ) -> Result<(), PublishedError> {
-        let range = |name, rule, got| Err(PublishedError::Range { name, rule, got });
+        let range = |name, rule, got| Err(PublishedError::range(name, rule, got));
         if smoothness.is_nan() || smoothness < self.strong_convexity {
             return range("smoothness", "at least `strong_convexity`", smoothness);
         }
@@ -111,7 +111,7 @@ impl Langevin {
             ("target_epsilon", target),
             ("stride", search.stride as f64),
         ])?;
-        let range = |name, rule, got| Err(PublishedError::Range { name, rule, got });
+        let range = |name, rule, got| Err(PublishedError::range(name, rule, got));
         if search.most_order.is_nan() || search.most_order <= 1.0 {
             return range("most_order", "above 1", search.most_order);
         }
@@ -143,7 +143,7 @@ impl Langevin {
         let limit = 60.0 * std::f64::consts::LN_10;
         let (mut low, mut high) = (-limit, limit);
         if at(high).converted(&[steps], delta, f64::INFINITY) > target {
-            return Err(PublishedError::OutOfReach { target, name: "sigma", limit: 1e60 });
+            return Err(PublishedError::out_of_reach(target, "sigma", 1e60));
         }
         while high - low > 1e-10 {
             let middle = 0.5 * (low + high);
@@ -168,12 +168,12 @@ impl Langevin {
         // L is at least m, and eta at most 1/L.
         if self.step * self.strong_convexity > 1.0 + 1e-12 {
             let rule = "at most 1/`strong_convexity`";
-            return Err(PublishedError::Range { name: "eta", rule, got: self.step });
+            return Err(PublishedError::range("eta", rule, self.step));
         }
         if delta > 0.0 && delta < 1.0 {
             return Ok(());
         }
-        Err(PublishedError::Range { name: "delta", rule: "in (0, 1)", got: delta })
+        Err(PublishedError::range("delta", "in (0, 1)", delta))
     }
 
     fn converted(&self, steps: &[u64], delta: f64, most_order: f64) -> f64 {

@@ -58,12 +58,12 @@ fn tail(epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     if delta > 0.0 && delta < 1.0 {
         return Ok((2.0 * libm::log(1.5 / delta)).sqrt());
     }
-    Err(PublishedError::Range { name: "delta", rule: "in (0, 1)", got: delta })
+    Err(PublishedError::range("delta", "in (0, 1)", delta))
 }
 
 fn check_epsilon(epsilon: f64) -> Result<(), PublishedError> {
     if epsilon > 0.0 && epsilon <= 1.0 {
         return Ok(());
     }
-    Err(PublishedError::Range { name: "epsilon", rule: "in (0, 1]", got: epsilon })
+    Err(PublishedError::range("epsilon", "in (0, 1]", epsilon))
 }

@@ -47,7 +47,7 @@ impl Removal {
         check("perturbation", perturbation)?;
         if self.removed >= self.records {
             let (rule, got) = ("below `n`", self.removed);
-            return Err(PublishedError::Range { name: "removed", rule, got });
+            return Err(PublishedError::range("removed", rule, got));
         }
         let rest = self.records - self.removed;
         let influence = 2.0 * self.lipschitz + perturbation / self.records;
@@ -96,5 +96,5 @@ fn check(name: &'static str, got: f64) -> Result<(), PublishedError> {
     if got >= 0.0 && got.is_finite() {
         return Ok(());
     }
-    Err(PublishedError::Range { name, rule: "finite and at least 0", got })
+    Err(PublishedError::range(name, "finite and at least 0", got))
 }

@@ -144,7 +144,12 @@ impl Agreed {
         if agrees(epsilon.get(), divergences.get()) {
             return Ok(Self { epsilon, divergences });
         }
-        Err(PldError::Contradiction { losses: epsilon.get(), divergences: divergences.get() })
+        Err(PldError::Refused(format!(
+            "distributions of losses give epsilon {}, divergences at most {}: one of the two is \
+             wrong, so neither is used",
+            Decimal(epsilon.get()),
+            Decimal(divergences.get())
+        )))
     }
 }
 

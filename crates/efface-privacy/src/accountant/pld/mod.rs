@@ -18,7 +18,7 @@ pub use segment::{PldError, Segment};
 
 use crate::gaussian;
 use crate::outward;
-use crate::quantity::{Delta, Epsilon, Mu};
+use crate::quantity::{Decimal, Delta, Epsilon, Mu};
 
 use cells::{Direction, Step};
 use compose::Composer;
@@ -115,7 +115,7 @@ fn found_at(
     let found = composed.epsilon(delta);
     let at = found.map_or(composed.plan.epsilon, |found| found.value);
     check_rounding(composed.rounding_at(at), delta)?;
-    let found = found.ok_or(PldError::Rounding { share: 1.0 })?;
+    let found = found.ok_or_else(|| too_rough(1.0))?;
     Ok((composed, found))
 }
 
@@ -171,7 +171,15 @@ fn check_rounding(rounding: f64, delta: f64) -> Result<(), PldError> {
     if rounding <= ROUNDING_SHARE * delta {
         return Ok(());
     }
-    Err(PldError::Rounding { share: rounding / delta })
+    Err(too_rough(rounding / delta))
+}
+
+fn too_rough(share: f64) -> PldError {
+    PldError::Refused(format!(
+        "rounding amounts to {} of delta, more than {ROUNDING_SHARE}: take fewer steps, or a \
+         larger `delta`",
+        Decimal(share)
+    ))
 }
 
 /// The distribution of the sum of all losses in one direction.

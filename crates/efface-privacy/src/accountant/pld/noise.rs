@@ -1,7 +1,7 @@
 //! The least noise for a wanted guarantee.
 
 use super::{PldError, Segment, epsilon};
-use crate::quantity::{Delta, Epsilon, Mu};
+use crate::quantity::{Decimal, Delta, Epsilon, Mu};
 
 /// The noise found is above the least one by at most this, relatively.
 const CLOSE: f64 = 1e-4;
@@ -25,13 +25,17 @@ pub fn noise(segment: Segment, wanted: Epsilon, delta: Delta) -> Result<f64, Pld
         Err(error) => Err(error),
     };
     let wanted = wanted.get();
-    let out_of_reach = PldError::OutOfReach { epsilon: wanted, delta: delta.get() };
     // A factor of two around the answer.
     let (mut bad, mut good) = (FIRST, FIRST);
     let (mut at_bad, mut at_good) = (f64::INFINITY, at(FIRST)?);
     while at_good > wanted {
         if good > MOST {
-            return Err(out_of_reach);
+            return Err(PldError::Refused(format!(
+                "no `noise` up to 100,000 reaches epsilon {} at delta {}: take fewer steps, a \
+                 smaller rate or a larger target",
+                Decimal(wanted),
+                Decimal(delta.get())
+            )));
         }
         (bad, at_bad) = (good, at_good);
         good *= 2.0;

@@ -47,16 +47,6 @@ pub enum PldError {
         /// The group.
         group: u64,
     },
-    /// What is Gaussian is too far apart to be beside steps that draw at random.
-    #[error(
-        "steps that draw every unit (`rate` 1) and what was made from the training are {}-GDP together, \
-         more than {MOST_BESIDE}, beside steps that draw units at random: take more noise in the former, \
-         or fewer of them", Decimal(*.mu)
-    )]
-    Beside {
-        /// How far.
-        mu: f64,
-    },
     /// The longest grid leaves a wide error.
     #[error(
         "the largest grid would make epsilon too large by a relative {}, more than {COARSEST}: \
@@ -66,37 +56,9 @@ pub enum PldError {
         /// About what relative error.
         error: f64,
     },
-    /// Rounding is not small against delta.
-    #[error(
-        "rounding amounts to {} of delta, more than {ROUNDING_SHARE}: take fewer steps, or a \
-         larger `delta`", Decimal(*.share)
-    )]
-    Rounding {
-        /// Its share of delta.
-        share: f64,
-    },
-    /// Two bounds on the same epsilon exclude each other.
-    #[error(
-        "distributions of losses give epsilon {}, divergences at most {}: one of the two is wrong, \
-         so neither is used", Decimal(*.losses), Decimal(*.divergences)
-    )]
-    Contradiction {
-        /// Epsilon by distributions of losses.
-        losses: f64,
-        /// A bound on it by Rényi divergences.
-        divergences: f64,
-    },
-    /// No noise of the range searched is enough.
-    #[error(
-        "no `noise` up to 100,000 reaches epsilon {} at delta {}: take fewer steps, a smaller rate \
-         or a larger target", Decimal(*.epsilon), Decimal(*.delta)
-    )]
-    OutOfReach {
-        /// The target.
-        epsilon: f64,
-        /// The target.
-        delta: f64,
-    },
+    /// Another reason, in words.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// The range of noise where units are drawn at random.
@@ -189,7 +151,12 @@ impl Steps {
             return Err(PldError::Range { name: "mu", rule, got: gaussian });
         }
         if gaussian > MOST_BESIDE {
-            return Err(PldError::Beside { mu: gaussian });
+            return Err(PldError::Refused(format!(
+                "steps that draw every unit (`rate` 1) and what was made from the training are {}-GDP \
+                 together, more than {MOST_BESIDE}, beside steps that draw units at random: take more \
+                 noise in the former, or fewer of them",
+                Decimal(gaussian)
+            )));
         }
         let one = Some(Mixture::new(1, 1.0, 1.0 / gaussian));
         Ok(Self::Sampled(Sampled { drawn, gaussian: mu, one }))
