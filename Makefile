@@ -25,7 +25,7 @@ DENY_FLAGS ?=
 BENCH_OUT ?= dist/bench
 QUICK ?=
 
-.PHONY: help demo test lint lint-rust lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
+.PHONY: help demo test check lint lint-rust lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
 .PHONY: bench count fuzz miri mutants power soak test-laboratory
 
 help: ## list the targets
@@ -60,16 +60,23 @@ deny: ## licences, bans, sources and advisories of what is used, by deny.toml (n
 	fi
 
 # Property tests draw the same values for the same tests: what passes once passes everywhere. `make soak` draws others.
-test-rust: export PROPTEST_RNG_SEED = 1
-test-rust: ## the Rust tests, documentation examples included
-	$(CARGO) test $(CARGO_FLAGS)
+test-rust check: export PROPTEST_RNG_SEED = 1
+# Tests of vaults wait for the disk, so that more of them run than there are cores.
+test-rust check: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
+test-rust: ## the Rust tests, documentation examples included; ends with the times of the slowest
+	CARGO=$(CARGO) $(PYTHON) .ci/times $(CARGO_FLAGS) --lib --bins --tests --examples
+	$(CARGO) test $(CARGO_FLAGS) --doc
+
+check: lint ## while you work: lints, and the tests of units and of the engine
+	CARGO=$(CARGO) $(PYTHON) .ci/times $(CARGO_FLAGS) --lib --test engine --test vault
 
 # Not part of `make test`: no user runs any of it.
 test-laboratory: ## lint and test the laboratory: attacks, tightness, experiments, benchmarks
 	$(CARGO) clippy $(CARGO_FLAGS) -p efface-laboratory -p efface-bench --all-targets -- -D warnings
 	$(CARGO) test $(CARGO_FLAGS) -p efface-laboratory -p efface-bench
 
-soak: ## the Rust tests with new random values each time (ROUNDS=n times)
+soak: export EFFACE_SOAK = 1
+soak: ## the Rust tests with new random values, and more of them, each time (ROUNDS=n times)
 	for round in $$(seq $(ROUNDS)); do $(CARGO) test $(CARGO_FLAGS) --lib --tests; done
 
 # Not part of `make test`: other features mean other builds of most dependencies, minutes of them.
@@ -80,8 +87,8 @@ test-features: ## the crates with their features off, which a build of the works
 	$(CARGO) clippy $(CARGO_FLAGS) -p efface-cli --no-default-features -- -D warnings
 
 test-python: extension $(VENV)/ready ## the tests of the Python package and of the independent verifier
-	$(PYTHON) -m unittest discover -s verifier -p 'test_*.py'
-	cd python && PYTHONPATH=src ../$(VENV)/bin/python -m pytest $(PYTEST_FLAGS)
+	$(VENV)/bin/python -m pytest -p no:cacheprovider $(PYTEST_FLAGS) verifier
+	cd python && PYTHONPATH=src ../$(VENV)/bin/python -m pytest $(PYTEST_FLAGS) --durations 10
 
 # Not part of `make test`: torch takes some GB.
 test-torch: extension dist/torch/ready ## the tests of the Python package that need torch, in an environment of its own

@@ -40,8 +40,10 @@ use weights::WEIGHT_BREAKS;
 /// Honest certificates; each has up to five claims.
 const CERTIFICATES: u64 = 120;
 
-/// Honest certificates that each rule is broken in.
-const BROKEN: usize = 2;
+/// Honest certificates that each rule is broken in; more with `make soak`.
+fn most_broken() -> usize {
+    if std::env::var_os("EFFACE_SOAK").is_some() { 3 } else { 1 }
+}
 
 /// How each check of a certificate came out, by name.
 type Checks = BTreeMap<String, CheckOutcome>;
@@ -173,13 +175,13 @@ fn both_verifiers_agree_on_random_certificates() {
             make(&mut broken).then_some(broken)
         });
         let mut tried = 0;
-        for (number, certificate) in broken.take(BROKEN).enumerate() {
+        for (number, certificate) in broken.take(most_broken()).enumerate() {
             let checks = files.add(format!("broken-{rule}-{number}.json"), &certificate);
             let failing = failing(checks);
             assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
             tried += 1;
         }
-        assert!((1..=BROKEN).contains(&tried), "{rule}: no certificate to break");
+        assert!(tried > 0, "{rule}: no certificate to break");
     }
 
     let theirs = judged(files.folder.path(), &files.names, &public);
