@@ -12,7 +12,7 @@ use rand_core::SeedableRng;
 use crate::breaks::{Break, assume, listed, reworded, twice, unassume};
 use crate::draw::{Draw, certificate, constant};
 use crate::phases::phases;
-use crate::{Files, failing, judged};
+use crate::{Files, composed, failing, understate};
 
 /// Honest certificates of models on features of a training that is declared.
 const DECLARATIONS: u64 = 20;
@@ -76,21 +76,14 @@ impl Draw {
     }
 }
 
-fn event(certificate: &mut Certificate) -> &mut Composed {
-    match &mut certificate.event {
-        Event::Composed(event) => event,
-        other => panic!("{other:?}"),
-    }
-}
-
 fn change(certificate: &mut Certificate, change: fn(&mut DeclaredTraining)) -> bool {
-    change(event(certificate).given.declared.as_mut().unwrap());
+    change(composed(certificate).given.declared.as_mut().unwrap());
     true
 }
 
 /// Somebody is deleted, so that the training tells something of them.
 fn gone(certificate: &mut Certificate) -> bool {
-    let event = event(certificate);
+    let event = composed(certificate);
     event.removed.unwrap() + event.given.declared.as_ref().unwrap().deleted > 0
 }
 
@@ -119,8 +112,8 @@ fn said(certificate: &mut Certificate, name: &str, evidence: Evidence) -> bool {
 /// The start of the name of a check that must fail, and how to make it fail.
 const DECLARED_BREAKS: &[(&str, Break)] = &[
     ("claim 1", |c| {
-        let removed = event(c).removed.unwrap();
-        event(c).removed = Some(removed + 2);
+        let removed = composed(c).removed.unwrap();
+        composed(c).removed = Some(removed + 2);
         true
     }),
     ("claim 1", |c| change(c, |e| e.deleted += 2)),
@@ -140,7 +133,7 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
         }
         let delta = c.claims[0].delta.unwrap().0;
         let head = evaluate(
-            &event(c).inner.clone(),
+            &composed(c).inner.clone(),
             &Question::Indistinguishable { delta },
             c.claims[0].accountant,
         )
@@ -164,7 +157,7 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
         // More work than one epsilon is worth, whatever it is.
         (c.claims[0].epsilon, c.claims[0].advantage) = (Decimal(1e9), Decimal(1.0));
         c.claims[0].words = efface_privacy::claim::in_words(&c.claims[0]);
-        event(c).removed = Some(100);
+        composed(c).removed = Some(100);
         change(c, |e| {
             e.phases =
                 (0..64).map(|more| DeclaredSteps { steps: 10 + more, ..e.phases[0] }).collect();
@@ -176,31 +169,31 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
     ("claim 1", |c| change(c, |e| e.deleted = 1025)),
     ("claim 1", |c| change(c, |e| e.clip = Some(Decimal(0.0)))),
     ("claim 1", |c| {
-        event(c).removed = Some(1025);
+        composed(c).removed = Some(1025);
         true
     }),
     ("claim 1", |c| {
-        event(c).removed = None;
+        composed(c).removed = None;
         true
     }),
     ("claim 1", |c| {
-        event(c).given.group = 50;
+        composed(c).given.group = 50;
         true
     }),
     ("claim 1", |c| {
-        event(c).given.what = What::Start;
+        composed(c).given.what = What::Start;
         true
     }),
     ("claim 1", |c| {
-        event(c).given.mu = Some(Decimal(0.0));
+        composed(c).given.mu = Some(Decimal(0.0));
         true
     }),
     ("claim 1", |c| {
-        event(c).given.declared = None;
+        composed(c).given.declared = None;
         true
     }),
     ("consistency", |c| {
-        (event(c).removed, c.request.records) = (None, None);
+        (composed(c).removed, c.request.records) = (None, None);
         c.request.kind != RequestKind::Refresh && c.chain.index > 0
     }),
     ("constants", |c| told(c, "given-training", "noise=9,rate=0.5,steps=1")),
@@ -267,10 +260,7 @@ fn both_verifiers_agree_on_models_of_features_of_a_declared_training() {
     let mut draw = Draw(ChaCha20Rng::from_seed([12; 32]));
     let honest: Vec<Certificate> =
         (0..DECLARATIONS).map(|index| draw.on_a_declaration(index)).collect();
-    for (index, certificate) in honest.iter().enumerate() {
-        let checks = files.add(format!("honest-{index}.json"), certificate);
-        assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
-    }
+    files.honest(&honest);
     let mut open = honest[0].clone();
     named(&mut open, Evidence::Declared, DECLARED_EXTRACTOR.1);
     assert!(failing(files.add("named.json".to_owned(), &open)).is_empty());
@@ -279,30 +269,7 @@ fn both_verifiers_agree_on_models_of_features_of_a_declared_training() {
         _ => false,
     });
     assert!(several.count() > 4);
-    let mut caught = 0;
-    for (index, certificate) in honest.iter().enumerate().step_by(2) {
-        let mut lying = certificate.clone();
-        lying.claims.truncate(1);
-        let claim = &mut lying.claims[0];
-        // Far more than the grid of losses adds.
-        claim.epsilon.0 *= 0.99;
-        claim.words = efface_privacy::claim::in_words(claim);
-        caught += failing(files.add(format!("lie-{index}.json"), &lying)).len();
-    }
-    assert!(caught > 6, "{caught}");
-    for (rule, (check, make)) in DECLARED_BREAKS.iter().enumerate() {
-        let from = honest.iter().cycle().skip(3 * rule).take(honest.len());
-        let broken = from.filter_map(|certificate| {
-            let mut broken = certificate.clone();
-            make(&mut broken).then_some(broken)
-        });
-        let certificate = broken.take(1).next();
-        let certificate = certificate.unwrap_or_else(|| panic!("{rule}: nothing to break"));
-        let checks = files.add(format!("broken-{rule}.json"), &certificate);
-        let failing = failing(checks);
-        assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
-    }
-    let public = files.public();
-    let theirs = judged(files.folder.path(), &files.names, &public);
-    assert_eq!(files.ours, theirs);
+    files.lies(&honest, 6, understate);
+    files.broken(&honest, 3, DECLARED_BREAKS);
+    files.compare();
 }

@@ -25,11 +25,13 @@ use std::thread::{self, available_parallelism};
 
 use ed25519_dalek::{Signer, SigningKey};
 use efface_privacy::certificate::{Certificate, CheckOutcome, seal, verify};
+use efface_privacy::claim::in_words;
+use efface_privacy::event::{Composed, Event};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use batches::BATCH_BREAKS;
-use breaks::{BREAKS, STATED_BREAKS};
+use breaks::{BREAKS, Break, STATED_BREAKS};
 use draw::Draw;
 use features::FEATURE_BREAKS;
 use read_off::{KEPT_BREAKS, READ_OFF_BREAKS};
@@ -131,6 +133,76 @@ impl Files {
         self.names.push(name.clone());
         self.ours.entry(name).or_insert(checks)
     }
+
+    /// Adds certificates that hold.
+    fn honest(&mut self, certificates: &[Certificate]) {
+        for (index, certificate) in certificates.iter().enumerate() {
+            let checks = self.add(format!("honest-{index}.json"), certificate);
+            assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
+        }
+    }
+
+    /// Adds every second certificate with claims that `lie` makes false: more than `least` checks fail.
+    fn lies(
+        &mut self,
+        honest: &[Certificate],
+        least: usize,
+        mut lie: impl FnMut(&mut Certificate),
+    ) {
+        let mut caught = 0;
+        for (index, certificate) in honest.iter().enumerate().step_by(2) {
+            let mut lying = certificate.clone();
+            lie(&mut lying);
+            caught += failing(self.add(format!("lie-{index}.json"), &lying)).len();
+        }
+        assert!(caught > least, "{caught}");
+    }
+
+    /// Adds certificates in which one rule each is broken. Each rule begins at another certificate, so that
+    /// all take part.
+    fn broken<'r>(
+        &mut self,
+        honest: &[Certificate],
+        stride: usize,
+        rules: impl IntoIterator<Item = &'r (&'static str, Break)>,
+    ) {
+        for (rule, (check, make)) in rules.into_iter().enumerate() {
+            let from = honest.iter().cycle().skip(stride * rule).take(honest.len());
+            let broken = from.filter_map(|certificate| {
+                let mut broken = certificate.clone();
+                make(&mut broken).then_some(broken)
+            });
+            let mut tried = 0;
+            for (number, certificate) in broken.take(most_broken()).enumerate() {
+                let checks = self.add(format!("broken-{rule}-{number}.json"), &certificate);
+                let failing = failing(checks);
+                assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
+                tried += 1;
+            }
+            assert!(tried > 0, "{rule}: no certificate to break");
+        }
+    }
+
+    /// The second verifier must say the same of all.
+    fn compare(&self) {
+        assert_eq!(self.ours, judged(self.folder.path(), &self.names, &self.public()));
+    }
+}
+
+/// Makes one claim false, by more than the grid of privacy losses adds.
+fn understate(certificate: &mut Certificate) {
+    certificate.claims.truncate(1);
+    let claim = &mut certificate.claims[0];
+    claim.epsilon.0 *= 0.99;
+    claim.words = in_words(claim);
+}
+
+/// The event of a model on what another training made.
+fn composed(certificate: &mut Certificate) -> &mut Composed {
+    match &mut certificate.event {
+        Event::Composed(event) => event,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn failing(checks: &Checks) -> Vec<&str> {
@@ -144,46 +216,16 @@ fn failing(checks: &Checks) -> Vec<&str> {
 #[test]
 fn both_verifiers_agree_on_random_certificates() {
     let mut files = Files::new();
-    let public = files.public();
     let mut draw = Draw(ChaCha20Rng::from_seed([3; 32]));
-
     let honest: Vec<Certificate> = (0..CERTIFICATES).map(|index| draw.honest(index)).collect();
-    for (index, certificate) in honest.iter().enumerate() {
-        let checks = files.add(format!("honest-{index}.json"), certificate);
-        assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
-    }
     let compared: usize = honest.iter().map(|certificate| certificate.claims.len()).sum();
     assert!(compared > 150, "{compared}");
-
-    let mut caught = 0;
-    for (index, certificate) in honest.iter().enumerate().step_by(2) {
-        let mut lying = certificate.clone();
-        draw.lie(&mut lying.claims);
-        caught += failing(files.add(format!("lie-{index}.json"), &lying)).len();
-    }
-    assert!(caught > 20, "{caught}"); // an epsilon of 0 cannot be made smaller
-
+    files.honest(&honest);
+    // An epsilon of 0 cannot be made smaller.
+    files.lies(&honest, 20, |lying| draw.lie(&mut lying.claims));
     let rules = BREAKS.iter().chain(WEIGHT_BREAKS).chain(READ_OFF_BREAKS).chain(REFITTED_BREAKS);
     let rules =
         rules.chain(TARGET_BREAKS).chain(FEATURE_BREAKS).chain(BATCH_BREAKS).chain(ROW_BREAKS);
-    let rules = rules.chain(STATED_BREAKS).chain(KEPT_BREAKS);
-    for (rule, (check, make)) in rules.enumerate() {
-        // From another certificate for each rule, so that all take part.
-        let from = honest.iter().cycle().skip(7 * rule).take(honest.len());
-        let broken = from.filter_map(|certificate| {
-            let mut broken = certificate.clone();
-            make(&mut broken).then_some(broken)
-        });
-        let mut tried = 0;
-        for (number, certificate) in broken.take(most_broken()).enumerate() {
-            let checks = files.add(format!("broken-{rule}-{number}.json"), &certificate);
-            let failing = failing(checks);
-            assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
-            tried += 1;
-        }
-        assert!(tried > 0, "{rule}: no certificate to break");
-    }
-
-    let theirs = judged(files.folder.path(), &files.names, &public);
-    assert_eq!(files.ours, theirs);
+    files.broken(&honest, 7, rules.chain(STATED_BREAKS).chain(KEPT_BREAKS));
+    files.compare();
 }

@@ -10,9 +10,9 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
+use crate::Files;
 use crate::breaks::{Break, listed, reworded, scaled, twice, unassume, unlisted};
 use crate::draw::{Draw, certificate, constant};
-use crate::{Files, failing, judged};
 
 /// Honest certificates of networks.
 const NETWORKS: u64 = 24;
@@ -262,30 +262,8 @@ fn both_verifiers_agree_on_networks() {
     let mut files = Files::new();
     let mut draw = Draw(ChaCha20Rng::from_seed([9; 32]));
     let honest: Vec<Certificate> = (0..NETWORKS).map(|index| draw.network(index)).collect();
-    for (index, certificate) in honest.iter().enumerate() {
-        let checks = files.add(format!("honest-{index}.json"), certificate);
-        assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
-    }
-    let mut caught = 0;
-    for (index, certificate) in honest.iter().enumerate().step_by(2) {
-        let mut lying = certificate.clone();
-        draw.lie(&mut lying.claims);
-        caught += failing(files.add(format!("lie-{index}.json"), &lying)).len();
-    }
-    assert!(caught > 5, "{caught}");
-    for (rule, (check, make)) in NETWORK_BREAKS.iter().enumerate() {
-        let from = honest.iter().cycle().skip(5 * rule).take(honest.len());
-        let broken = from.filter_map(|certificate| {
-            let mut broken = certificate.clone();
-            make(&mut broken).then_some(broken)
-        });
-        let certificate = broken.take(1).next();
-        let certificate = certificate.unwrap_or_else(|| panic!("{rule}: nothing to break"));
-        let checks = files.add(format!("broken-{rule}.json"), &certificate);
-        let failing = failing(checks);
-        assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
-    }
-    let public = files.public();
-    let theirs = judged(files.folder.path(), &files.names, &public);
-    assert_eq!(files.ours, theirs);
+    files.honest(&honest);
+    files.lies(&honest, 5, |lying| draw.lie(&mut lying.claims));
+    files.broken(&honest, 5, NETWORK_BREAKS);
+    files.compare();
 }

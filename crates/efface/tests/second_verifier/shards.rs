@@ -8,10 +8,10 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
+use crate::Files;
 use crate::breaks::{Break, reworded, scaled, twice, unassume};
 use crate::draw::{Draw, certificate, constant};
 use crate::networks::{from_data, of_kind};
-use crate::{Files, failing, judged};
 
 /// Honest certificates of shards.
 const SHARDED: u64 = 40;
@@ -187,26 +187,7 @@ fn both_verifiers_agree_on_shards() {
     let mut files = Files::new();
     let mut draw = Draw(ChaCha20Rng::from_seed([11; 32]));
     let honest: Vec<Certificate> = (0..SHARDED).map(|index| draw.sharded(index)).collect();
-    for (index, certificate) in honest.iter().enumerate() {
-        let checks = files.add(format!("honest-{index}.json"), certificate);
-        assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
-    }
-    for (rule, (check, make)) in SHARD_BREAKS.iter().enumerate() {
-        let from = honest.iter().cycle().skip(7 * rule).take(honest.len());
-        let broken = from.filter_map(|certificate| {
-            let mut broken = certificate.clone();
-            make(&mut broken).then_some(broken)
-        });
-        let mut tried = 0;
-        for (number, certificate) in broken.take(3).enumerate() {
-            let checks = files.add(format!("broken-{rule}-{number}.json"), &certificate);
-            let failing = failing(checks);
-            assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
-            tried += 1;
-        }
-        assert!(tried > 0, "{rule}: nothing to break");
-    }
-    let public = files.public();
-    let theirs = judged(files.folder.path(), &files.names, &public);
-    assert_eq!(files.ours, theirs);
+    files.honest(&honest);
+    files.broken(&honest, 7, SHARD_BREAKS);
+    files.compare();
 }

@@ -12,7 +12,7 @@ use rand_core::SeedableRng;
 use crate::breaks::{Break, listed, scaled, twice, unassume};
 use crate::draw::{Draw, certificate, constant};
 use crate::phases::phases;
-use crate::{Files, failing, judged};
+use crate::{Files, composed, understate};
 
 /// Honest certificates of models on a network's features.
 const TRUNKS: u64 = 24;
@@ -80,15 +80,8 @@ impl Draw {
     }
 }
 
-fn event(certificate: &mut Certificate) -> &mut Composed {
-    match &mut certificate.event {
-        Event::Composed(event) => event,
-        other => panic!("{other:?}"),
-    }
-}
-
 fn change(certificate: &mut Certificate, change: fn(&mut DpSgd)) -> bool {
-    change(event(certificate).given.training.as_mut().unwrap());
+    change(composed(certificate).given.training.as_mut().unwrap());
     true
 }
 
@@ -104,8 +97,8 @@ fn told(certificate: &mut Certificate, name: &str, value: &str) -> bool {
 const TRUNK_BREAKS: &[(&str, Break)] = &[
     // A bound that leaves out who was deleted, before or since.
     ("claim 1", |c| {
-        let removed = event(c).removed.unwrap();
-        event(c).removed = Some(removed + 2);
+        let removed = composed(c).removed.unwrap();
+        composed(c).removed = Some(removed + 2);
         true
     }),
     ("claim 1", |c| change(c, |e| e.segments.iter_mut().for_each(|s| s.deleted += 1))),
@@ -114,7 +107,7 @@ const TRUNK_BREAKS: &[(&str, Break)] = &[
     ("claim 1", |c| change(c, |e| e.rate.0 *= if e.rate.0 < 0.5 { 2.0 } else { 1.5 })),
     // The network's part alone, as if what was built on it hid nothing.
     ("claim 1", |c| {
-        let mut alone = event(c).clone();
+        let mut alone = composed(c).clone();
         let Event::OutputNoise(inner) = &mut *alone.inner else { return false };
         (inner.distance.0, inner.grid.0) = (inner.distance.0 * 1e-9, inner.noise.0 * 1e-18);
         let claim = &c.claims[0];
@@ -134,7 +127,7 @@ const TRUNK_BREAKS: &[(&str, Break)] = &[
         let delta = c.claims[0].delta.unwrap().0;
         let question = Question::Indistinguishable { delta };
         let by = c.claims[0].accountant;
-        let head = evaluate(&event(c).inner, &question, by).unwrap();
+        let head = evaluate(&composed(c).inner, &question, by).unwrap();
         c.claims[0].epsilon = head.epsilon;
         c.claims[0].advantage = head.advantage;
         c.claims[0].words = efface_privacy::claim::in_words(&c.claims[0]);
@@ -147,35 +140,35 @@ const TRUNK_BREAKS: &[(&str, Break)] = &[
     ("claim 1", |c| change(c, |e| e.grid.0 = 0.0)),
     ("claim 1", |c| change(c, |e| e.segments[0].deleted = 1025)),
     ("claim 1", |c| {
-        event(c).removed = Some(u64::MAX >> 12);
+        composed(c).removed = Some(u64::MAX >> 12);
         true
     }),
     ("claim 1", |c| {
-        event(c).given.group = 50;
+        composed(c).given.group = 50;
         true
     }),
     ("claim 1", |c| {
-        event(c).given.what = What::Start;
+        composed(c).given.what = What::Start;
         true
     }),
     ("claim 1", |c| {
-        event(c).given.mu = Some(Decimal(0.0));
+        composed(c).given.mu = Some(Decimal(0.0));
         true
     }),
     ("claim 1", |c| {
-        event(c).given.training = None;
+        composed(c).given.training = None;
         true
     }),
     ("claim 1", |c| {
-        event(c).removed = None;
+        composed(c).removed = None;
         true
     }),
     ("consistency", |c| {
-        (event(c).removed, c.request.records) = (None, None);
+        (composed(c).removed, c.request.records) = (None, None);
         c.request.kind != RequestKind::Refresh && c.chain.index > 0
     }),
     ("consistency", |c| {
-        let removed = event(c).removed.unwrap();
+        let removed = composed(c).removed.unwrap();
         c.request.kind = RequestKind::Delete;
         c.request.records = Some(removed + 1);
         c.chain.index > 0
@@ -209,7 +202,7 @@ const TRUNK_BREAKS: &[(&str, Break)] = &[
     }),
     ("objective", |c| told(c, "trunk", "vault")),
     ("objective", |c| {
-        let Event::ExactRemoval(inner) = &mut *event(c).inner else { return false };
+        let Event::ExactRemoval(inner) = &mut *composed(c).inner else { return false };
         inner.preprocessing = Some(Refitted { min_frequency: 1 });
         true
     }),
@@ -234,38 +227,12 @@ fn both_verifiers_agree_on_models_of_a_networks_features() {
     let mut files = Files::new();
     let mut draw = Draw(ChaCha20Rng::from_seed([11; 32]));
     let honest: Vec<Certificate> = (0..TRUNKS).map(|index| draw.on_a_trunk(index)).collect();
-    for (index, certificate) in honest.iter().enumerate() {
-        let checks = files.add(format!("honest-{index}.json"), certificate);
-        assert!(failing(checks).is_empty(), "{index}: {:?}", failing(checks));
-    }
+    files.honest(&honest);
     let replaced =
         |c: &&Certificate| c.claims.iter().any(|claim| claim.adjacency == Some(Adjacency::Replace));
     assert!(honest.iter().filter(replaced).count() > 5);
     assert!(honest.iter().filter(|c| c.request.kind == RequestKind::Delete).count() > 2);
-    let mut caught = 0;
-    for (index, certificate) in honest.iter().enumerate().step_by(2) {
-        let mut lying = certificate.clone();
-        lying.claims.truncate(1);
-        let claim = &mut lying.claims[0];
-        // Far more than the grid of losses adds.
-        claim.epsilon.0 *= 0.99;
-        claim.words = efface_privacy::claim::in_words(claim);
-        caught += failing(files.add(format!("lie-{index}.json"), &lying)).len();
-    }
-    assert!(caught > 8, "{caught}");
-    for (rule, (check, make)) in TRUNK_BREAKS.iter().enumerate() {
-        let from = honest.iter().cycle().skip(5 * rule).take(honest.len());
-        let broken = from.filter_map(|certificate| {
-            let mut broken = certificate.clone();
-            make(&mut broken).then_some(broken)
-        });
-        let certificate = broken.take(1).next();
-        let certificate = certificate.unwrap_or_else(|| panic!("{rule}: nothing to break"));
-        let checks = files.add(format!("broken-{rule}.json"), &certificate);
-        let failing = failing(checks);
-        assert!(failing.iter().any(|name| name.starts_with(check)), "{rule}: {failing:?}");
-    }
-    let public = files.public();
-    let theirs = judged(files.folder.path(), &files.names, &public);
-    assert_eq!(files.ours, theirs);
+    files.lies(&honest, 8, understate);
+    files.broken(&honest, 5, TRUNK_BREAKS);
+    files.compare();
 }
