@@ -123,7 +123,7 @@ test-wheel: wheel-venv ## test the wheel in an environment of its own
 
 bench: wheel-venv ## a page of all benchmarks in BENCH_OUT, dist/bench (QUICK=1: the short ones); EFFACE_DATA names the data
 	@test -d "$${EFFACE_DATA:-}" || { echo "EFFACE_DATA must name the folder of public data sets" >&2; exit 2; }
-	$(CARGO) build --release $(CARGO_FLAGS) -p efface-bench --bins
+	$(CARGO) build --release $(CARGO_FLAGS) -p efface-bench
 	dist/venv/bin/python laboratory/benches/page.py --out "$(BENCH_OUT)" $(if $(QUICK),--quick)
 
 count: ## instructions of commands on fixed tables against laboratory/benches/instructions.json (needs valgrind)

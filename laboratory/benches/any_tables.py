@@ -3,19 +3,25 @@
     python3 laboratory/benches/any_tables.py FOLDER ... [--part K/N] [--words] [--set NAME=VALUE]
 
 reads every CSV file below the folders (plain or compressed) that has 100 rows or more and 3 to 150
-columns, and fits what `raw_tables.py` fits. Nobody picks what is predicted: of the columns
-that have 2 to 5 values in 15 rows or more each, and of those that have more than 15 numbers, at
-most two each are drawn from a fixed seed, where at most one row in ten lacks them. Columns without
-a name, and R's `rownames`, are left out. Tables are cut to a random 2,500 rows; scores are means
-over four folds, efface's also over two draws of its noise.
+columns. Each goes into `UnlearningClassifier(preprocess="fitted")` or `UnlearningRegressor` as its
+file holds it. Beside it is what a user of scikit-learn writes: `StandardScaler` after
+`SimpleImputer` for numbers, `OneHotEncoder(handle_unknown="ignore")` for the rest, and
+`LogisticRegression()` or `Ridge()` with their defaults (but enough iterations to converge).
+
+Nobody picks what is predicted: of the columns that have 2 to 5 values in 15 rows or more each, and
+of those that have more than 15 numbers, at most two each are drawn from a fixed seed, where at most
+one row in ten lacks them. Columns without a name, and R's `rownames`, are left out. Tables are cut
+to a random 2,500 rows; scores are means over four folds, efface's also over two draws of its noise.
 
 Prints a line for each target, worst first, and how many are how far from scikit-learn. `--words`
-leaves out tables of numbers alone; `--part 1/2` takes every second table.
+leaves out tables of numbers alone; `--part 1/2` takes every second table; `--set` changes a
+parameter of efface's, to see what a difference comes from.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,8 +30,13 @@ from typing import Any
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from efface import UnlearningClassifier, UnlearningRegressor
-from raw_tables import Raw, of, setting, theirs
+from shared import head, row
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 ROWS = (100, 2500)
 COLUMNS = (3, 150)
@@ -79,20 +90,38 @@ def chosen(name: str, frame: pd.DataFrame) -> list[tuple[str, bool]]:
     ]
 
 
-def scores(raw: Raw, parameters: dict[str, Any]) -> tuple[float, float]:
+def theirs(classes: bool) -> Any:
+    """What a user of scikit-learn writes."""
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    encoder = make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+    )
+    return make_pipeline(encoder, LogisticRegression(max_iter=5000) if classes else Ridge())
+
+
+def scores(X: Any, y: Any, classes: bool, parameters: dict[str, Any]) -> tuple[float, float]:
     """Of efface and of scikit-learn, over the same folds."""
-    kind = UnlearningClassifier if raw.classes else UnlearningRegressor
-    folds = (StratifiedKFold if raw.classes else KFold)(FOLDS, shuffle=True, random_state=0)
-    y = np.asarray(raw.y.astype(str) if raw.classes else raw.y)
+    kind = UnlearningClassifier if classes else UnlearningRegressor
+    folds = (StratifiedKFold if classes else KFold)(FOLDS, shuffle=True, random_state=0)
+    y = np.asarray(y.astype(str) if classes else y)
     found = []
-    for train, test in folds.split(raw.X, y):
-        learn, judge = ((raw.X.iloc[rows], y[rows]) for rows in (train, test))
-        reached = theirs(raw).fit(*learn).score(*judge)
+    for train, test in folds.split(X, y):
+        learn, judge = ((X.iloc[rows], y[rows]) for rows in (train, test))
+        reached = theirs(classes).fit(*learn).score(*judge)
         for seed in range(DRAWS):
             ours = kind(preprocess="fitted", random_state=seed, **parameters).fit(*learn)
             found.append((ours.score(*judge), reached))
-    ours, other = np.mean(found, axis=0) * (100 if raw.classes else 1)
+    ours, other = np.mean(found, axis=0) * (100 if classes else 1)
     return float(ours), float(other)
+
+
+def setting(text: str) -> tuple[str, Any]:
+    name, _, value = text.partition("=")
+    try:
+        return name, ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return name, value
 
 
 def main() -> None:
@@ -105,33 +134,25 @@ def main() -> None:
     part, parts = map(int, asked.part.split("/"))
     # What both say of small tables, and that seeds make models that are not for release.
     warnings.simplefilter("ignore")
-    found: list[tuple[float, bool, str]] = []
+    found: list[tuple[float, bool, list[str]]] = []
     for at, (name, frame) in enumerate(tables(asked.folders)):
         words = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
         if at % parts != part % parts or (asked.words and not words):
             continue
         for column, is_class in chosen(name, frame):
-            raw = of(frame, column, classes=is_class)
+            known = frame[frame[column].notna()]
+            X = known.drop(columns=column).reset_index(drop=True)
             try:
-                ours, other = scores(raw, dict(asked.set))
+                ours, other = scores(X, known[column], is_class, dict(asked.set))
             except ValueError as error:
                 print(f"{name}, {column}: {error}", flush=True)
                 continue
-            cells = [name, column, "accuracy, %" if is_class else "R2", *map(str, raw.X.shape)]
+            cells = [name, column, "accuracy, %" if is_class else "R2", *map(str, X.shape)]
             cells += [f"{ours:.4f}", f"{other:.4f}", f"{ours - other:+.4f}"]
-            found.append((ours - other, is_class, f"| {' | '.join(cells)} |"))
-    heads = [
-        "table",
-        "target",
-        "score",
-        "records",
-        "columns",
-        "efface",
-        "scikit-learn",
-        "difference",
-    ]
-    print(f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
-    print("\n".join(line for *_, line in sorted(found)))
+            found.append((ours - other, is_class, cells))
+    head("table", "target", "score", "records", "columns", "efface", "scikit-learn", "difference")
+    for *_, cells in sorted(found):
+        row(*cells)
     for is_class, aim in AIM.items():
         off = [difference for difference, of_class, _ in found if of_class == is_class]
         kind = "classifications, accuracy in points" if is_class else "regressions, R2"

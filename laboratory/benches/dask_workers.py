@@ -17,8 +17,6 @@ import resource
 import signal
 import statistics
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +25,7 @@ import numpy as np
 from dask.distributed import Client, LocalCluster
 from efface import DPSGD, Solve
 from efface.dask import DaskUnlearningClassifier, InProcess, _reach, _worker
+from shared import head, row, timed
 
 PASSES = 15
 SETTINGS: dict[str, Any] = {
@@ -137,13 +136,6 @@ def network(client: Any, table: tuple[Any, Any], killer: Killer, kill: bool) -> 
     return seconds, model.coef_.tobytes()
 
 
-def timed(work: Callable[[], Any]) -> float:
-    """Return the seconds that work takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def peak() -> float:
     """Return the most memory this process has used, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -169,14 +161,13 @@ def main() -> None:
     if len(killer.killed) != 3 or not same:
         sys.exit(f"the models differ, or not three workers were killed: {killer.killed}")
     print(f"{rows} x {columns} rows in {partitions} partitions; {calm.work}")
-    print("| | 2 workers | one killed in each request | 1 process |")
-    print("|---|---:|---:|---:|")
+    head("", "2 workers", "one killed in each request", "1 process")
     runs = (calm, storm, alone)
-    print("| fit, s |", *(f"{one.fit:.1f} |" for one in runs))
-    print(f"| forget {len(gone)}, s |", *(f"{one.forget:.2f} |" for one in runs))
-    print("| a pass, ms |", *(f"{1e3 * one.a_pass:.0f} |" for one in runs))
-    print(f"| a network of {STEPS} steps, s |", *(f"{seconds:.1f} |" for seconds, _ in trained))
-    print(f"| peak memory of the driver, MB | {driver:.0f} | | {peak():.0f} |")
+    row("fit, s", *(f"{one.fit:.1f}" for one in runs))
+    row(f"forget {len(gone)}, s", *(f"{one.forget:.2f}" for one in runs))
+    row("a pass, ms", *(f"{1e3 * one.a_pass:.0f}" for one in runs))
+    row(f"a network of {STEPS} steps, s", *(f"{seconds:.1f}" for seconds, _ in trained))
+    row("peak memory of the driver, MB", f"{driver:.0f}", "", f"{peak():.0f}")
     print(f"The driver had {start:.0f} MB at the start; the rows have {rows * columns * 4e-6:.0f}.")
 
 

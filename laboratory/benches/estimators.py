@@ -17,24 +17,22 @@ Needs the installed package (`make wheel`), numpy, scipy and scikit-learn.
 
 from __future__ import annotations
 
-import gzip
 import os
 import statistics
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from efface import Solve, UnlearningClassifier, resident
 from numpy.typing import NDArray
 from scipy.special import expit
+from shared import data, head, mnist, row, timed
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 
@@ -80,33 +78,26 @@ def unit(x: NDArray[Any]) -> NDArray[np.float32]:
     return (long / np.linalg.norm(long, axis=1, keepdims=True)).astype(np.float32)
 
 
-def data() -> Path:
-    return Path(os.environ["EFFACE_DATA"])
-
-
 def sst() -> Table:
     def part(name: str) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        x, y = (np.load(data() / f"sst/sst_minilm_{name}_{kind}.npy") for kind in "Xy")
+        x, y = (np.load(data(f"sst/sst_minilm_{name}_{kind}.npy")) for kind in "Xy")
         return unit(x), y.astype(np.int64)
 
     return Table("SST, MiniLM embeddings", *part("train"), 1.0, *part("test"))
 
 
-def mnist() -> Table:
+def threes_and_eights() -> Table:
     def part(name: str) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        raw = gzip.decompress((data() / f"mnist/{name}-images-idx3-ubyte.gz").read_bytes())
-        pixels = np.frombuffer(raw, np.uint8, offset=16).reshape(-1, 784)
-        raw = gzip.decompress((data() / f"mnist/{name}-labels-idx1-ubyte.gz").read_bytes())
-        labels = np.frombuffer(raw, np.uint8, offset=8)
-        keep = (labels == 3) | (labels == 8)
-        return unit(pixels[keep]), (labels[keep] == 8).astype(np.int64)
+        pixels, digits = mnist(name)
+        keep = (digits == 3) | (digits == 8)
+        return unit(pixels[keep]), (digits[keep] == 8).astype(np.int64)
 
     return Table("MNIST 3 versus 8, unit rows", *part("train"), 1.0, *part("t10k"))
 
 
 def a9a() -> Table:
     def part(name: str) -> tuple[Any, NDArray[np.int64]]:
-        x, y = load_svmlight_file(str(data() / "libsvm" / name), n_features=123, dtype=np.float32)
+        x, y = load_svmlight_file(str(data(f"libsvm/{name}")), n_features=123, dtype=np.float32)
         return x, (y > 0).astype(np.int64)
 
     x, y = part("a9a.gz")
@@ -124,16 +115,6 @@ def normal(rows: int, columns: int) -> Table:
         return unit(x), y
 
     return Table("normal rows of unit length", *part(rows), 1.0, *part(20_000))
-
-
-def million() -> Table:
-    return normal(1_000_000, 100)
-
-
-def timed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return (time.perf_counter() - start) * 1e3
 
 
 def off(x: Any, y: NDArray[np.int64], w: NDArray[np.float64], n: int) -> float:
@@ -155,10 +136,10 @@ def gone(n: int) -> Iterator[NDArray[np.int64]]:
             at += size
 
 
-def cells(times: list[float]) -> str:
+def by_size(seconds: list[float]) -> list[str]:
     """Medians by size, of times in the order of `gone`."""
-    by_size = [times[i : i + REPEATS] for i in range(0, len(times), REPEATS)]
-    return " | ".join(f"{statistics.median(part):.1f} ms" for part in by_size)
+    groups = [seconds[i : i + REPEATS] for i in range(0, len(seconds), REPEATS)]
+    return [f"{1e3 * statistics.median(part):.1f} ms" for part in groups]
 
 
 def worked(work: dict[str, Any] | None) -> str:
@@ -188,12 +169,9 @@ def ours(table: Table, name: str, settings: dict[str, Any], held: bool, prepared
                 forgets.append(timed(partial(model.forget, ids=ids)))
     work = f"{worked(fitted)}; {worked(model.receipt_.work)}"
     if prepares:
-        work += f"; prepared in {statistics.median(prepares):.0f} ms"
-    print(
-        f"| efface, {name} | {fit:.0f} + {save:.0f} ms | {cells(forgets)} | {accuracy:.4f} | {work}"
-        " | | |",
-        flush=True,
-    )
+        work += f"; prepared in {1e3 * statistics.median(prepares):.0f} ms"
+    took = f"{1e3 * fit:.0f} + {1e3 * save:.0f} ms"
+    row(f"efface, {name}", took, *by_size(forgets), f"{accuracy:.4f}", work, "", "")
 
 
 def theirs(table: Table, solver: str, tol: float, kind: str) -> None:
@@ -221,24 +199,20 @@ def theirs(table: Table, solver: str, tol: float, kind: str) -> None:
         moves.append(float(np.linalg.norm(after - start[0])))
     last = slice(-REPEATS, None)
     far, moved = statistics.median(offs[last]), statistics.median(moves[last])
-    print(
-        f"| {solver}, tol {tol:g}, {kind} | {fit:.0f} ms | {cells(forgets)} | {accuracy:.4f}"
-        f" | {steps}; {int(model.n_iter_[0])} | {far:.1e} | {moved:.1e} |",
-        flush=True,
-    )
+    how, work = f"{solver}, tol {tol:g}, {kind}", f"{steps}; {int(model.n_iter_[0])}"
+    took = [f"{1e3 * fit:.0f} ms", *by_size(forgets)]
+    row(how, *took, f"{accuracy:.4f}", work, f"{far:.1e}", f"{moved:.1e}")
 
 
 def main(names: list[str]) -> None:
     makers: dict[str, Callable[[], Table]] = {
         "sst": sst,
-        "mnist": mnist,
+        "mnist": threes_and_eights,
         "a9a": a9a,
         "tenth": partial(normal, 100_000, 100),
-        "million": million,
+        "million": partial(normal, 1_000_000, 100),
         "wide": partial(normal, 200_000, 512),
     }
-    if "EFFACE_DATA" not in os.environ:
-        sys.exit("`EFFACE_DATA` must name the folder of public data sets, got nothing")
     if unknown := [name for name in names if name not in makers]:
         sys.exit(f"data sets must be among {', '.join(makers)}, got {', '.join(unknown)}")
     warnings.simplefilter("ignore")
@@ -248,20 +222,16 @@ def main(names: list[str]) -> None:
         table = makers[name]()
         rows, columns = table.X.shape
         print(f"{table.name}: {rows} x {columns}\n")
-        print(
-            "| how | fit + save | forget 1 | forget 10 | forget 100 | accuracy | work | off by"
-            " | moved |"
-        )
-        print("|---|---|---|---|---|---|---|---|---|")
+        sizes = [f"forget {size}" for size in SIZES]
+        head("how", "fit + save", *sizes, "accuracy", "work", "off by", "moved")
         for one in OURS:
             ours(table, *one)
         for solver in SOLVERS:
             try:
                 theirs(table, *solver)
             except (ValueError, TypeError) as error:
-                print(
-                    f"| {solver[0]}, {solver[2]} | not offered: {str(error)[:60]} | | | | | | | |"
-                )
+                why = f"not offered: {str(error)[:60]}"
+                row(f"{solver[0]}, {solver[2]}", why, *[""] * 7)
         print()
 
 

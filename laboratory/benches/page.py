@@ -31,7 +31,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "bench"
 
 # Factors of what a unit is to the one that is plotted.
 UNITS = {
@@ -65,8 +65,8 @@ class Benchmark:
     quick: tuple[str, ...] | None = None
 
 
-def program(name: str, quick: tuple[str, ...] | None = None) -> Benchmark:
-    return Benchmark(name, (str(PROGRAMS / name),), quick)
+def scenario(name: str, *quick: str) -> Benchmark:
+    return Benchmark(name, (str(PROGRAM), name), quick or None)
 
 
 def script(path: str, quick: tuple[str, ...] | None = None) -> Benchmark:
@@ -74,20 +74,11 @@ def script(path: str, quick: tuple[str, ...] | None = None) -> Benchmark:
 
 
 BENCHMARKS = (
-    program("mnist_solve", ()),
-    program("prepared"),
-    program("one_over_n"),
-    program("newton"),
-    program("mnist_noisy_gd"),
-    program("batches"),
-    program("mechanisms"),
-    program("breadth"),
-    program("ridge", ()),
-    program("preprocessing", ()),
-    program("nonlinear", ("sst",)),
-    program("networks"),
-    program("million"),
-    program("scaling", ("--short",)),
+    scenario("mechanisms"),
+    scenario("prepared", "--quick"),
+    scenario("nonlinear", "--quick"),
+    scenario("million", "--quick"),
+    scenario("scaling", "--quick"),
     script("laboratory/benches/estimators.py", ("mnist",)),
     script("laboratory/benches/predict.py", ()),
     script("laboratory/benches/dask_workers.py"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from efface import UnlearningClassifier
+from shared import head, ms, row, timed
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,24 +25,21 @@ CALLS = 15
 SETTLED = 3.0
 
 
-def in_turn(calls: Sequence[Callable[[], Any]]) -> list[float]:
-    """Medians in milliseconds."""
+def in_turn(calls: Sequence[Callable[[], Any]]) -> list[list[float]]:
+    """Seconds of each call, made in turn."""
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(CALLS):
         for call, taken in zip(calls, times, strict=True):
-            start = time.perf_counter()
-            call()
-            taken.append(1e3 * (time.perf_counter() - start))
-    return [statistics.median(taken) for taken in times]
+            taken.append(timed(call))
+    return times
 
 
 def main() -> None:
     """Print the table."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
-    print("| rows x columns | numbers | scikit-learn | efface, declared | ratio |", end="")
-    print(" scikit-learn, scaled | efface, fitted | ratio |")
-    print("|---|---|---|---|---|---|---|---|")
+    pairs = ("scikit-learn", "efface, declared", "scikit-learn, scaled", "efface, fitted")
+    head("rows x columns", "numbers", *pairs[:2], "ratio", *pairs[2:], "ratio")
     for rows, columns in SHAPES:
         X = rng.normal(size=(rows, columns))
         y = (X[:, 0] + rng.normal(size=rows) > 0).astype(int)
@@ -54,10 +52,11 @@ def main() -> None:
             models: list[Any] = [plain, declared, scaled, fitted]
             calls = [partial(model.predict, numbers) for model in models]
             one, ours, two, refitted = in_turn(calls)
-            print(
-                f"| {rows:,} x {columns} | {numbers.dtype} | {one:.2f} ms | {ours:.2f} ms | "
-                f"{ours / one:.2f} | {two:.2f} ms | {refitted:.2f} ms | {refitted / two:.2f} |"
-            )
+            cells = [f"{rows:,} x {columns}", str(numbers.dtype)]
+            for theirs, own in ((one, ours), (two, refitted)):
+                ratio = statistics.median(own) / statistics.median(theirs)
+                cells += [ms(theirs), ms(own), f"{ratio:.2f}"]
+            row(*cells)
 
 
 if __name__ == "__main__":

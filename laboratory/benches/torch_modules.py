@@ -13,11 +13,8 @@ size, no clipping, no noise. Needs the installed package, numpy and torch.
 
 from __future__ import annotations
 
-import gzip
-import os
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +22,7 @@ import torch
 from efface import _engine
 from efface._per_record import Gradients, Records
 from efface.torch import DPTrainer
+from shared import head, mnist, row, timed
 from torch import nn
 
 RATE, CLIP, STEPS, RATE_OF_LEARNING = 1024 / 60_000, 0.1, 900, 1.0
@@ -32,17 +30,10 @@ DELTA = 1 / 60_000
 PRINTED = ("device", "by", "max_batch", "dependence", "noise", "time", "sums", "accuracy")
 
 
-def idx(name: str, skip: int) -> Any:
-    path = Path(os.environ["EFFACE_DATA"]) / "mnist" / f"{name}.gz"
-    return np.frombuffer(gzip.decompress(path.read_bytes()), dtype=np.uint8, offset=skip)
-
-
-def mnist(part: str) -> tuple[torch.Tensor, torch.Tensor]:
-    images = idx(f"{part}-images-idx3-ubyte", 16).reshape(-1, 1, 28, 28)
-    scaled = (images.astype(np.float32) / 255 - 0.1307) / 0.3081
-    return torch.from_numpy(scaled), torch.from_numpy(
-        idx(f"{part}-labels-idx1-ubyte", 8).astype(np.int64)
-    )
+def images(part: str) -> tuple[torch.Tensor, torch.Tensor]:
+    pixels, digits = mnist(part)
+    scaled = (pixels.reshape(-1, 1, 28, 28).astype(np.float32) / 255 - 0.1307) / 0.3081
+    return torch.from_numpy(scaled), torch.from_numpy(digits.astype(np.int64))
 
 
 def network() -> nn.Module:
@@ -66,10 +57,6 @@ def accuracy(module: nn.Module, x: torch.Tensor, y: torch.Tensor) -> float:
         return float((module(x).argmax(1) == y).float().mean())
 
 
-def row(*cells: Any) -> None:
-    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
-
-
 class Timed:
     """The engine's sums, with the time that is spent in them."""
 
@@ -79,14 +66,14 @@ class Timed:
     def __getattr__(self, name: str) -> Any:
         call = getattr(self.inner, name)
 
-        def timed(*args: Any) -> Any:
+        def clocked(*args: Any) -> Any:
             start = time.perf_counter()
             try:
                 return call(*args)
             finally:
                 spent[0] += time.perf_counter() - start
 
-        return timed
+        return clocked
 
 
 ENGINES_OWN = _engine.ReleasedSums
@@ -114,9 +101,7 @@ def private(device: str, steps: int, max_batch: int, data: Any, test: Any) -> No
         dependence=max(1e-6, 4 * found),
     )
     spent[0] = 0.0
-    start = time.perf_counter()
-    trainer.fit(x, y)
-    took = time.perf_counter() - start
+    took = timed(lambda: trainer.fit(x, y))
     row(
         device,
         "DPTrainer",
@@ -135,23 +120,16 @@ def plain(device: str, steps: int, data: Any, test: Any) -> None:
     x, y = x.to(device), y.to(device)
     optimizer = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
     size = round(RATE * len(x))
-    start = time.perf_counter()
-    for _ in range(steps):
-        places = torch.randint(len(x), (size,), device=device)
-        optimizer.zero_grad()
-        nn.functional.cross_entropy(module(x[places]), y[places]).backward()
-        optimizer.step()
-    reached = accuracy(module, tx, ty)
-    row(
-        device,
-        "torch, plain",
-        "-",
-        "-",
-        "-",
-        f"{time.perf_counter() - start:.1f} s",
-        "-",
-        f"{reached:.4f}",
-    )
+
+    def train() -> None:
+        for _ in range(steps):
+            places = torch.randint(len(x), (size,), device=device)
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(module(x[places]), y[places]).backward()
+            optimizer.step()
+
+    took = f"{timed(train):.1f} s"
+    row(device, "torch, plain", "-", "-", "-", took, "-", f"{accuracy(module, tx, ty):.4f}")
 
 
 def main() -> None:
@@ -160,11 +138,10 @@ def main() -> None:
     devices = [a for a in given if a in ("cpu", "cuda")]
     devices = devices or ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
     _engine.ReleasedSums = Timed
-    data, test = mnist("train"), mnist("t10k")
+    data, test = images("train"), images("t10k")
     name = torch.cuda.get_device_name() if "cuda" in devices else "no GPU"
     print(f"{torch.get_num_threads()} threads, {name}, torch {torch.__version__}, {steps} steps\n")
-    row(*PRINTED)
-    row(*("---" for _ in PRINTED))
+    head(*PRINTED)
     for device in devices:
         plain(device, steps, data, test)
         for max_batch in (64, 512):

@@ -3,8 +3,7 @@
 use std::fs;
 
 /// Cores, processor, and how busy the machine is.
-#[must_use]
-pub fn description() -> String {
+pub(crate) fn description() -> String {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -23,8 +22,7 @@ pub fn description() -> String {
 }
 
 /// The most memory this process has had, in bytes; `None` where the system does not tell.
-#[must_use]
-pub fn peak_memory() -> Option<u64> {
+pub(crate) fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
@@ -33,8 +31,7 @@ pub fn peak_memory() -> Option<u64> {
 
 /// Seconds that processors have worked for this process, on all cores together; `None` where the system
 /// does not tell.
-#[must_use]
-pub fn processor_seconds() -> Option<f64> {
+pub(crate) fn processor_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     // The name of the program, which may hold spaces, ends with the last parenthesis.
     let (_, fields) = stat.rsplit_once(')')?;

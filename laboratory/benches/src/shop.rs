@@ -3,72 +3,49 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use efface::{
-    Claim, Context, Delete, Evaluation, Keyring, Notion, Plan, Progress, Ready, RowStore, Served,
+    Claim, Context, Delete, Evaluation, Keyring, Notion, Progress, Ready, RowStore, Served,
     Settings, Source, Which,
 };
-use efface_privacy::certificate::Certificate;
-use efface_privacy::event::Event;
 use efface_vault::Vault;
 use tempfile::TempDir;
 
 use crate::Failure;
+use crate::measure::{median, timed};
 
 /// A folder for vaults, with a key; both are gone when it is dropped.
-#[derive(Debug)]
-pub struct Shop {
+pub(crate) struct Shop {
     folder: TempDir,
     keyring: Keyring,
 }
 
-/// Where the time of one operation of the engine went, in seconds.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Phases {
-    /// Until the first pass over the data was done: opening, taking rows out, reading or loading.
-    pub before: f64,
-    /// From there until the new model was drawn.
-    pub learning: f64,
-    /// Certifying, writing, wiping, committing.
-    pub storing: f64,
-}
-
-impl Phases {
-    /// All of it.
-    #[must_use]
-    pub fn total(&self) -> f64 {
-        self.before + self.learning + self.storing
-    }
-}
-
-/// A served request with its times.
-#[derive(Debug, Clone)]
-pub struct Run {
+/// A served request, and where its time went, in seconds.
+pub(crate) struct Run {
     /// What the engine answered.
-    pub served: Served,
-    /// Where the time went.
-    pub phases: Phases,
+    pub(crate) served: Served,
+    /// Until the first pass over the data was done: opening, taking rows out, reading or loading.
+    pub(crate) before: f64,
+    /// From there until the new model was drawn.
+    pub(crate) learning: f64,
+    /// Certifying, writing, wiping, committing.
+    pub(crate) storing: f64,
 }
 
 impl Run {
-    /// The event the certificate is about.
-    ///
-    /// # Errors
-    /// A certificate that cannot be read.
-    pub fn event(&self) -> Result<Event, Failure> {
-        Ok(Certificate::parse(&self.served.certificate)?.event)
+    /// Seconds in all.
+    pub(crate) fn total(&self) -> f64 {
+        self.before + self.learning + self.storing
     }
 
     /// The claim of a notion, if it was earned.
-    #[must_use]
-    pub fn claim(&self, notion: Notion) -> Option<&Claim> {
+    pub(crate) fn claim(&self, notion: Notion) -> Option<&Claim> {
         self.served.claims.iter().find(|claim| claim.notion == notion)
     }
 
     /// epsilon of a notion in words.
-    #[must_use]
-    pub fn epsilon(&self, notion: Notion) -> String {
+    pub(crate) fn epsilon(&self, notion: Notion) -> String {
         self.claim(notion).map_or_else(
             || "none".to_owned(),
             |claim| match claim.epsilon.0 {
@@ -79,41 +56,34 @@ impl Run {
     }
 
     /// Passes, Hessians and products in words.
-    #[must_use]
-    pub fn work(&self) -> String {
-        match &self.served.work {
-            None => "none".to_owned(),
-            Some(work) if work.steps > 0 => counted(work.steps, "step", "steps"),
-            Some(work) => effort(work.passes, work.hessians, work.hessian_products),
+    pub(crate) fn work(&self) -> String {
+        let counted = |count: u64, one: &str, many: &str| {
+            format!("{count} {}", if count == 1 { one } else { many })
+        };
+        let Some(work) = &self.served.work else { return "none".to_owned() };
+        if work.steps > 0 {
+            return counted(work.steps, "step", "steps");
         }
+        let mut words = counted(work.passes, "pass", "passes");
+        if work.hessians > 0 {
+            words += &format!(", {}", counted(work.hessians, "Hessian", "Hessians"));
+        }
+        // Newton makes one with each Hessian, conjugate gradients make more.
+        if work.hessian_products > work.hessians {
+            words += &format!(", {}", counted(work.hessian_products, "product", "products"));
+        }
+        words
     }
 }
 
-/// Gradient passes, Hessians and Hessian products in words.
-#[must_use]
-pub fn effort(passes: u64, hessians: u64, products: u64) -> String {
-    let passes = counted(passes, "pass", "passes");
-    match (hessians, products) {
-        (0, 0) => passes,
-        (0, products) => format!("{passes}, {}", counted(products, "product", "products")),
-        (hessians, products) => {
-            let formed = format!("{passes}, {}", counted(hessians, "Hessian", "Hessians"));
-            // Newton makes one with each Hessian, conjugate gradients make more.
-            if products <= hessians { formed } else { format!("{formed}, {products} products") }
-        }
-    }
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+/// The median of a time over runs.
+pub(crate) fn middle(runs: &[Run], time: impl Fn(&Run) -> f64) -> f64 {
+    median(runs.iter().map(time))
 }
 
 impl Shop {
     /// An empty folder and a fresh key. The folder is made where `TMPDIR` says.
-    ///
-    /// # Errors
-    /// A folder that cannot be made.
-    pub fn open() -> Result<Self, Failure> {
+    pub(crate) fn open() -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
         let (mut seed, mut secret) = ([0; 32], [0; 32]);
         getrandom::fill(&mut seed).map_err(|error| error.to_string())?;
@@ -122,126 +92,95 @@ impl Shop {
         Ok(Self { folder, keyring })
     }
 
-    /// The shop of a folder that another process opened.
-    ///
-    /// # Errors
-    /// A folder without a key.
-    pub fn keys_of(folder: &Path) -> Result<Keyring, Failure> {
+    /// The keys of a folder that another process opened.
+    pub(crate) fn keys_of(folder: &Path) -> Result<Keyring, Failure> {
         Ok(Keyring::load(&folder.join("key.toml"))?)
     }
 
-    /// The folder.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
+    /// The folder of vaults, key and tables.
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// The file of the vault of this name.
-    #[must_use]
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(format!("{name}.efface"))
     }
 
     /// Trains a model and keeps it under `name`.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn train(
+    pub(crate) fn train(
         &self,
         name: &str,
         source: &Source<'_>,
         settings: Settings,
     ) -> Result<Run, Failure> {
         let path = self.path(name);
-        observed(&self.keyring, |around| efface::train(source, settings, &path, around))
+        observed(RowStore::Vault, &self.keyring, |c| efface::train(source, settings, &path, c))
     }
 
-    /// Deletes from the model called `name`.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn delete(&self, name: &str, what: Which) -> Result<Run, Failure> {
-        let path = self.path(name);
-        let request = Delete { what, request_id: None };
-        observed(&self.keyring, |around| efface::delete(&path, &request, around))
+    /// Deletes records from the model called `name`.
+    pub(crate) fn delete(&self, name: &str, ids: Vec<String>) -> Result<Run, Failure> {
+        delete(&self.path(name), ids, RowStore::Vault, &self.keyring)
     }
 
     /// Restarts the model called `name` without what it keeps.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn refresh(&self, name: &str) -> Result<Run, Failure> {
+    pub(crate) fn refresh(&self, name: &str) -> Result<Run, Failure> {
         let path = self.path(name);
-        observed(&self.keyring, |around| efface::refresh(&path, None, around))
+        observed(RowStore::Vault, &self.keyring, |c| efface::refresh(&path, None, c))
     }
 
     /// Keeps a Hessian for the next request of the model called `name`; what is kept, and seconds.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn prepare(&self, name: &str) -> Result<(Ready, f64), Failure> {
-        let path = self.path(name);
-        let clock = Instant::now();
-        let ready = efface::prepare(
-            &path,
-            &mut Context {
-                clock: &|| "2026-01-01T00:00:00Z".to_owned(),
-                entropy: &mut |_| Err("nothing is drawn".to_owned()),
-                keyring: &self.keyring,
-                watch: &mut |_| ControlFlow::Continue(()),
-                wait: std::time::Duration::ZERO,
-                rows: RowStore::Vault,
-            },
-        )?;
-        Ok((ready, clock.elapsed().as_secs_f64()))
+    pub(crate) fn prepare(&self, name: &str) -> Result<(Ready, f64), Failure> {
+        let mut context = Context {
+            clock: &|| "2026-01-01T00:00:00Z".to_owned(),
+            entropy: &mut |_| Err("nothing is drawn".to_owned()),
+            keyring: &self.keyring,
+            watch: &mut |_| ControlFlow::Continue(()),
+            wait: Duration::ZERO,
+            rows: RowStore::Vault,
+        };
+        Ok(timed(|| efface::prepare(&self.path(name), &mut context))?)
     }
 
-    /// The published weights of the model called `name`.
-    ///
-    /// # Errors
-    /// A vault that cannot be read.
-    pub fn weights(&self, name: &str) -> Result<Vec<f64>, Failure> {
+    /// The id of the first record from this position on that the model called `name` has: rows of other
+    /// classes are left out of it, and deleted ones.
+    pub(crate) fn known(&self, name: &str, from: u64) -> Result<String, Failure> {
         let vault = Vault::open_read_only(&self.path(name))?;
-        let bytes = vault.model()?.ok_or("the vault has no model")?.weights;
-        Ok(bytes.as_chunks::<8>().0.iter().map(|word| f64::from_le_bytes(*word)).collect())
+        for row in from.. {
+            let id = efface::row_id(row);
+            if vault.find_ids(&[&id])?.missing.is_empty() {
+                return Ok(id);
+            }
+        }
+        Err("the model has no such row".into())
     }
 
     /// Measures the model called `name` on a table.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn evaluate(&self, name: &str, source: &Source<'_>) -> Result<Evaluation, Failure> {
+    pub(crate) fn evaluate(&self, name: &str, source: &Source<'_>) -> Result<Evaluation, Failure> {
         // A model that exists has its classes and its schema; neither may be given again.
         let source = Source { classes: None, schema: None, ..source.clone() };
         Ok(efface::evaluate_known(&self.path(name), &source)?)
     }
 
-    /// The plan of the model called `name`.
-    ///
-    /// # Errors
-    /// A vault that cannot be read.
-    pub fn plan(&self, name: &str) -> Result<Plan, Failure> {
-        let vault = Vault::open_read_only(&self.path(name))?;
-        Ok(serde_json::from_str(&vault.genesis()?.config_json)?)
+    /// The share of a table's rows whose class the model called `name` predicts.
+    pub(crate) fn accuracy(&self, name: &str, source: &Source<'_>) -> Result<f64, Failure> {
+        Ok(self.evaluate(name, source)?.accuracy.ok_or("there is no accuracy")?)
     }
 }
 
-/// Runs one operation of the engine and notes when its phases change.
-///
-/// # Errors
-/// Those of the operation.
-pub fn observed(
+/// Deletes records from the model at `path`.
+pub(crate) fn delete(
+    path: &Path,
+    ids: Vec<String>,
+    rows: RowStore<'_>,
     keyring: &Keyring,
-    work: impl FnOnce(&mut Context<'_>) -> efface::Result<Served>,
 ) -> Result<Run, Failure> {
-    observed_on(RowStore::Vault, keyring, work)
+    let request = Delete { what: Which::Ids(ids), request_id: None };
+    observed(rows, keyring, |context| efface::delete(path, &request, context))
 }
 
-/// As [`observed`], on rows that are held so.
-///
-/// # Errors
-/// Those of the operation.
-pub fn observed_on(
+/// Runs one operation of the engine and notes when its phases change.
+pub(crate) fn observed(
     rows: RowStore<'_>,
     keyring: &Keyring,
     work: impl FnOnce(&mut Context<'_>) -> efface::Result<Served>,
@@ -265,16 +204,16 @@ pub fn observed_on(
             }
             ControlFlow::Continue(())
         },
-        wait: std::time::Duration::ZERO,
+        wait: Duration::ZERO,
         rows,
     })?;
     let end = clock.elapsed();
     let last = last.unwrap_or(end);
     let first = first.unwrap_or(last);
-    let phases = Phases {
+    Ok(Run {
+        served,
         before: first.as_secs_f64(),
         learning: (last - first).as_secs_f64(),
         storing: (end - last).as_secs_f64(),
-    };
-    Ok(Run { served, phases })
+    })
 }

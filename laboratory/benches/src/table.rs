@@ -1,26 +1,23 @@
 //! Tables of results in Markdown.
 
 /// Rows of cells under a head.
-#[derive(Debug, Clone, Default)]
-pub struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these column heads.
-    #[must_use]
-    pub fn new(head: &[&str]) -> Self {
+    pub(crate) fn new(head: &[&str]) -> Self {
         Self { rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()] }
     }
 
     /// Appends a row.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
     /// The table as text, columns aligned.
-    #[must_use]
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |c: usize| {
             self.rows.iter().filter_map(|row| row.get(c)).map(|s| s.chars().count()).max()
@@ -46,8 +43,7 @@ impl Table {
 }
 
 /// Seconds as milliseconds with three digits.
-#[must_use]
-pub fn ms(seconds: f64) -> String {
+pub(crate) fn ms(seconds: f64) -> String {
     match seconds * 1e3 {
         t if t >= 100.0 => format!("{t:.0} ms"),
         t if t >= 10.0 => format!("{t:.1} ms"),

@@ -9,7 +9,7 @@ use super::{DataSet, Split};
 use crate::trial::Rows;
 
 /// Declared ranges of the columns, from public knowledge.
-const PARKINSONS: &str = include_str!("../../../benches/parkinsons.toml");
+const PARKINSONS: &str = include_str!("parkinsons.toml");
 /// No row of these columns, each mapped to [-1, 1], is longer than this.
 const PARKINSONS_NORM: f64 = 4.4;
 
