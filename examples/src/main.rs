@@ -1,4 +1,4 @@
-//! The main job on an embedded real data set: train, forget, add, certify, verify, and a picture.
+//! The main job on an embedded real data set: train, forget, add, certify, verify, and report.
 //!
 //! 1599 Portuguese red wines (Cortez, Cerdeira, Almeida, Matos, Reis 2009, CC BY 4.0), eleven
 //! chemical measurements each, to be told apart by whether tasters gave 6 points or more. The
@@ -9,7 +9,6 @@
 mod clock;
 #[cfg(test)]
 mod planned;
-mod plot;
 mod story;
 mod wine;
 

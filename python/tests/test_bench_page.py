@@ -106,4 +106,11 @@ def test_all_benchmarks_of_the_repository_are_known(page: ModuleType) -> None:
     assert scenarios <= known
     # What is missing there is no benchmark, needs packages of its own or is run by itself.
     others = {path.stem for path in (BENCHES).glob("*.py")}
-    assert others - known == {"any_tables", "instructions", "page", "shared", "torch_modules"}
+    assert others - known == {
+        "any_tables",
+        "frontier",
+        "instructions",
+        "page",
+        "shared",
+        "torch_modules",
+    }

@@ -5,9 +5,6 @@ use std::fmt::Write as _;
 
 use crate::model::{Block, Item, Page, Section, Table, Tone};
 
-/// What an SVG file names and a picture in a page does not.
-pub(crate) const NAMESPACE: &str = " xmlns=\"http://www.w3.org/2000/svg\"";
-
 const STYLE: &str = include_str!("page.css");
 
 /// Colours come from the notebook, so that a card is readable on light and on dark ones.
@@ -99,8 +96,6 @@ impl Block {
                 Ok(())
             }
             Self::Figure(svg, caption) => {
-                // A browser knows SVG without its namespace, and the page names no address.
-                let svg = svg[svg.find("<svg").unwrap_or(0)..].replacen(NAMESPACE, "", 1);
                 let caption = match escaped(caption) {
                     none if none.is_empty() => none,
                     caption => format!("<figcaption>{caption}</figcaption>"),
@@ -174,7 +169,7 @@ impl Table {
 }
 
 /// Text in SVG or HTML; nothing in it is markup.
-pub(crate) fn plain(text: &str) -> String {
+fn plain(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -231,7 +226,7 @@ mod tests {
                 .anchored("there")
                 .notice(Tone::Good, "Fine", "all `is` well")
                 .table(table)
-                .figure("<?xml?><svg></svg>", "what it shows"),
+                .figure("<svg></svg>", "what it shows"),
         );
         let html = page.document();
         for part in [

@@ -3,7 +3,7 @@
 //! A [`Page`] is a title and sections of facts, tables, lists and figures. Who has something to say
 //! builds one; [`Page::text`] lays it out for a terminal, [`Page::document`] and [`Page::fragment`]
 //! for a browser and a notebook. Numbers are rounded in [`number`], claims and certificates are put
-//! into words in [`words`] and [`certificate`], pictures are drawn by [`figure`], and nowhere else.
+//! into words in [`words`] and [`certificate`], and nowhere else.
 //!
 //! ```
 //! use efface_page::{Page, Section};
@@ -19,7 +19,6 @@
 #![forbid(unsafe_code)]
 
 pub mod certificate;
-pub mod figure;
 mod html;
 mod model;
 pub mod number;

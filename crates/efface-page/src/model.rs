@@ -184,7 +184,8 @@ impl Section {
         if table.rows.is_empty() { self } else { self.and(folded(table)) }
     }
 
-    /// With a picture, SVG that says itself what it shows; pages of text leave it out.
+    /// With a picture, an element `svg` without namespace that says itself what it shows; pages of text leave it
+    /// out.
     #[must_use]
     pub fn figure(self, svg: impl Into<String>, caption: impl Into<String>) -> Self {
         self.and(Block::Figure(svg.into(), caption.into()))

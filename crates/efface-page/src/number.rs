@@ -27,53 +27,19 @@ pub fn near(x: f64, digits: usize) -> String {
     if x == 0.0 || !x.is_finite() {
         return x.to_string();
     }
-    match parts(x, digits, (1e-4, 1e7)) {
-        (plain, None) => plain,
-        (mantissa, Some(exponent)) => format!("{mantissa}e{exponent}"),
-    }
-}
-
-/// A number at an axis, with powers of ten as they are printed: `2·10⁻⁹`.
-pub(crate) fn tick(x: f64) -> String {
-    if x == 0.0 || !x.is_finite() {
-        return x.to_string();
-    }
-    let (text, Some(exponent)) = parts(x, 3, (1e-3, 1e5)) else {
-        return parts(x, 4, (0.0, f64::MAX)).0;
-    };
-    let raised: String = exponent.to_string().chars().map(superscript).collect();
-    if text == "1" { format!("10{raised}") } else { format!("{text}·10{raised}") }
-}
-
-/// A number inside the range in plain digits, outside it as digits and a power of ten.
-fn parts(x: f64, digits: usize, plain: (f64, f64)) -> (String, Option<i32>) {
     let size = x.abs();
-    if size >= plain.0 && size < plain.1 {
+    if (1e-4..1e7).contains(&size) {
         let decimals = (digits as i32 - 1 - size.log10().floor() as i32).max(0) as usize;
-        return (trimmed(&format!("{x:.decimals$}")), None);
+        return trimmed(&format!("{x:.decimals$}")).to_owned();
     }
     let text = format!("{x:.*e}", digits - 1);
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    (trimmed(mantissa), exponent.parse().ok())
+    format!("{}e{exponent}", trimmed(mantissa))
 }
 
 /// Without zeros after the last digit behind the point.
-fn trimmed(text: &str) -> String {
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text.to_owned()
-    }
-}
-
-fn superscript(c: char) -> char {
-    match c {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        digit => digit.to_digit(10).and_then(|d| char::from_u32('⁰' as u32 + d)).unwrap_or(digit),
-    }
+fn trimmed(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 /// Bytes in binary units, rounded up to three digits: `0 B`, `1023 B`, `64 MiB`, `4.19 GiB`.
@@ -208,10 +174,6 @@ mod tests {
             assert_eq!(near(x, 4), text);
         }
         assert_eq!((near(0.045_96, 2), near(1e-6, 3)), ("0.046".into(), "1e-6".into()));
-        assert_eq!(
-            [tick(2.5e-9), tick(1e-12), tick(0.2), tick(1e5)],
-            ["2.5·10⁻⁹", "10⁻¹²", "0.2", "10⁵"]
-        );
     }
 
     #[test]

@@ -43,7 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("efface-cli", &["efface", "efface-audit", "efface-page"]),
     ("efface-python", &["efface", "efface-page"]),
-    ("efface-demo", &["efface", "efface-page"]),
+    ("efface-demo", &["efface"]),
     (
         "efface-laboratory",
         &[
@@ -58,19 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "efface-matrix",
         ],
     ),
-    (
-        "efface-bench",
-        &[
-            "efface",
-            "efface-vault",
-            "efface-learn",
-            "efface-net",
-            "efface-page",
-            "efface-formats",
-            "efface-privacy",
-            "efface-matrix",
-        ],
-    ),
+    ("efface-bench", &["efface", "efface-vault", "efface-privacy"]),
 ];
 
 /// The only crate with `unsafe`.

@@ -34,7 +34,7 @@ const ROOMS: &[(&str, &str)] = &[
          raw_file writeback schema block journal hot_journal sweep vault left_over straight transaction unlock ledger model \
          place stamp position record picked two_steps rewrite removal scan heads request tally tombstone creation damage identity index copy insert",
     ),
-    ("efface-page", "model number html text words certificate figure"),
+    ("efface-page", "model number html text words certificate"),
     (
         "efface",
         "digest mechanism_name error arithmetic account leaving seal settings show head plan bounds \

@@ -15,7 +15,7 @@ use crate::asked;
 
 /// Repeat published experiments, and compare the papers' numbers with the results
 ///
-/// Each experiment writes CSV and SVG files and a page (`index.html`) that sets what the paper
+/// Each experiment writes CSV files and a page (`index.html`) that sets what the paper
 /// prints beside what is computed or measured here, says which agree, and explains what differs.
 /// All randomness has a declared seed: no model from here may be released. The page shows only the
 /// experiments of its run. A folder with results of these experiments is refused without `--force`;

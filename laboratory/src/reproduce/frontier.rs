@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use efface::{Code, Error, Notion, Result, Served, Settings};
 use efface_learn::Loss;
-use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 
 use super::bench::Bench;
@@ -36,7 +35,7 @@ pub(super) struct Grid {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Mechanism {
-    /// As figures name it.
+    /// As tables name it.
     name: String,
     /// Settings beside those of the data set.
     settings: Settings,
@@ -68,9 +67,6 @@ struct Story {
     epsilon: f64,
 }
 
-/// Fewer passes than this are drawn as this many.
-const FLOOR: f64 = 0.1;
-
 pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let columns = [
         "data",
@@ -84,24 +80,12 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         "refused",
     ];
     let mut outcome = Outcome::of(&columns);
-    let mut panels = Vec::new();
     for &set in bench.experiment.sets() {
         let split = bench.load(set, grid.rows)?;
         let base = grid.data.get(set.name()).ok_or_else(|| {
             Error::input(Code::Audit, format!("no settings for `{}`", set.name()))
         })?;
-        let measure = if set == DataSet::Parkinsons {
-            "error (rmse): lower is better"
-        } else {
-            "test accuracy"
-        };
-        let mut panel = Panel::new(
-            set.title(),
-            Axis::log("passes per deletion (fewer than 0.1: at 0.1)"),
-            Axis::linear(measure),
-        );
-        for (place, mechanism) in grid.mechanism.iter().enumerate() {
-            let mut points = Vec::new();
+        for mechanism in &grid.mechanism {
             for level in &mechanism.levels {
                 let told = level.told();
                 bench.say(&format!("{}: {}, {told}", set.title(), mechanism.name))?;
@@ -111,7 +95,6 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                 let head = [set.name().to_owned(), mechanism.name.clone(), told];
                 match serve(set, mechanism, &split, settings, count, seed, bench.stop) {
                     Ok(story) => {
-                        points.push((story.deletion.max(FLOOR), story.quality));
                         let key = format!("{}-{}", set.name(), mechanism.name);
                         outcome.measure(format!("{key}-passes"), story.deletion);
                         outcome.measure(format!("{key}-quality"), story.quality);
@@ -130,18 +113,8 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                         .row(head.into_iter().chain(vec![String::new(); 5]).chain([error.said()])),
                 }
             }
-            if !points.is_empty() {
-                panel = panel.with(Series::new(&*mechanism.name, place, points));
-            }
         }
-        panels.push(panel);
     }
-    let title = format!(
-        "Cost of a deletion against quality of the model: every mechanism at epsilon = {}, delta \
-         = 1/n; points of a line differ in noise",
-        grid.epsilon
-    );
-    outcome.draw("", &Figure::new(title, panels).in_columns(2).sized(420, 320));
     Ok(outcome)
 }
 

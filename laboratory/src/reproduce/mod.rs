@@ -1,7 +1,7 @@
-//! Published experiments, repeated: each declared in one small file, each ending in a table, a
-//! figure, and the paper's words beside our numbers.
+//! Published experiments, repeated: each declared in one small file, each ending in a table
+//! and the paper's words beside our numbers.
 //!
-//! [`experiments`] lists them; [`run`] runs some or all and writes a folder: CSV and SVG files, the
+//! [`experiments`] lists them; [`run`] runs some or all and writes a folder: CSV files, the
 //! claims in Markdown, and `index.html`, which shows everything. Every random choice has a declared
 //! seed, so nothing here may be released.
 

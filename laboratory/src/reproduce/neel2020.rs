@@ -3,7 +3,6 @@
 
 use efface::{Code, Error, Result, Settings};
 use efface_learn::{Loss, Objective};
-use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 
 use super::bench::Bench;
@@ -59,7 +58,7 @@ struct Story {
 const MOST_BASELINE: u64 = 20_000;
 
 pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let (set, split) = bench.data(grid.rows)?;
+    let (_, split) = bench.data(grid.rows)?;
     let columns = [
         "method",
         "I",
@@ -72,15 +71,8 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         "accuracy",
     ];
     let mut outcome = Outcome::of(&columns);
-    let mut risk =
-        Panel::new("what steps buy", Axis::log("steps of update 1"), Axis::log("excess loss"));
-    let mut growth = Panel::new(
-        "how updates grow (least I)",
-        Axis::linear("update i"),
-        Axis::log("steps of update i"),
-    );
-    for (place, method) in grid.method.iter().enumerate() {
-        let mut points = Vec::new();
+    for method in &grid.method {
+        let mut is_first = true;
         let most = grid.most.unwrap_or(usize::MAX);
         for &iterations in method.iterations.iter().take(most) {
             bench.say(&format!("{}, I = {iterations}", method.name))?;
@@ -105,14 +97,11 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                 number(story.excess),
                 number(story.accuracy),
             ]);
-            points.push((first, story.excess));
-            if points.len() == 1 {
-                let steps = story.steps.iter().enumerate();
-                let line = steps.map(|(i, steps)| (i as f64 + 1.0, *steps)).collect();
-                growth = growth.with(Series::new(&*method.name, place, line));
+            if is_first {
                 outcome.measure(format!("{}-growth", method.key), last / first);
                 outcome.measure(format!("{}-excess-first", method.key), story.excess);
             }
+            is_first = false;
             outcome.measure(format!("{}-excess-last", method.key), story.excess);
             outcome.measure(format!("{}-accuracy-last", method.key), story.accuracy);
             if let Some(baseline) = story.baseline {
@@ -122,20 +111,13 @@ pub(super) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                 );
             }
         }
-        if points.is_empty() {
+        if is_first {
             continue;
         }
-        risk = risk.with(Series::new(&*method.name, place, points));
         let of = |name: &str| outcome.measured[&format!("{}-{name}", method.key)];
         let gain = of("excess-first") / of("excess-last");
         outcome.measure(format!("{}-gain", method.key), gain);
     }
-    let title = format!(
-        "{}: the five methods of descent-to-delete with published noise, epsilon = {}, delta = 1/n",
-        set.title(),
-        grid.epsilon
-    );
-    outcome.draw("", &Figure::new(title, vec![risk, growth]).sized(430, 380));
     Ok(outcome)
 }
 

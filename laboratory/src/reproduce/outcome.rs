@@ -1,11 +1,10 @@
-//! What an experiment gives: tables, figures, and the paper's words beside our numbers.
+//! What an experiment gives: tables, and the paper's words beside our numbers.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use efface_page::Table;
-use efface_page::figure::Figure;
 use efface_page::number::near;
 
 /// Numbers by name, for claims.
@@ -16,8 +15,6 @@ pub(super) type Measured = BTreeMap<String, f64>;
 pub(super) struct Outcome {
     /// Tables, each a CSV file.
     pub(super) sheets: Vec<Sheet>,
-    /// Figures, each an SVG file.
-    pub(super) drawings: Vec<Drawing>,
     /// The paper's printed numbers beside ours.
     pub(super) printed: Vec<Line>,
     /// Numbers that the declared claims are about.
@@ -48,15 +45,6 @@ pub(super) struct Sheet {
     pub(super) name: String,
     /// The columns and cells.
     pub(super) table: Table,
-}
-
-/// A drawn figure.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Drawing {
-    /// The end of its file name; empty for the only one.
-    pub(super) name: String,
-    /// The picture, which says what it shows.
-    pub(super) svg: String,
 }
 
 /// How a measured number is written.
@@ -101,11 +89,6 @@ impl Outcome {
     /// Remembers a number for claims.
     pub(super) fn measure(&mut self, name: impl Into<String>, value: f64) {
         self.measured.insert(name.into(), value);
-    }
-
-    /// Adds a figure; `name` is empty for the only one.
-    pub(super) fn draw(&mut self, name: &str, figure: &Figure) {
-        self.drawings.push(Drawing { name: name.to_owned(), svg: figure.svg() });
     }
 }
 

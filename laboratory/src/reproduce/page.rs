@@ -1,4 +1,4 @@
-//! The page: every experiment that was run, the papers beside us, and the figures.
+//! The page: every experiment that was run, the papers beside us, and the tables.
 
 use efface_page::{Page, Section, Table};
 
@@ -48,8 +48,9 @@ pub(super) fn section(
         section = section.text(remark);
     }
     section = section.table(claims(lines));
-    for drawing in &outcome.drawings {
-        section = section.figure(&drawing.svg, "");
+    for sheet in &outcome.sheets {
+        let title = if sheet.name.is_empty() { "All results" } else { &sheet.name };
+        section = section.folded_table(title, sheet.table.clone());
     }
     let agree = outcome.printed.iter().filter(|line| line.agrees).count();
     let all = outcome.printed.len();

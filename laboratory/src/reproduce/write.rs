@@ -44,7 +44,7 @@ pub struct Done {
     pub provenance: Provenance,
 }
 
-/// Runs experiments in the order of the list and writes CSV and SVG files, the claims as Markdown,
+/// Runs experiments in the order of the list and writes CSV files, the claims as Markdown,
 /// and `index.html` with everything.
 ///
 /// `seconds` is a clock, `tell` hears what is being done and may stop it. What was written before an
@@ -128,7 +128,6 @@ fn write(
     };
     let mut files: Vec<(String, String)> = Vec::new();
     files.extend(outcome.sheets.iter().map(|sheet| (name(&sheet.name, "csv"), sheet.table.csv())));
-    files.extend(outcome.drawings.iter().map(|d| (name(&d.name, "svg"), d.svg.clone())));
     if !lines.is_empty() {
         files.push((name("", "md"), page::claims(lines).markdown()));
     }

@@ -1,15 +1,19 @@
 //! What has been spent over time, drawn, and what can still be served.
 
-use efface_page::figure::{Axis, Figure, Ink, Mark, Panel, Series};
 use efface_page::number::{bound, counted};
 use efface_page::{Section, Table};
 use efface_privacy::claim::Notion;
 
 use super::Facts;
+use super::chart::{BLACK, Line, chart};
 use crate::outcome::NotionStatus;
 
 /// With more points than this their marks would be one band.
 const BAND: usize = 200;
+
+/// Shapes around points, as SVG writes paths.
+const DISC: &str = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z";
+const SQUARE: &str = "M-4 -4h8v8h-8z";
 
 /// Epsilon of every certificate by the model's version, finite and above 0 only.
 pub(super) fn spent(facts: &Facts) -> Section {
@@ -23,44 +27,40 @@ pub(super) fn spent(facts: &Facts) -> Section {
         });
         points.collect()
     };
-    let mut lines = vec![(wanted.name(), Ink::BLUE, Mark::DISC, of(wanted))];
+    let line = |name, colour, mark, points: Vec<_>| {
+        let mark = if points.len() > BAND { "" } else { mark };
+        Line { name, colour, dashed: false, mark, points }
+    };
+    let mut lines = vec![line(wanted.name(), "#0072b2", DISC, of(wanted))];
     if wanted != Notion::DifferentialPrivacy {
         let points = of(Notion::DifferentialPrivacy);
-        lines.push(("differential-privacy of the rest", Ink::RED, Mark::SQUARE, points));
+        lines.push(line("differential-privacy of the rest", "#d55e00", SQUARE, points));
     }
-    lines.retain(|(.., points)| !points.is_empty());
-    let limit = Some(facts.target.epsilon.0).filter(|e| e.is_finite() && *e > 0.0);
-    let mut spoken = String::from("Epsilon by version.");
-    let mut panel = Panel::new("", Axis::whole("version of the model"), Axis::log("epsilon"));
-    let versions = || lines.iter().flat_map(|(.., points)| points.iter().map(|point| point.0));
+    lines.retain(|line| !line.points.is_empty());
+    let versions = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
     let (first, last) =
         (versions().fold(f64::INFINITY, f64::min), versions().fold(f64::NEG_INFINITY, f64::max));
     if first > last {
         return section.text("No certificate has an epsilon above 0: there is nothing to draw.");
     }
-    for (name, ink, mark, points) in lines {
+    let mut spoken = String::from("Epsilon by version.");
+    for Line { name, points, .. } in &lines {
         let (Some(from), Some(to)) = (points.first(), points.last()) else { continue };
-        spoken += &format!(
-            " {name}: {} at version {}, {} at version {}.",
-            bound(from.1),
-            from.0,
-            bound(to.1),
-            to.0
-        );
-        let mark = if points.len() > BAND { Mark::NONE } else { mark };
-        panel = panel.with(Series::new(name, 0, points).ink(ink).mark(mark));
+        let ends = [from, to]
+            .map(|(version, epsilon)| format!("{} at version {version}", bound(*epsilon)));
+        spoken += &format!(" {name}: {}.", ends.join(", "));
     }
-    if let Some(limit) = limit {
+    let limit = facts.target.epsilon.0;
+    if limit.is_finite() && limit > 0.0 {
         spoken += &format!(" Promised at training: {}.", bound(limit));
         // One version has no length to draw a line over.
         let room = if first == last { 0.5 } else { 0.0 };
-        let line = vec![(first - room, limit), (last + room, limit)];
-        let promised = Series::new("promised at training", 0, line).ink(Ink::BLACK);
-        panel = panel.with(promised.mark(Mark::NONE).dashed());
+        let points = vec![(first - room, limit), (last + room, limit)];
+        let name = "promised at training";
+        lines.push(Line { name, colour: BLACK, dashed: true, mark: "", points });
     }
-    let figure = Figure::new("", vec![panel]).sized(560, 300).spoken(spoken);
     section.figure(
-        figure.svg(),
+        chart(&lines, &spoken),
         "Epsilon of every certificate by the model's version; the scale is logarithmic. The \
          numbers are in the table above.",
     )

@@ -2,6 +2,7 @@
 
 mod audits;
 mod budget;
+mod chart;
 mod sections;
 mod summary;
 

@@ -3,7 +3,6 @@
 
 use efface::Result;
 use efface_learn::{Constants, Loss};
-use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -44,7 +43,7 @@ enum Bound {
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let mut outcome =
         Outcome::of(&["bound", "method", "epsilon", "sigma", "accuracy", "deviation"]);
-    let (set, split) = bench.data(grid.rows)?;
+    let (_, split) = bench.data(grid.rows)?;
     let loss = match grid.classes {
         2 => Loss::Logistic,
         classes => Loss::Softmax { classes },
@@ -58,22 +57,18 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let problem =
         Problem { experiment, grid, split, loss, constants: &constants, optimum: &optimum };
     outcome.remarks.push(format!(
-        "{} rows, L/m = {}; M = {}, L = {} from rows of length 1 alone.",
+        "{} rows, L/m = {}; M = {}, L = {} from rows of length 1 alone. The optimum without noise has an \
+         accuracy of {}.",
         split.train.len(),
         number(constants.total_smoothness() / lambda),
         number(constants.lipschitz()),
-        number(constants.total_smoothness())
+        number(constants.total_smoothness()),
+        number(best)
     ));
 
-    let mut panels = Vec::new();
     outcome.measure("noiseless", best);
     for bound in [Bound::Published, Bound::Tight] {
         let word = if bound == Bound::Published { "published" } else { "tight" };
-        let mut panel = Panel::new(
-            format!("noise by the {word} bound"),
-            Axis::log("epsilon"),
-            Axis::linear("test accuracy"),
-        );
         let mut lines = vec![("Langevin, K = 1".to_owned(), problem.langevin(bound, bench)?)];
         for &iterations in &grid.iterations {
             let name = format!("descent-to-delete, I = {iterations}");
@@ -86,18 +81,9 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
                 outcome.row([word.to_owned(), name.clone()].into_iter().chain(numbers));
                 outcome.measure(format!("{word}-{place}-{}", point.epsilon), point.mean);
             }
-            let band = |p: &Point| (p.epsilon, p.mean - p.deviation, p.mean + p.deviation);
-            let series =
-                Series::new(name, place, points.iter().map(|p| (p.epsilon, p.mean)).collect());
-            panel = panel.with(series.spread(points.iter().map(band).collect()));
         }
-        let ends = [grid.epsilons.first(), grid.epsilons.last()];
-        let level = ends.into_iter().flatten().map(|epsilon| (*epsilon, best)).collect();
-        panels.push(panel.with(Series::new("optimum without noise", 6, level).dashed().plain()));
     }
     compare(grid, &mut outcome);
-    let title = format!("{}: accuracy after one record is forgotten, delta = 1/n", set.title());
-    outcome.draw("", &Figure::new(title, panels));
     Ok(outcome)
 }
 

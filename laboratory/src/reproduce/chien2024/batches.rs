@@ -2,7 +2,6 @@
 
 use efface::Result;
 use efface_learn::{Constants, Dataset, Loss};
-use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -40,7 +39,7 @@ struct Batch {
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let (set, split) = bench.data(grid.rows)?;
+    let (_, split) = bench.data(grid.rows)?;
     let (experiment, rows) = (bench.experiment, &split.train);
     let (n, data) = (rows.len(), rows.dataset()?);
     let lambda = grid.lambda_per_record * n as f64;
@@ -103,52 +102,24 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         Ok(accuracies)
     };
 
-    let (mut by_noise, mut lowest, mut highest) = (Vec::new(), 1.0_f64, 0.0_f64);
     for &sigma in &grid.sigmas {
-        let batch = Batch { sigma, group: grid.group, epsilon: 1.0 };
-        by_noise.extend(serve(&[batch], &mut outcome)?.into_iter().map(|results| (sigma, results)));
+        serve(&[Batch { sigma, group: grid.group, epsilon: 1.0 }], &mut outcome)?;
     }
+    let groups = grid.groups.iter();
     let batches: Vec<Batch> = grid
         .epsilons
         .iter()
         .flat_map(|&epsilon| {
-            grid.groups.iter().map(move |&group| Batch { sigma: grid.sigma, group, epsilon })
+            groups.clone().map(move |&group| Batch { sigma: grid.sigma, group, epsilon })
         })
         .collect();
-    let by_group: Vec<(Batch, [f64; 2])> =
-        batches.iter().copied().zip(serve(&batches, &mut outcome)?).collect();
-    for accuracy in by_group.iter().flat_map(|(_, results)| results) {
-        (lowest, highest) = (lowest.min(*accuracy), highest.max(*accuracy));
+    let (mut lowest, mut highest) = (1.0_f64, 0.0_f64);
+    for accuracy in serve(&batches, &mut outcome)?.into_iter().flatten() {
+        (lowest, highest) = (lowest.min(accuracy), highest.max(accuracy));
     }
     outcome.measure("groups-lowest", lowest);
     outcome.measure("groups-spread", highest - lowest);
 
-    let noise =
-        ["steps by the published bound", "steps by the tight bound"].into_iter().enumerate();
-    let left = Panel::new(
-        format!("{} records at once, epsilon = 1", grid.group),
-        Axis::log("sigma"),
-        Axis::linear("test accuracy"),
-    )
-    .with_all(noise.map(|(place, name)| {
-        let points = by_noise.iter().map(|(sigma, results)| (*sigma, results[place])).collect();
-        Series::new(name, place, points)
-    }));
-    let right = Panel::new(
-        format!("sigma = {}, steps by the tight bound", grid.sigma),
-        Axis::linear("records at once"),
-        Axis::linear("test accuracy").from(0.8, 1.0),
-    )
-    .with_all(grid.epsilons.iter().enumerate().map(|(place, epsilon)| {
-        let points = by_group
-            .iter()
-            .filter(|(batch, _)| batch.epsilon == *epsilon)
-            .map(|(batch, results)| (batch.group as f64, results[1]))
-            .collect();
-        Series::new(format!("epsilon = {epsilon}"), place + 2, points)
-    }));
-    let title = format!("{}: accuracy after a batch is forgotten, delta = 1/n", set.title());
-    outcome.draw("", &Figure::new(title, vec![left, right]));
     Ok(outcome)
 }
 

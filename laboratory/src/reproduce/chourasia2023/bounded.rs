@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, number};
-use efface_page::figure::{Axis, Figure, Panel, Series};
 
 /// Settings: a small problem that has a solution, and numbers of records to try.
 #[derive(Debug, Deserialize)]
@@ -35,7 +34,6 @@ impl Grid {
 pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
     let columns = ["n", "ln B", "eta", "sigma", "K_A", "K", "saved per request"];
     let mut outcome = Outcome::of(&columns);
-    let (mut learning, mut removal) = (Vec::new(), Vec::new());
     for &n in &grid.n {
         let answer = match account::ask("deletion-rdp-bounded", &grid.asked(n, grid.epsilon_dd)) {
             Ok(answer) => answer,
@@ -59,18 +57,11 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
             number(remove),
             number((1.0 - remove / learn).max(0.0)),
         ]);
-        learning.push((n as f64, learn));
-        removal.push((n as f64, remove));
         outcome.measure("ln-b", of("ln_b")?);
         outcome.measure("learning", learn);
         outcome.measure("removal", remove);
         outcome.measure("eta", of("eta")?);
         outcome.measure("saved", 1.0 - remove / learn);
     }
-    let panel = Panel::new("", Axis::log("records"), Axis::log("noisy gradient steps"))
-        .with(Series::new("to learn, K_A", 0, learning))
-        .with(Series::new("for a request, K", 1, removal));
-    let title = "Steps that Theorem 5.2 asks for on a small bounded problem (published bound)";
-    outcome.draw("", &Figure::new(title, vec![panel]).sized(520, 360));
     Ok(outcome)
 }

@@ -8,7 +8,6 @@ use serde_json::json;
 use crate::reproduce::account;
 use crate::reproduce::bench::Bench;
 use crate::reproduce::outcome::{Outcome, number};
-use efface_page::figure::{Axis, Figure, Panel, Series};
 
 /// Settings: a 1-Lipschitz loss and numbers of records.
 #[derive(Debug, Deserialize)]
@@ -40,8 +39,6 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         "perturbed descent, secret state (Thm 9)",
         "perturbed descent, no secret state (Thm 28)",
     ];
-    let mut saved: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names.len()];
-    let mut passes: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names.len()];
     for &n in &grid.n {
         let works = [
             noisy(grid, n)?,
@@ -58,8 +55,6 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
                 number(work.request),
                 number(gradients),
             ]);
-            saved[index].push((n as f64, gradients));
-            passes[index].push((n as f64, work.request.max(1.0)));
         }
         let share = |work: &Work| 1.0 - work.request / work.learning;
         outcome.measure("noisy-share", share(&works[0]));
@@ -72,21 +67,6 @@ pub(crate) fn run(grid: &Grid, _: &mut Bench<'_>) -> Result<Outcome> {
         }
         outcome.measure("request-tight-over-published", works[1].request / works[0].request);
     }
-    let draw = |lines: Vec<Vec<(f64, f64)>>, title: &str, label: &str| {
-        let series = lines.into_iter().zip(names).enumerate();
-        Panel::new(title, Axis::log("records, n"), Axis::log(label))
-            .with_all(series.map(|(index, (points, name))| Series::new(name, index, points)))
-    };
-    let panels = vec![
-        draw(saved, "saved against learning anew", "record gradients saved per request"),
-        draw(passes, "spent on a request", "passes over the data"),
-    ];
-    let title = format!(
-        "One deletion at equal excess risk: what is saved and what is spent (d = {}, lambda = {}, \
-         delta = {:e})",
-        grid.d, grid.lambda, grid.delta
-    );
-    outcome.draw("", &Figure::new(title, panels).sized(430, 380));
     Ok(outcome)
 }
 

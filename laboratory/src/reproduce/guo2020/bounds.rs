@@ -4,7 +4,6 @@ use efface::Result;
 use efface_learn::solver::Solver;
 use efface_learn::{Constants, Dataset, Objective};
 use efface_matrix::{Matrix, margins};
-use efface_page::figure::{Axis, Figure, Ink, Mark, Panel, Series};
 use serde::Deserialize;
 
 use super::perturbed::{DISTANCE, constants, perturbed_objective};
@@ -42,38 +41,17 @@ struct Sums {
 const KAPPA: f64 = 0.096_225_044_864_937_63;
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let (set, split) = bench.data(grid.rows)?;
+    let (_, split) = bench.data(grid.rows)?;
     let rows = &split.train;
     let constants = constants(rows, grid.lambda)?;
     let columns = ["batch", "removed", "worst case", "data-dependent", "ours", "true residual"];
     let mut outcome = Outcome::of(&columns);
-    let mut panels = Vec::new();
     for &batch in &grid.batches {
         let sums = remove(grid, rows, &constants, batch, bench)?;
         for s in &sums {
             let numbers = [s.worst, s.dependent, s.ours, s.real].map(number);
             outcome.row([batch.to_string(), s.removed.to_string()].into_iter().chain(numbers));
         }
-        let line = |name: &str, place: usize, value: fn(&Sums) -> f64| {
-            let points = sums.iter().map(|s| (s.removed as f64, value(s))).collect();
-            Series::new(name, place, points).mark(Mark::NONE)
-        };
-        let title = if batch == 1 {
-            "one record at a time".to_owned()
-        } else {
-            format!("batches of {batch}")
-        };
-        panels.push(
-            Panel::new(
-                title,
-                Axis::linear("records removed"),
-                Axis::log("gradient norm of the sum"),
-            )
-            .with(line("worst case (Thms 1, 4)", 0, |s| s.worst).dashed())
-            .with(line("data-dependent (Cors 1, 2)", 1, |s| s.dependent).dashed())
-            .with(line("ours", 2, |s| s.ours))
-            .with(line("true residual", 6, |s| s.real).ink(Ink::BLACK)),
-        );
         if let (Some(last), Some(half)) = (sums.last(), sums.get(sums.len() / 2 - 1)) {
             outcome.measure(format!("worst-over-dependent-{batch}"), last.worst / last.dependent);
             outcome.measure(format!("dependent-over-real-{batch}"), last.dependent / last.real);
@@ -82,12 +60,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
             outcome.measure(format!("growth-{batch}"), last.dependent / half.dependent);
         }
     }
-    let title = format!(
-        "{}: what Newton removals leave of the gradient, and bounds on it (lambda = {:e})",
-        set.title(),
-        grid.lambda
-    );
-    outcome.draw("", &Figure::new(title, panels));
     Ok(outcome)
 }
 

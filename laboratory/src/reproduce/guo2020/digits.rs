@@ -2,13 +2,12 @@
 
 use efface::Result;
 use efface_matrix::margins;
-use efface_page::figure::{Picture, gallery};
 use serde::Deserialize;
 
 use super::influence;
 use super::perturbed::{constants, perturbed_objective, train};
 use crate::reproduce::bench::Bench;
-use crate::reproduce::outcome::{Drawing, Outcome, number};
+use crate::reproduce::outcome::{Outcome, number};
 use crate::trial::failed;
 
 /// Settings.
@@ -17,14 +16,14 @@ use crate::trial::failed;
 pub(crate) struct Grid {
     lambda: f64,
     sigma: f64,
-    /// How many are shown of each.
+    /// How many are listed of each.
     shown: usize,
     #[serde(default)]
     rows: Option<usize>,
 }
 
 pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
-    let (set, split) = bench.data(grid.rows)?;
+    let (_, split) = bench.data(grid.rows)?;
     let rows = &split.train;
     let data = rows.dataset()?;
     let constants = constants(rows, grid.lambda)?;
@@ -59,15 +58,5 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         "largest-over-least",
         norms[hardest[0]] / norms[easiest[0]].max(f64::MIN_POSITIVE),
     );
-    let picture =
-        |&i: &usize| Picture { caption: number(norms[i]), pixels: rows.x.row(i).values().to_vec() };
-    let title =
-        format!("{}: training digits by the norm of the step that removes them", set.title());
-    let shown = [
-        ("hardest to remove".to_owned(), hardest.iter().map(picture).collect::<Vec<_>>()),
-        ("easiest to remove".to_owned(), easiest.iter().map(picture).collect()),
-    ];
-    let svg = gallery(&title, &shown);
-    outcome.drawings.push(Drawing { name: String::new(), svg });
     Ok(outcome)
 }

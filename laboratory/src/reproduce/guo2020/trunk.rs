@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use efface::{Notion, Result, Served, Settings};
 use efface_matrix::{Matrix, Row};
 use efface_net::{Network, Optimizer, SgdPlan, Shape, sgd};
-use efface_page::figure::{Axis, Figure, Panel, Series};
 use serde::Deserialize;
 
 use crate::reproduce::bench::Bench;
@@ -205,7 +204,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         "seconds of the request",
     ];
     let mut outcome = Outcome::of(&columns);
-    let (mut alone, mut headed) = (Vec::new(), Vec::new());
     let (mut largest, mut between) = (0.0_f64, 0.0_f64);
     for &level in &grid.levels {
         bench.say(&format!("epsilon = {}", level.epsilon))?;
@@ -222,8 +220,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         outcome.measure(format!("alone-{}", level.epsilon), pair.alone);
         outcome.measure(format!("headed-{}", level.epsilon), pair.headed);
         outcome.measure(format!("lead-{}", level.epsilon), pair.headed - pair.alone);
-        alone.push((level.epsilon, pair.alone));
-        headed.push((level.epsilon, pair.headed));
     }
     bench.say("features that are not learnt, and no noise")?;
     let floor = grid.untrained(&split, &mut vaults)?;
@@ -234,20 +230,10 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         ("filters", "ridge on random filters", filters),
         ("plain", "network without noise or certificate", plain),
     ];
-    let axis = Axis::linear("test accuracy");
-    let mut panel = Panel::new(
-        format!("{} deletions, delta = {:e}", grid.deletions, grid.delta),
-        Axis::log("epsilon"),
-        axis,
-    )
-    .with(Series::new("ridge on features of a network with noise", 0, headed))
-    .with(Series::new("network with noise, end to end", 1, alone));
-    for (place, (name, shown, accuracy)) in lines.into_iter().enumerate() {
+    for (name, shown, accuracy) in lines {
         let none = || String::new();
         outcome.row([shown.into(), none(), none(), none(), number(accuracy), none(), none()]);
         outcome.measure(name, accuracy);
-        let points = grid.levels.iter().map(|level| (level.epsilon, accuracy)).collect();
-        panel = panel.with(Series::new(shown, 2 + place, points));
     }
     let least = grid.levels.iter().map(|level| level.epsilon).fold(f64::INFINITY, f64::min);
     let lowest = outcome.measured[&format!("headed-{least}")];
@@ -257,8 +243,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     outcome.measure("above-floor", lowest - floor);
     outcome.measure("certified", largest);
     outcome.measure("between", between);
-    let title = "A last layer on features of a network with noise, beside that network end to end";
-    outcome.draw("", &Figure::new(title, vec![panel]).sized(640, 400));
     Ok(outcome)
 }
 

@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use efface::Result;
 use efface_net::{Network, Optimizer, SgdPlan, Shape, sgd};
-use efface_page::figure::{Axis, Figure, Panel, Series};
 use rand_chacha::ChaCha20Rng;
 use serde::Deserialize;
 
@@ -276,19 +275,13 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         stories.push(grid.story(&learner, (&remaining, &deleted, &held_out), seed)?);
     }
     let mut outcome = Outcome::of(&["what", "epochs", "accuracy", "deviation over seeds"]);
-    let axis = Axis::linear("accuracy on images held out");
-    let mut panel =
-        Panel::new("plain training after the noisy steps", Axis::linear("epochs"), axis);
     for (place, (name, shown)) in PATHS.into_iter().enumerate() {
-        let mut points = Vec::new();
         for (index, epochs) in grid.epochs.iter().enumerate() {
             let of_seeds: Vec<f64> = stories.iter().map(|s| s.paths[place][index]).collect();
             let (mean, deviation) = spread(&of_seeds);
             outcome.measure(format!("{name}-{epochs}"), mean);
             outcome.row([shown.into(), epochs.to_string(), number(mean), number(deviation)]);
-            points.push((*epochs as f64, mean));
         }
-        panel = panel.with(Series::new(shown, place, points));
     }
     for (place, name) in ["gradient", "model"].into_iter().enumerate() {
         let lead = |index: usize| {
@@ -305,8 +298,6 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
     let before: Vec<f64> = stories.iter().map(|story| story.trained).collect();
     outcome.measure("trained", spread(&before).0);
     outcome.measure("remaining", remaining.len() as f64);
-    let title = "Noisy fine-tuning of a small network, from the trained model and from zeros";
-    outcome.draw("", &Figure::new(title, vec![panel]).sized(640, 360));
     Ok(outcome)
 }
 
