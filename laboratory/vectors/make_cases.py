@@ -5,69 +5,12 @@
 Every formula is written down here a second time, step by step and without closed forms.
 """
 
-import json
 import random
 
-from mpmath import erfc, exp, log, mp, mpf, nstr, sqrt
+from mpmath import exp, log, mp, mpf, sqrt
+from numerics import case, digits, epsilon_of, least, mu_of, upper, write
 
-mp.dps = 60
 random.seed(31)
-cases = []
-
-
-def text(x):
-    return nstr(x, 25)
-
-
-def case(kind, inputs, **expect):
-    written = {k: v if isinstance(v, (int, list)) else str(v) for k, v in inputs.items()}
-    cases.append(
-        {
-            "kind": kind,
-            "inputs": written,
-            "expect": {k.replace("__", "-"): text(v) for k, v in expect.items()},
-        }
-    )
-
-
-def digits(low, high):
-    """A decimal with few digits, uniform in the logarithm."""
-    return float(f"{10 ** random.uniform(low, high):.6g}")
-
-
-def upper(x):
-    return erfc(x / sqrt(mpf(2))) / 2
-
-
-def delta_of(epsilon, mu):
-    with mp.workdps(400):
-        a = mpf(mu) / 2 - mpf(epsilon) / mpf(mu)
-        return upper(-a) - exp(mpf(epsilon)) * upper(mpf(mu) - a)
-
-
-def epsilon_of(mu, delta):
-    if mu == 0 or delta_of(0, mu) <= mpf(str(delta)):
-        return mpf(0)
-    low, high = mpf(0), mu**2 / 2 + mu * sqrt(-2 * log(mpf(str(delta))))
-    for _ in range(110):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_of(middle, mu) > mpf(str(delta)) else (low, middle)
-    return high
-
-
-def least(f, low, high):
-    """The minimum of f over alpha > 1 by ternary search in ln(alpha - 1) and a grid."""
-    grid = [mpf(low) + (mpf(high) - low) * k / 400 for k in range(401)]
-    best = min(range(401), key=lambda k: f(grid[k]))
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, 400)]
-    for _ in range(140):
-        third = (high - low) / 3
-        if f(low + third) < f(high - third):
-            high -= third
-        else:
-            low += third
-    return f((low + high) / 2)
-
 
 for _ in range(14):
     rho, delta = digits(-8, 3), digits(-60, -0.3)
@@ -129,29 +72,6 @@ for _ in range(10):
             {"epsilon": epsilon, "diameter_over_noise": diameter, "steps": steps},
             ln_delta=ln_p,
         )
-
-
-def mu_of(start, contraction, shift, noise):
-    """The minorant of every single point by gift wrapping."""
-    after = mpf(1)
-    points, factors = [], []
-    for c in reversed(contraction):
-        factors.append(after)
-        after *= c
-    v, y = mpf(0), after * start
-    points = [(v, mpf(0))]
-    for factor, s, n in zip(reversed(factors), shift, noise, strict=True):
-        v, y = v + (factor * n) ** 2, y + factor * s
-        points.append((v, y))
-    corner, total = 0, mpf(0)
-    while corner + 1 < len(points):
-        v0, y0 = points[corner]
-        slope, best = min(
-            ((y - y0) / (v - v0), -k) for k, (v, y) in enumerate(points) if k > corner and v > v0
-        )
-        total += slope**2 * (points[-best][0] - v0)
-        corner = -best
-    return sqrt(total)
 
 
 for _ in range(10):
@@ -256,4 +176,4 @@ for _ in range(8):
         epsilon=epsilon_of(mu, delta),
     )
 
-print(json.dumps({"note": "compare at a relative 1e-8", "cases": cases}, indent=0))
+write("compare at a relative 1e-8", 0)

@@ -13,29 +13,13 @@ repeated with half the step, and must agree. One step alone is a difference of t
 Results are the larger of both directions. The tolerance is what a grid of losses may add.
 """
 
-import json
 import sys
 from typing import Any
 
-from mpmath import (
-    binomial,
-    ceil,
-    erfc,
-    exp,
-    expm1,
-    findroot,
-    log,
-    log1p,
-    mp,
-    mpc,
-    mpf,
-    nstr,
-    pi,
-    sqrt,
-)
+from mpmath import binomial, ceil, exp, expm1, findroot, log, log1p, mp, mpc, mpf, nstr, pi, sqrt
+from numerics import case, first, upper, write
 
 mp.dps = 30
-cases = []
 
 
 def weights(k, q):
@@ -146,29 +130,27 @@ def one_step(sigma, q, k, delta):
     sigma, p, d = mpf(sigma), weights(k, mpf(q)), mpf(delta)
     answers = []
 
-    def upper(x):
-        return erfc(x / sigma / sqrt(mpf(2))) / 2
-
     def loss(x):
         return log1p(sum(w * expm1(j * (2 * x - j) / (2 * sigma**2)) for j, w in enumerate(p)))
 
+    def tails(x, sign):
+        return sum(w * upper(sign * (x - j) / sigma) for j, w in enumerate(p))
+
     def added(x):
-        return sum(w * upper(x - j) for j, w in enumerate(p)) - exp(loss(x)) * upper(x)
+        return tails(x, 1) - exp(loss(x)) * upper(x / sigma)
 
     def removed(x):
-        return upper(-x) - exp(-loss(x)) * sum(w * upper(j - x) for j, w in enumerate(p))
+        return upper(-x / sigma) - exp(-loss(x)) * tails(x, -1)
 
     for f, sign, low, high in (
         (added, 1, -30 * sigma, k + 30 * sigma),
         (removed, -1, -30 * sigma, 30 * sigma),
     ):
-        low, high = mpf(low), mpf(high)
-        for _ in range(140):
-            middle = (low + high) / 2
-            if (f(middle) > d) == (sign == 1):
-                low = middle
-            else:
-                high = middle
+
+        def reached(x, f=f, sign=sign):
+            return (f(x) > d) != (sign == 1)
+
+        high = first(reached, low, high, 140)
         answers.append(sign * loss(high))
     return max(answers)
 
@@ -180,16 +162,10 @@ def checked(f):
     return other
 
 
-def case(kind, inputs, tolerance="1e-4", **expect):
-    written = {
-        key: value if isinstance(value, (int, list)) else str(value)
-        for key, value in inputs.items()
-    }
-    results = {name: nstr(value, 12) for name, value in expect.items()}
-    cases.append(
-        {"kind": kind, "inputs": written, "expect": results, "tolerance": float(tolerance)}
-    )
-    print(kind, written, results, file=sys.stderr, flush=True)
+def add(kind, inputs, tolerance=1e-4, **expect):
+    made = case(kind, inputs, 12, **expect)
+    made["tolerance"] = tolerance
+    print(made, file=sys.stderr, flush=True)
 
 
 def dp_sgd(noise, rate, steps, group, delta):
@@ -199,7 +175,7 @@ def dp_sgd(noise, rate, steps, group, delta):
         segments = [(noise, rate, steps, group)]
         value = checked(lambda fineness: both(segments, 0, fineness, delta=delta))
     inputs = {"noise": noise, "rate": rate, "steps": steps, "group": group, "delta": delta}
-    case("dp-sgd", inputs, epsilon=value)
+    add("dp-sgd", inputs, epsilon=value)
 
 
 n = 1 / 60000
@@ -233,7 +209,7 @@ for noise, rate, steps, group, epsilon in [
     segments = [(noise, rate, steps, group)]
     value = checked(lambda f, s=segments, e=epsilon: both(s, 0, f, epsilon=e))
     inputs = {"noise": noise, "rate": rate, "steps": steps, "group": group, "epsilon": epsilon}
-    case("dp-sgd-delta", inputs, tolerance="1e-3", delta=value)
+    add("dp-sgd-delta", inputs, tolerance=1e-3, delta=value)
 
 for segments, mu, delta in [
     ([(26.74, 4096 / 60000, 175, 8)], 0.1378, n),
@@ -250,7 +226,7 @@ for segments, mu, delta in [
         "mu": mu,
         "delta": delta,
     }
-    case("dp-sgd-schedule", phases, epsilon=value)
+    add("dp-sgd-schedule", phases, epsilon=value)
 
 for noise, rate, steps, group, order in [
     (1.0, 0.01, 1000, 1, 2),
@@ -269,7 +245,7 @@ for noise, rate, steps, group, order in [
         moment += ratio**order * exp(-(x**2) / (2 * sigma**2)) * gap
     value = steps * log(moment / sqrt(2 * pi) / sigma) / (order - 1)
     inputs = {"noise": noise, "rate": rate, "steps": steps, "group": group, "order": order}
-    case("dp-sgd-rdp", inputs, tolerance="1e-7", epsilon=value)
+    add("dp-sgd-rdp", inputs, tolerance=1e-7, epsilon=value)
 
 for noise, rate, steps, group, delta in [
     (1.0, 0.01, 1000, 1, 1e-5),
@@ -277,7 +253,7 @@ for noise, rate, steps, group, delta in [
 ]:
     value = both([(noise, rate, steps, group)], 0, 1, delta=delta)
     inputs = {"rate": rate, "steps": steps, "group": group, "epsilon": nstr(value, 15)}
-    case("dp-sgd-noise", {**inputs, "delta": delta}, tolerance="3e-4", noise=mpf(noise))
+    add("dp-sgd-noise", {**inputs, "delta": delta}, tolerance=3e-4, noise=mpf(noise))
 
 note = "DP-SGD by inverse Laplace transforms; see make_dp_sgd.py. Tolerances are relative."
-print(json.dumps({"note": note, "cases": cases}, indent=1))
+write(note, 1)

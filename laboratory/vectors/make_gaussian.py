@@ -8,23 +8,10 @@ import json
 import random
 import sys
 
-from mpmath import erfc, exp, log, mp, mpf, nstr, sqrt
+from mpmath import exp, log, mp, mpf, nstr, sqrt
+from numerics import delta_of, first, upper
 
-mp.dps = 60
 TIMES = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-
-
-def upper(x):
-    """Probability that a standard normal exceeds x."""
-    return erfc(x / sqrt(mpf(2))) / 2
-
-
-def delta_of(epsilon, mu, digits=60):
-    # The two terms agree in about log10(1/mu) + 2 log10(|a|) digits: work with many more.
-    with mp.workdps(digits + 60 + int(max(0, -log(mpf(mu)) / 2))):
-        epsilon, mu = mpf(epsilon), mpf(mu)
-        a = mu / 2 - epsilon / mu
-        return upper(-a) - exp(epsilon) * upper(mu - a)
 
 
 def complement_of(epsilon, mu):
@@ -34,31 +21,20 @@ def complement_of(epsilon, mu):
         return upper(a) + exp(epsilon) * upper(mu - a)
 
 
-def bisect(f, low, high):
-    """The sign change of an increasing f on [low, high], bisected in the logarithm."""
-    low, high = log(mpf(low)), log(mpf(high))
-    for _ in range(120):
-        middle = (low + high) / 2
-        if f(exp(middle)) > 0:
-            high = middle
-        else:
-            low = middle
-    return exp((low + high) / 2)
-
-
 def epsilon_of(mu, delta):
     target = log(mpf(delta))
     if delta_of(0, mu) <= mpf(delta):
         return mpf(0)
     top = mpf(mu) ** 2 / 2 + mpf(mu) * sqrt(-2 * target) + mpf(mu)
-    return bisect(lambda e: target - log(delta_of(e, mu)), top * mpf(10) ** -12, top)
+    low = log(top * mpf(10) ** -12)
+    return exp(first(lambda e: log(delta_of(exp(e), mu)) < target, low, log(top), 120))
 
 
 def mu_of(epsilon, delta):
     target = mpf(delta)
     # Where a = -40, below every answer for delta >= 1e-300.
     low = 2 * mpf(epsilon) / (40 + sqrt(1600 + 2 * mpf(epsilon))) + mpf(10) ** -310
-    return bisect(lambda m: delta_of(epsilon, m) - target, low, 1000)
+    return exp(first(lambda m: delta_of(epsilon, exp(m)) > target, log(low), log(mpf(1000)), 120))
 
 
 def text(x):

@@ -5,56 +5,23 @@
 Every formula is written down here a second time, step by step; restarts are tried at every step.
 """
 
-import json
 import random
 from collections.abc import Callable
 from typing import Any
 
-from mpmath import erfc, exp, log, mp, mpf, nstr, sqrt
+from mpmath import exp, log, mpf, nstr, sqrt
+from numerics import Fields, case, delta_of, digits, first, least, mu_of, real, write
 
-mp.dps = 60
 random.seed(32)
-Fields = dict[str, Any]
 Curve = Callable[[Any], Any]
-cases: list[Fields] = []
-
-
-def case(kind: str, inputs: Fields, **expect: Any) -> None:
-    written = {k: v if isinstance(v, int) else str(v) for k, v in inputs.items()}
-    results = {k: v if isinstance(v, int) else nstr(v, 25) for k, v in expect.items()}
-    cases.append({"kind": kind, "inputs": written, "expect": results})
-
-
-def digits(low: float, high: float) -> float:
-    """A decimal with few digits, uniform in the logarithm."""
-    return float(f"{10 ** random.uniform(low, high):.6g}")
-
-
-def real(x: Any) -> Any:
-    return mpf(str(x))
-
-
-def least(f: Curve, low: Any = -30, high: Any = 70) -> Any:
-    """The minimum of f(alpha) over alpha > 1 by a grid and ternary search in ln(alpha - 1)."""
-
-    def at(t: Any) -> Any:
-        return f(1 + exp(mpf(t)))
-
-    grid = [mpf(low) + mpf(high - low) * k / 300 for k in range(301)]
-    values = [at(t) for t in grid]
-    best = min(range(301), key=lambda k: values[k])
-    low, high = grid[max(best - 1, 0)], grid[min(best + 1, 300)]
-    for _ in range(130):
-        third = (high - low) / 3
-        if at(low + third) < at(high - third):
-            high -= third
-        else:
-            low += third
-    return at((low + high) / 2)
 
 
 def epsilon_of(curve: Curve, delta: Any) -> Any:
-    return least(lambda a: curve(a) + log(1 / delta) / (a - 1))
+    def at(t: Any) -> Any:
+        a = 1 + exp(mpf(t))
+        return curve(a) + log(1 / delta) / (a - 1)
+
+    return least(at, -30, 70)
 
 
 def settings() -> tuple[Fields, Fields]:
@@ -81,21 +48,17 @@ for _ in range(6):
     inputs, r = settings()
     del inputs["sigma"]
     steps, target = random.randint(1, 300), digits(-1, 0.7)
-    low, high = mpf(-60), mpf(60)
-    for _ in range(70):
-        middle = (low + high) / 2
-        zero = stationary(r, exp(middle))
-        rate = steps * r["strong_convexity"] * r["eta"]
+    rate = steps * r["strong_convexity"] * r["eta"]
 
-        def decayed(a: Any, z: Curve = zero, s: Any = rate) -> Any:
-            return exp(-s / a) * z(a)
+    def enough(ln_sigma: Any, r: Fields = r, rate: Any = rate, target: Any = target) -> bool:
+        zero = stationary(r, exp(ln_sigma))
+        value = epsilon_of(lambda a: exp(-rate / a) * zero(a), r["delta"])
+        return bool(value <= real(target))
 
-        value = epsilon_of(decayed, r["delta"])
-        low, high = (low, middle) if value <= real(target) else (middle, high)
     case(
         "langevin-least-sigma",
         {**inputs, "steps": steps, "target_epsilon": target},
-        sigma=exp(high),
+        sigma=exp(first(enough, -60, 60, 70)),
     )
 
 for _ in range(8):
@@ -172,38 +135,12 @@ for index in range(10):
     )
 
 
-def upper(x: Any) -> Any:
-    return erfc(x / sqrt(mpf(2))) / 2
-
-
-def delta_of(epsilon: Any, mu: Any) -> Any:
-    with mp.workdps(400):
-        a = mu / 2 - epsilon / mu
-        return upper(-a) - exp(epsilon) * upper(mu - a)
-
-
-def mu_of(start: Any, shifts: list[Any], c: Any, noise: Any) -> Any:
-    """The minorant of every single point by gift wrapping."""
-    steps = len(shifts)
-    v, y = mpf(0), c**steps * start
-    points = [(v, mpf(0))]
-    for k, s in enumerate(shifts):
-        v, y = v + (c ** (steps - 1 - k) * noise) ** 2, y + c ** (steps - 1 - k) * s
-        points.append((v, y))
-    corner, total = 0, mpf(0)
-    while corner + 1 < len(points):
-        v0, y0 = points[corner]
-        slope, best = min(
-            ((y - y0) / (v - v0), -k) for k, (v, y) in enumerate(points) if k > corner
-        )
-        total += slope**2 * (points[-best][0] - v0)
-        corner = -best
-    return sqrt(total)
-
-
 def restarted(diameter: Any, shifts: list[Any], c: Any, noise: Any) -> Any:
-    rest = [mu_of(diameter, shifts[k:], c, noise) for k in range(len(shifts))]
-    return min([mu_of(mpf(0), shifts, c, noise), *rest])
+    def bound(start: Any, shifts: list[Any]) -> Any:
+        return mu_of(start, [c] * len(shifts), shifts, [noise] * len(shifts))
+
+    rest = [bound(diameter, shifts[k:]) for k in range(len(shifts))]
+    return min([bound(mpf(0), shifts), *rest])
 
 
 for index in range(10):
@@ -242,12 +179,12 @@ for index in range(10):
             p *= max(mpf(0), delta_of(log(1 + (exp(e) - 1) / p), d))
         return min(p, delta_of(e, mu))
 
-    low, high = mpf(0), mu**2 / 2 + mu * sqrt(-2 * log(r["delta"])) + 1
+    def reached(e: Any, d: Any = r["delta"], f: Curve = delta_after) -> bool:
+        return bool(f(e) <= d)
+
+    high = first(reached, 0, mu**2 / 2 + mu * sqrt(-2 * log(r["delta"])) + 1, 60)
     if delta_after(mpf(0)) <= r["delta"]:
-        high = low
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if delta_after(middle) <= r["delta"] else (middle, high)
+        high = mpf(0)
     extra = {"gradient_bound": nstr(bound, 50)} if given else {}
     case(
         "bounded-domain-gd",
@@ -266,4 +203,4 @@ for index in range(10):
         epsilon=high,
     )
 
-print(json.dumps({"note": "compare at a relative 1e-8", "cases": cases}, indent=0))
+write("compare at a relative 1e-8", 0)

@@ -7,31 +7,14 @@ hull of all points by cross products. Where a closed form is known (no step afte
 whole cycle of them) it must agree to forty digits.
 """
 
-import json
 import random
 import sys
 from itertools import pairwise
 
-from mpmath import erfc, exp, log, mp, mpf, nstr, sqrt
+from mpmath import mpf, nstr, sqrt
+from numerics import case, epsilon_of, real, write
 
-mp.dps = 60
 random.seed(19)
-cases = []
-
-
-def delta_of(epsilon, mu):
-    a = mu / 2 - epsilon / mu
-    return erfc(-a / sqrt(mpf(2))) / 2 - exp(epsilon) * erfc((mu - a) / sqrt(mpf(2))) / 2
-
-
-def epsilon_of(mu, delta):
-    if mu == 0 or delta_of(mpf(0), mu) <= delta:
-        return mpf(0)
-    low, high = mpf(0), mu**2 / 2 + mu * sqrt(-2 * log(delta))
-    for _ in range(120):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_of(middle, mu) > delta else (low, middle)
-    return high
 
 
 def hull(c, noise, shifts):
@@ -52,17 +35,14 @@ def hull(c, noise, shifts):
     return sqrt(sum((y1 - y0) ** 2 / (v1 - v0) for (v0, y0), (v1, y1) in pairwise(corners)))
 
 
-def case(kind, inputs, mu):
-    written = {k: v if isinstance(v, (int, list)) else str(v) for k, v in inputs.items()}
-    epsilon = epsilon_of(mu, mpf(str(inputs["delta"])))
-    expect = {"mu": nstr(mu, 25), "epsilon": nstr(epsilon, 25)}
-    cases.append({"kind": kind, "inputs": written, "expect": expect})
-    print(kind, written, nstr(mu, 12), file=sys.stderr)
+def add(kind, inputs, mu):
+    case(kind, inputs, mu=mu, epsilon=epsilon_of(mu, inputs["delta"]))
+    print(kind, inputs, nstr(mu, 12), file=sys.stderr)
 
 
 def constants(inputs):
     """Contraction, noise and the shift of one record."""
-    x = {k: mpf(str(inputs[k])) for k in ("lambda", "beta", "lipschitz", "eta", "sigma", "size")}
+    x = {k: real(inputs[k]) for k in ("lambda", "beta", "lipschitz", "eta", "sigma", "size")}
     c = max(1 - x["eta"] * x["lambda"], x["eta"] * (x["beta"] + x["lambda"]) - 1)
     replaced = 2 if inputs["adjacency"] == "replace" else 1
     shift = replaced * x["eta"] * x["lipschitz"] / x["size"]
@@ -82,7 +62,7 @@ def one(batches, learning, unlearning, offset, closed=None, **more):
             raise ValueError((mu, want))
     inputs |= {"batches": batches, "learning_steps": learning}
     inputs |= {"unlearning_steps": unlearning, "offset": offset}
-    case("noisy-cgd", inputs, mu)
+    add("noisy-cgd", inputs, mu)
 
 
 def setting():
@@ -138,7 +118,7 @@ for _ in range(8):
     del inputs["group"]
     inputs |= {"batches": batches, "learning_steps": learning}
     inputs |= {"unlearning_steps": later, "groups": groups}
-    case("noisy-cgd-sequence", inputs, hull(c, noise, shifts))
+    add("noisy-cgd-sequence", inputs, hull(c, noise, shifts))
 
 note = "Noisy descent over fixed batches, from single steps; see make_noisy_cgd.py."
-print(json.dumps({"note": note, "cases": cases}, indent=1))
+write(note, 1)

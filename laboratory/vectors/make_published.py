@@ -5,32 +5,18 @@
 Every formula is written down a second time, from the theorems and not from the Rust.
 """
 
-import json
 import random
 from typing import Any
 
-from mpmath import ceil, exp, log, mp, mpf, nstr, sqrt
+from mpmath import ceil, exp, log, mpf, sqrt
+from numerics import Fields, case, digits, first, real, write
 
-mp.dps = 60
 random.seed(47)
-Fields = dict[str, Any]
-cases: list[Fields] = []
 inputs: Fields
 
 
-def case(kind: str, inputs: Fields, **expect: Any) -> None:
-    written = {k: v if isinstance(v, int) else str(v) for k, v in inputs.items()}
-    result = {k: v if isinstance(v, int) else nstr(v, 25) for k, v in expect.items()}
-    cases.append({"kind": kind, "inputs": written, "expect": result})
-
-
-def digits(low: float, high: float) -> float:
-    """A decimal with few digits, uniform in the logarithm."""
-    return float(f"{10 ** random.uniform(low, high):.6g}")
-
-
 def big(inputs: Fields) -> list[Any]:
-    return [mpf(str(value)) for value in inputs.values()]
+    return [real(value) for value in inputs.values()]
 
 
 def whole(x: Any) -> int:
@@ -123,11 +109,10 @@ for _ in range(40):
     values = big(inputs)
     _, _, g, loss, n, _, q, dp, _, group, _ = values
 
-    low, high = mpf("1e-40"), mpf(600)
-    for _ in range(190):
-        middle = (low + high) / 2
-        fits = plan(middle, values)[3] * middle / 4 >= loss
-        low, high = (low, middle) if fits else (middle, high)
+    def fits(ln_b: Any, values: list[Any] = values, loss: Any = loss) -> bool:
+        return bool(plan(ln_b, values)[3] * ln_b / 4 >= loss)
+
+    high = first(fits, "1e-40", 600, 190)
     eta, learn, remove, variance = plan(high, values)
     steps = whole(learn), whole(remove)
     # Where the steps are many the last bits of B decide the last digits of the count.
@@ -322,4 +307,4 @@ for _ in range(12):
     )
 
 note = "Published bounds from 60-digit arithmetic, see make_published.py. Units: nats."
-print(json.dumps({"note": note, "cases": cases}, indent=1))
+write(note, 1)
