@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
+import efface
 
 
 @dataclass(frozen=True)
@@ -80,3 +84,13 @@ def copies(process: int, row: bytes) -> int:
                 memory.seek(first)
                 count += memory.read(last - first).count(row)
     return count
+
+
+def holds_for_the_second_verifier(certificate: efface.Certificate, key: str, folder: Path) -> None:
+    file = folder / "certificate.json"
+    file.write_text(certificate.to_json())
+    script = Path(__file__).parents[2] / "verifier" / "efface_verify.py"
+    done = subprocess.run(
+        [sys.executable, str(script), str(file), "--key", key], capture_output=True
+    )
+    assert done.returncode == 0, done.stdout

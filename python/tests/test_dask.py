@@ -6,7 +6,6 @@ import copy
 import os
 import pickle
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import holds_for_the_second_verifier
 from dask.distributed import Client
 from dask_tables import CHUNKS, ROWS, SETTINGS, cluster, fitted, labels, numbers, outcome, table
 from sklearn.base import clone
@@ -120,13 +120,7 @@ def test_certificates_verify_and_say_who_took_part(workers: Client, tmp_path: Pa
     assert "in 4 partitions outside the vault" in stated["parts"]
     limits = certificate.does_not_cover
     assert any("worker processes that hold them took part" in limit for limit in limits)
-    file = tmp_path / "certificate.json"
-    file.write_text(certificate.to_json())
-    script = Path(__file__).parents[2] / "verifier" / "efface_verify.py"
-    done = subprocess.run(
-        [sys.executable, str(script), str(file), "--key", vault.public_key], capture_output=True
-    )
-    assert done.returncode == 0, done.stdout
+    holds_for_the_second_verifier(certificate, vault.public_key, tmp_path)
 
 
 def test_frames_with_ids_and_people(workers: Client) -> None:

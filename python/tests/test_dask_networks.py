@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import holds_for_the_second_verifier
 from dask.distributed import Client, LocalCluster
 from numpy.typing import NDArray
 
@@ -141,13 +140,7 @@ def test_certificates_verify_and_say_what_is_trusted(workers: Client, tmp_path: 
     assert "keeps secret which of them a step draws" in stated["parts"]
     limits = certificate.does_not_cover
     assert any("worker processes that hold them took part" in limit for limit in limits)
-    file = tmp_path / "certificate.json"
-    file.write_text(certificate.to_json())
-    script = Path(__file__).parents[2] / "verifier" / "efface_verify.py"
-    done = subprocess.run(
-        [sys.executable, str(script), str(file), "--key", vault.public_key], capture_output=True
-    )
-    assert done.returncode == 0, done.stdout
+    holds_for_the_second_verifier(certificate, vault.public_key, tmp_path)
 
 
 def test_a_worker_killed_in_a_step_is_asked_for_the_same_again(

@@ -172,21 +172,24 @@ fn every_solver_reaches_the_same_bits() {
     assert!(windows.passes.get() > 20);
 }
 
+/// With noise of which no digit of the weights is lost.
+const PLAN: OutputNoisePlan = OutputNoisePlan {
+    distance: 1e-7,
+    noise: 1.0 / 1024.0,
+    grid: 1.0 / (1_u64 << 40) as f64,
+    state: State::Perfect,
+    joint_releases: 1,
+    group: 1,
+    solver: Solver::Automatic,
+};
+
 #[test]
 fn the_memory_of_newton_steps_is_the_same() {
     let data = dataset(Loss::Logistic, 3000, 6, 5);
     let constants = constants(Loss::Logistic, 3000, 6, 1e-2);
-    let plan = OutputNoisePlan {
-        distance: 1e-6,
-        noise: libm::exp2(-10.0),
-        grid: libm::exp2(-40.0),
-        state: State::Secret,
-        joint_releases: 3,
-        group: 1,
-        solver: Solver::Newton,
-    }
-    .check(&constants, 3000)
-    .unwrap();
+    let plan =
+        OutputNoisePlan { state: State::Secret, joint_releases: 3, solver: Solver::Newton, ..PLAN };
+    let plan = plan.check(&constants, 3000).unwrap();
     let windows = InWindows::of(&data, 700);
     let whole = Objective::new(&constants, &data).unwrap();
     let streamed = Objective::streamed(&constants, &windows).unwrap();
@@ -260,17 +263,7 @@ fn records_that_break_a_rule_end_every_pass() {
 fn a_release_of_windows_is_that_of_one_data_set() {
     let data = dataset(Loss::Logistic, 2000, 5, 8);
     let constants = constants(Loss::Logistic, 2000, 5, 1e-2);
-    let plan = OutputNoisePlan {
-        distance: 1e-7,
-        noise: libm::exp2(-10.0),
-        grid: libm::exp2(-40.0),
-        state: State::Perfect,
-        joint_releases: 1,
-        group: 1,
-        solver: Solver::Automatic,
-    }
-    .check(&constants, 2000)
-    .unwrap();
+    let plan = PLAN.check(&constants, 2000).unwrap();
     let windows = InWindows::of(&data, 512);
     let run = |objective: &Objective<'_>| {
         retrain::retrain(objective, &plan, 1, &mut generator(9), &mut unwatched).unwrap()

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Code, Delete, Notice, NoticeCode, Settings, Which, add, certificate, delete,
-    delete_dry_run, erase, status, verify_ledger, weights,
+    Code, Notice, NoticeCode, Settings, add, delete, delete_dry_run, erase, status, weights,
 };
 use efface_privacy::certificate::{DECLARED, DECLARED_EXTRACTOR};
 use serde_json::Value;
 
+use crate::trunks::{holds, named, parsed};
 use crate::world::World;
 
 const TRAINING: &str = "noise=6,rate=0.05,steps=200";
@@ -25,20 +25,6 @@ fn settings(mechanism: &str) -> Settings {
 
 fn ridge() -> Settings {
     Settings { epsilon: Some(2.0), ..settings("ridge") }
-}
-
-fn named(ids: &[&str]) -> Delete {
-    Delete { what: Which::Ids(ids.iter().map(|id| (*id).to_owned()).collect()), request_id: None }
-}
-
-fn parsed(vault: &Path) -> Value {
-    serde_json::from_str(&certificate(vault, "latest").unwrap()).unwrap()
-}
-
-fn holds(world: &World, vault: &Path) {
-    let key = world.keyring.public_key();
-    let verdict = verify_ledger(vault, Some(&key), None, Some(&world.keyring)).unwrap();
-    assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
 }
 
 fn elsewhere(notices: &[Notice]) -> bool {

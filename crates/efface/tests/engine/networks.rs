@@ -9,6 +9,7 @@ use efface::{
 };
 use serde_json::Value;
 
+use crate::trunks::named;
 use crate::world::World;
 
 /// A small network that forgets three records.
@@ -22,10 +23,6 @@ pub(crate) fn network() -> Settings {
         deletions: Some(3),
         ..Settings::default()
     }
-}
-
-fn named(ids: &[&str]) -> Delete {
-    Delete { what: Which::Ids(ids.iter().map(|id| (*id).to_owned()).collect()), request_id: None }
 }
 
 pub(crate) fn event(vault: &Path) -> Value {

@@ -44,15 +44,15 @@ fn solved(trunk: &Path) -> Settings {
     }
 }
 
-fn named(ids: &[&str]) -> Delete {
+pub(crate) fn named(ids: &[&str]) -> Delete {
     Delete { what: Which::Ids(ids.iter().map(|id| (*id).to_owned()).collect()), request_id: None }
 }
 
-fn parsed(vault: &Path) -> Value {
+pub(crate) fn parsed(vault: &Path) -> Value {
     serde_json::from_str(&certificate(vault, "latest").unwrap()).unwrap()
 }
 
-fn holds(world: &World, vault: &Path) {
+pub(crate) fn holds(world: &World, vault: &Path) {
     let key = world.keyring.public_key();
     let verdict = verify_ledger(vault, Some(&key), None, Some(&world.keyring)).unwrap();
     assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");

@@ -3,16 +3,16 @@
 use efface_privacy::certificate::{
     Certificate, DECLARED, DECLARED_EXTRACTOR, Evidence, RequestKind,
 };
-use efface_privacy::claim::{Notion, Question, evaluate};
-use efface_privacy::event::{Composed, DeclaredSteps, DeclaredTraining, Event, Given, What};
+use efface_privacy::claim::{Question, evaluate};
+use efface_privacy::event::{DeclaredSteps, DeclaredTraining, Event, What};
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use crate::breaks::{Break, assume, listed, reworded, twice, unassume};
-use crate::draw::{Draw, certificate, constant};
-use crate::phases::phases;
-use crate::{Files, composed, failing, understate};
+use crate::draw::{Draw, constant};
+use crate::trunks::{on_features, told};
+use crate::{Files, composed, failing, understate, with};
 
 /// Honest certificates of models on features of a training that is declared.
 const DECLARATIONS: u64 = 20;
@@ -47,31 +47,10 @@ impl Draw {
             let deleted = if self.coin() { self.count(4) } else { 0 };
             let training = DeclaredTraining { phases: self.drawings(), clip, deleted };
             let removed = self.count(8) - 1;
-            let event = Event::Composed(Composed {
-                given: Given {
-                    what: What::Extractor,
-                    epsilon: None,
-                    delta: None,
-                    mu: None,
-                    group: 1,
-                    training: None,
-                    declared: Some(Box::new(training)),
-                },
-                removed: Some(removed),
-                inner: Box::new(inner),
-            });
-            let delta = self.number(-9.0, -3.0);
-            let mut claims = self.claims(&event, delta, false);
-            // Far apart nothing is promised, and both say so after long sums.
-            claims.retain(|claim| claim.epsilon.0 < 60.0);
-            if claims
-                .first()
-                .is_none_or(|claim| claim.notion != Notion::IndistinguishableFromRetraining)
-            {
-                continue;
+            let given = on_features(None, Some(training));
+            if let Some(certificate) = self.composed(given, removed, inner, index) {
+                return certificate;
             }
-            let place = if removed == 0 && phases(&event).len() < 2 { 0 } else { index + 1 };
-            return certificate(event, claims, delta, place, false);
         }
     }
 }
@@ -85,10 +64,6 @@ fn change(certificate: &mut Certificate, change: fn(&mut DeclaredTraining)) -> b
 fn gone(certificate: &mut Certificate) -> bool {
     let event = composed(certificate);
     event.removed.unwrap() + event.given.declared.as_ref().unwrap().deleted > 0
-}
-
-fn told(certificate: &mut Certificate, name: &str, value: &str) -> bool {
-    listed(certificate, name).map(|constant| constant.value = value.to_owned()).is_some()
 }
 
 /// The words of an assumption: about a declared training there are no others.
@@ -168,30 +143,12 @@ const DECLARED_BREAKS: &[(&str, Break)] = &[
     ("claim 1", |c| change(c, |e| e.phases[0].steps = 1 << 40)),
     ("claim 1", |c| change(c, |e| e.deleted = 1025)),
     ("claim 1", |c| change(c, |e| e.clip = Some(Decimal(0.0)))),
-    ("claim 1", |c| {
-        composed(c).removed = Some(1025);
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).removed = None;
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).given.group = 50;
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).given.what = What::Start;
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).given.mu = Some(Decimal(0.0));
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).given.declared = None;
-        true
-    }),
+    ("claim 1", |c| with(c, |e| e.removed = Some(1025))),
+    ("claim 1", |c| with(c, |e| e.removed = None)),
+    ("claim 1", |c| with(c, |e| e.given.group = 50)),
+    ("claim 1", |c| with(c, |e| e.given.what = What::Start)),
+    ("claim 1", |c| with(c, |e| e.given.mu = Some(Decimal(0.0)))),
+    ("claim 1", |c| with(c, |e| e.given.declared = None)),
     ("consistency", |c| {
         (composed(c).removed, c.request.records) = (None, None);
         c.request.kind != RequestKind::Refresh && c.chain.index > 0

@@ -1,8 +1,6 @@
 //! Certificates have one spelling: respelled ones are read by neither verifier.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use ed25519_dalek::{Signer, SigningKey};
 use efface_privacy::certificate::{Certificate, seal, verify};
@@ -12,6 +10,7 @@ use rand_core::SeedableRng;
 use serde_json::Value;
 
 use crate::draw::Draw;
+use crate::second_verifier;
 
 type Respell = fn(&str) -> String;
 
@@ -135,14 +134,7 @@ fn a_respelled_certificate_is_read_by_neither_verifier() {
             files.push(name);
         }
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../verifier/efface_verify.py");
-    let output = Command::new("python3")
-        .current_dir(folder.path())
-        .arg(script.canonicalize().unwrap())
-        .args(&files)
-        .args(["--key", &hex::encode(public)])
-        .output()
-        .expect("this test needs python3 on the path");
+    let output = second_verifier(folder.path(), &files, &public);
     let lines = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(2), "{lines}");
     assert_eq!(lines.lines().count(), files.len(), "{lines}");

@@ -20,7 +20,7 @@ mod weights;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::thread::{self, available_parallelism};
 
 use ed25519_dalek::{Signer, SigningKey};
@@ -62,19 +62,28 @@ fn judged(folder: &Path, files: &[String], key: &[u8; 32]) -> BTreeMap<String, C
     })
 }
 
-fn judged_by_one<'f>(
+/// The output of `verifier/efface_verify.py` about some files.
+fn second_verifier<'f>(
     folder: &Path,
-    files: impl Iterator<Item = &'f String>,
+    files: impl IntoIterator<Item = &'f String>,
     key: &[u8; 32],
-) -> BTreeMap<String, Checks> {
+) -> Output {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../verifier/efface_verify.py");
-    let output = Command::new("python3")
+    Command::new("python3")
         .current_dir(folder)
         .arg(script.canonicalize().unwrap())
         .args(files)
         .args(["--key", &hex::encode(key)])
         .output()
-        .expect("this test needs python3 on the path");
+        .expect("this test needs python3 on the path")
+}
+
+fn judged_by_one<'f>(
+    folder: &Path,
+    files: impl Iterator<Item = &'f String>,
+    key: &[u8; 32],
+) -> BTreeMap<String, Checks> {
+    let output = second_verifier(folder, files, key);
     let text = String::from_utf8(output.stdout).unwrap();
     let mut outcomes: BTreeMap<String, Checks> = BTreeMap::new();
     for line in text.lines() {
@@ -211,6 +220,12 @@ fn failing(checks: &Checks) -> Vec<&str> {
         .filter(|(_, s)| **s == CheckOutcome::Fails)
         .map(|(name, _)| name.as_str())
         .collect()
+}
+
+/// Changes that event.
+fn with(certificate: &mut Certificate, change: impl FnOnce(&mut Composed)) -> bool {
+    change(composed(certificate));
+    true
 }
 
 #[test]

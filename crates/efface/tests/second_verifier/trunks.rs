@@ -3,7 +3,7 @@
 use efface_privacy::certificate::{Certificate, Constant, RequestKind};
 use efface_privacy::claim::{Notion, Question, evaluate};
 use efface_privacy::event::{
-    Adjacency, Composed, DpSgd, Event, Given, Refitted, Segment, Unit, What,
+    Adjacency, Composed, DeclaredTraining, DpSgd, Event, Given, Refitted, Segment, Unit, What,
 };
 use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
@@ -12,7 +12,7 @@ use rand_core::SeedableRng;
 use crate::breaks::{Break, listed, scaled, twice, unassume};
 use crate::draw::{Draw, certificate, constant};
 use crate::phases::phases;
-use crate::{Files, composed, understate};
+use crate::{Files, composed, understate, with};
 
 /// Honest certificates of models on a network's features.
 const TRUNKS: u64 = 24;
@@ -27,7 +27,41 @@ pub(super) fn vault(event: &Event) -> Option<Constant> {
     trained(event).then(|| constant("trunk", "another vault".to_owned()))
 }
 
+/// Features that a training made.
+pub(super) fn on_features(training: Option<DpSgd>, declared: Option<DeclaredTraining>) -> Given {
+    Given {
+        what: What::Extractor,
+        epsilon: None,
+        delta: None,
+        mu: None,
+        group: 1,
+        training: training.map(Box::new),
+        declared: declared.map(Box::new),
+    }
+}
+
 impl Draw {
+    /// A certificate of a model on what was given; none if it promises nothing.
+    pub(super) fn composed(
+        &mut self,
+        given: Given,
+        removed: u64,
+        inner: Event,
+        index: u64,
+    ) -> Option<Certificate> {
+        let event =
+            Event::Composed(Composed { given, removed: Some(removed), inner: Box::new(inner) });
+        let delta = self.number(-9.0, -3.0);
+        let mut claims = self.claims(&event, delta, false);
+        // Far apart nothing is promised, and both say so after long sums.
+        claims.retain(|claim| claim.epsilon.0 < 60.0);
+        if claims.first()?.notion != Notion::IndistinguishableFromRetraining {
+            return None;
+        }
+        let place = if removed == 0 && phases(&event).len() < 2 { 0 } else { index + 1 };
+        Some(certificate(event, claims, delta, place, false))
+    }
+
     /// A certificate of a model on a network's features that holds.
     fn on_a_trunk(&mut self, index: u64) -> Certificate {
         loop {
@@ -51,31 +85,10 @@ impl Draw {
             if gone > 60 {
                 continue;
             }
-            let event = Event::Composed(Composed {
-                given: Given {
-                    what: What::Extractor,
-                    epsilon: None,
-                    delta: None,
-                    mu: None,
-                    group: 1,
-                    training: Some(Box::new(training)),
-                    declared: None,
-                },
-                removed: Some(removed),
-                inner: Box::new(inner),
-            });
-            let delta = self.number(-9.0, -3.0);
-            let mut claims = self.claims(&event, delta, false);
-            // Far apart nothing is promised, and both say so after long sums.
-            claims.retain(|claim| claim.epsilon.0 < 60.0);
-            if claims
-                .first()
-                .is_none_or(|claim| claim.notion != Notion::IndistinguishableFromRetraining)
-            {
-                continue;
+            let given = on_features(Some(training), None);
+            if let Some(certificate) = self.composed(given, removed, inner, index) {
+                return certificate;
             }
-            let place = if removed == 0 && phases(&event).len() < 2 { 0 } else { index + 1 };
-            return certificate(event, claims, delta, place, false);
         }
     }
 }
@@ -89,7 +102,7 @@ fn exact(certificate: &Certificate) -> bool {
     certificate.event.grid().is_none()
 }
 
-fn told(certificate: &mut Certificate, name: &str, value: &str) -> bool {
+pub(super) fn told(certificate: &mut Certificate, name: &str, value: &str) -> bool {
     listed(certificate, name).map(|constant| constant.value = value.to_owned()).is_some()
 }
 
@@ -139,30 +152,12 @@ const TRUNK_BREAKS: &[(&str, Break)] = &[
     ("claim 1", |c| change(c, |e| e.segments.clear())),
     ("claim 1", |c| change(c, |e| e.grid.0 = 0.0)),
     ("claim 1", |c| change(c, |e| e.segments[0].deleted = 1025)),
-    ("claim 1", |c| {
-        composed(c).removed = Some(u64::MAX >> 12);
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).given.group = 50;
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).given.what = What::Start;
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).given.mu = Some(Decimal(0.0));
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).given.training = None;
-        true
-    }),
-    ("claim 1", |c| {
-        composed(c).removed = None;
-        true
-    }),
+    ("claim 1", |c| with(c, |e| e.removed = Some(u64::MAX >> 12))),
+    ("claim 1", |c| with(c, |e| e.given.group = 50)),
+    ("claim 1", |c| with(c, |e| e.given.what = What::Start)),
+    ("claim 1", |c| with(c, |e| e.given.mu = Some(Decimal(0.0)))),
+    ("claim 1", |c| with(c, |e| e.given.training = None)),
+    ("claim 1", |c| with(c, |e| e.removed = None)),
     ("consistency", |c| {
         (composed(c).removed, c.request.records) = (None, None);
         c.request.kind != RequestKind::Refresh && c.chain.index > 0
