@@ -30,20 +30,27 @@ impl<'a> Data<'a> {
     pub(crate) fn check(self, network: &Network) -> Result<Checked<'a>, NetError> {
         let (rows, inputs) = (self.labels.len(), network.inputs());
         if rows > MOST_ROWS {
-            return Err(NetError::Rows(rows));
+            return Err(NetError::Refused(format!(
+                "at most 2^32 - 1 rows can be learnt from, got {rows}"
+            )));
         }
         length("rows", rows.saturating_mul(inputs), self.rows.len())?;
         let outputs = network.outputs();
         for (row, &label) in self.labels.iter().enumerate() {
             if label as usize >= outputs {
-                return Err(NetError::Label { row, label, outputs });
+                return Err(NetError::Refused(format!(
+                    "row {row} has class {label}, but the network has {outputs} outputs"
+                )));
             }
         }
         if let Some(units) = self.units {
             length("units", rows, units.len())?;
             for (row, &unit) in units.iter().enumerate() {
                 if unit as usize >= rows {
-                    return Err(NetError::Unit { row, unit, rows });
+                    return Err(NetError::Refused(format!(
+                        "row {row} is of unit {unit}; units must be numbered below the \
+                         number of rows, {rows}"
+                    )));
                 }
             }
         }

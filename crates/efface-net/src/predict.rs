@@ -53,7 +53,11 @@ impl Network {
         rows: &[f32],
         out: &mut [f32],
     ) -> Result<(), NetError> {
-        let (at, features) = self.hidden_at(from_last).ok_or(NetError::Hidden(from_last))?;
+        let (at, features) = self.hidden_at(from_last).ok_or_else(|| {
+            NetError::Refused(format!(
+                "the network has no hidden features before layer {from_last} from the last"
+            ))
+        })?;
         self.values_at(at, features, weights, rows, out)
     }
 

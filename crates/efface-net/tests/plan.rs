@@ -116,12 +116,15 @@ fn starts_that_do_not_fit_are_refused() {
     let mut start = network().initial(1);
     assert!(train(&data, start.clone()).is_ok());
     start[3] = f32::INFINITY;
-    assert_eq!(train(&data, start.clone()), Err(NetError::Start(3)));
+    assert_eq!(
+        train(&data, start.clone()),
+        Err(NetError::Refused("weight 3 of the start is not finite".into()))
+    );
     start.pop();
     let got = start.len();
     assert_eq!(
         train(&data, start),
-        Err(NetError::Length { name: "start", expected: got + 1, got })
+        Err(NetError::Refused(format!("`start` must have {} numbers, got {got}", got + 1)))
     );
     let other = Network::parse("linear", Shape { channels: 2, height: 1, width: 1 }, 2).unwrap();
     let checked = plan().check(&other).unwrap();
@@ -149,7 +152,7 @@ fn logits_of_a_row_do_not_depend_on_the_others() {
         assert_eq!(alone, logits);
     }
     let short = network.logits(&weights, &rows, &mut all[..9]).unwrap_err();
-    assert_eq!(short, NetError::Length { name: "out", expected: 800, got: 9 });
+    assert_eq!(short, NetError::Refused("`out` must have 800 numbers, got 9".into()));
     let short = network.logits(&weights[1..], &rows, &mut all).unwrap_err();
     assert_eq!(
         short.to_string(),

@@ -137,7 +137,13 @@ impl CheckedDpSgd {
     /// Refuses another network than the plan was checked for.
     pub(super) fn check_network(&self, network: &Network) -> Result<(), NetError> {
         let (expected, got) = (self.parameters, network.parameters());
-        if expected == got { Ok(()) } else { Err(NetError::Network { expected, got }) }
+        if expected == got {
+            Ok(())
+        } else {
+            Err(NetError::Refused(format!(
+                "the plan was checked for a network of {expected} weights, got one of {got}"
+            )))
+        }
     }
 }
 
@@ -145,7 +151,7 @@ impl CheckedDpSgd {
 pub(crate) fn check_start(network: &Network, start: &[f32]) -> Result<(), NetError> {
     length("start", network.parameters(), start.len())?;
     match start.iter().position(|weight| !weight.is_finite()) {
-        Some(at) => Err(NetError::Start(at)),
+        Some(at) => Err(NetError::Refused(format!("weight {at} of the start is not finite"))),
         None => Ok(()),
     }
 }

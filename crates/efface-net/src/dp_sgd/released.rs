@@ -66,10 +66,10 @@ impl ReleasedSums {
     pub fn draw(&mut self, units: usize, rng: &mut impl CryptoRng) -> Result<Vec<u32>, NetError> {
         range("units", "at most 2^32 - 1", units as f64, units <= MOST_ROWS)?;
         if self.missing.is_some() {
-            return Err(NetError::Step("a step is begun before the one before it was released"));
+            return Err(NetError::step("a step is begun before the one before it was released"));
         }
         if self.steps >= self.plan.plan().steps {
-            return Err(NetError::Step("all steps of the plan were released"));
+            return Err(NetError::step("all steps of the plan were released"));
         }
         let mut drawn = Vec::new();
         sample::draw(self.plan.sampling(), units, rng, &mut drawn);
@@ -89,8 +89,8 @@ impl ReleasedSums {
         length("gradients", count * width, gradients.len())?;
         match self.missing {
             Some(missing) if count <= missing => self.missing = Some(missing - count),
-            Some(_) => return Err(NetError::Step("more gradients than units were drawn")),
-            None => return Err(NetError::Step("gradients come before a step is begun")),
+            Some(_) => return Err(NetError::step("more gradients than units were drawn")),
+            None => return Err(NetError::step("gradients come before a step is begun")),
         }
         let (per_unit, limit) = (1.0 / self.plan.grid(), self.plan.limit());
         for gradient in gradients.chunks_exact(width) {
@@ -106,7 +106,7 @@ impl ReleasedSums {
     /// A drawn unit whose gradient was not added: the step then stays as it is.
     pub fn release(&mut self, rng: &mut impl CryptoRng) -> Result<Vec<f64>, NetError> {
         if self.missing != Some(0) {
-            return Err(NetError::Step(
+            return Err(NetError::step(
                 "a step is released before each drawn unit's gradient came",
             ));
         }

@@ -1,7 +1,7 @@
 //! Layers with their sizes, and where their weights are.
 
 use super::text::Item;
-use super::{MOST_NUMBERS, NetworkError, Shape};
+use super::{MOST_NUMBERS, NetworkError, Shape, large};
 use crate::kernel::padded;
 
 /// What is applied to the sums of a layer, number by number.
@@ -171,7 +171,10 @@ impl Builder {
             Item::GroupNorm { groups } => {
                 let channels = self.shape.channels;
                 if !channels.is_multiple_of(groups) {
-                    return Err(NetworkError::Groups { groups, channels });
+                    return Err(NetworkError::Refused(format!(
+                        "`groupnorm:{groups}`: the groups must divide the {channels} \
+                         channels before it"
+                    )));
                 }
                 let places = self.shape.height * self.shape.width;
                 let start = self.parameters;
@@ -256,22 +259,18 @@ impl Builder {
 
     fn add_parameters(&mut self, more: usize) -> Result<(), NetworkError> {
         self.parameters += more;
-        if self.parameters > MOST_NUMBERS { Err(NetworkError::Large("weights")) } else { Ok(()) }
+        if self.parameters > MOST_NUMBERS { Err(large("weights")) } else { Ok(()) }
     }
 
     fn add_numbers(&mut self, more: usize) -> Result<(), NetworkError> {
         self.numbers += more;
-        if self.numbers > MOST_NUMBERS {
-            Err(NetworkError::Large("numbers on the way of a row"))
-        } else {
-            Ok(())
-        }
+        if self.numbers > MOST_NUMBERS { Err(large("numbers on the way of a row")) } else { Ok(()) }
     }
 }
 
 /// A product of at most [`MOST_NUMBERS`].
 fn checked(a: usize, b: usize, what: &'static str) -> Result<usize, NetworkError> {
-    a.checked_mul(b).filter(|&product| product <= MOST_NUMBERS).ok_or(NetworkError::Large(what))
+    a.checked_mul(b).filter(|&product| product <= MOST_NUMBERS).ok_or_else(|| large(what))
 }
 
 /// Lines of places of a window, and places in each.
@@ -283,7 +282,9 @@ fn windows(
     stride: usize,
 ) -> Result<(usize, usize), NetworkError> {
     if side > height.min(width) {
-        return Err(NetworkError::Window { item: item.to_string(), side, height, width });
+        return Err(NetworkError::Window(format!(
+            "`{item}`: a window of side {side} does not fit into {height} x {width}"
+        )));
     }
     Ok(((height - side) / stride + 1, (width - side) / stride + 1))
 }

@@ -41,58 +41,17 @@ impl Shape {
 /// Why a text is no network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkError {
-    /// A part that is no layer.
-    #[error(
-        "`{0}` is no layer; layers are conv:FILTERSxSIDE[/STRIDE][+BORDER], pool[:SIDE[/STRIDE]], \
-         dense:WIDTH, groupnorm:GROUPS, tanh and relu, or `linear` alone"
-    )]
-    Item(String),
-    /// A number of a layer out of range.
-    #[error("`{item}`: {what} must be in {least}..={most}")]
-    Number {
-        /// The layer.
-        item: String,
-        /// The number.
-        what: &'static str,
-        /// The least it may be.
-        least: usize,
-        /// The most it may be.
-        most: usize,
-    },
-    /// A layer where it has no meaning.
-    #[error("`{item}` must come {rule}")]
-    Place {
-        /// The layer.
-        item: String,
-        /// After what.
-        rule: &'static str,
-    },
     /// A window larger than the image it slides over.
-    #[error("`{item}`: a window of side {side} does not fit into {height} x {width}")]
-    Window {
-        /// The layer.
-        item: String,
-        /// Side of the window.
-        side: usize,
-        /// Lines of the image with its border.
-        height: usize,
-        /// Places in a line of it.
-        width: usize,
-    },
-    /// Groups that do not divide the channels.
-    #[error("`groupnorm:{groups}`: the groups must divide the {channels} channels before it")]
-    Groups {
-        /// Groups asked for.
-        groups: usize,
-        /// Channels there are.
-        channels: usize,
-    },
-    /// A row without numbers, or outputs out of range.
-    #[error("a network needs rows of at least one number and 2 to 65536 outputs")]
-    Ends,
-    /// More than memory should hold.
-    #[error("the network has more than {MOST_NUMBERS} {0}")]
-    Large(&'static str),
+    #[error("{0}")]
+    Window(String),
+    /// A part that is no layer, in no place for it or out of range, or a network that is too large.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// More than memory should hold.
+fn large(what: &str) -> NetworkError {
+    NetworkError::Refused(format!("the network has more than {MOST_NUMBERS} {what}"))
 }
 
 /// A checked architecture: what is computed from a row and the weights.
@@ -131,7 +90,9 @@ impl Network {
     pub fn parse(text: &str, input: Shape, outputs: usize) -> Result<Self, NetworkError> {
         let flat = input.numbers().is_some_and(|numbers| (1..=MOST_NUMBERS).contains(&numbers));
         if !flat || !(2..=1 << 16).contains(&outputs) {
-            return Err(NetworkError::Ends);
+            return Err(NetworkError::Refused(
+                "a network needs rows of at least one number and 2 to 65536 outputs".into(),
+            ));
         }
         let items = text::parse(text)?;
         let mut builder = Builder::new(input);

@@ -1,7 +1,7 @@
 //! The text of an architecture.
 
-use super::NetworkError;
 use super::layer::Activation;
+use super::{NetworkError, large};
 
 /// Most layers that are written.
 const MOST_ITEMS: usize = 64;
@@ -61,7 +61,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Item>, NetworkError> {
             items.push(item);
         }
         if items.len() > MOST_ITEMS {
-            return Err(NetworkError::Large("layers that memory should hold: at most 64 are read"));
+            return Err(large("layers that memory should hold: at most 64 are read"));
         }
     }
     Ok(items)
@@ -85,11 +85,17 @@ fn check_place(item: &Item, before: Option<Item>) -> Result<(), NetworkError> {
         }
         _ => return Ok(()),
     };
-    Err(NetworkError::Place { item: item.to_string(), rule })
+    Err(NetworkError::Refused(format!("`{item}` must come {rule}")))
 }
 
 fn item(part: &str) -> Result<Item, NetworkError> {
-    let unknown = || NetworkError::Item(part.to_owned());
+    let unknown = || {
+        NetworkError::Refused(format!(
+            "`{part}` is no layer; layers are conv:FILTERSxSIDE[/STRIDE][+BORDER], \
+         pool[:SIDE[/STRIDE]], dense:WIDTH, groupnorm:GROUPS, tanh and relu, or `linear` \
+         alone"
+        ))
+    };
     let number = |text: &str, what, least, most| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if !digits {
@@ -99,7 +105,7 @@ fn item(part: &str) -> Result<Item, NetworkError> {
         if (least..=most).contains(&number) {
             return Ok(number);
         }
-        Err(NetworkError::Number { item: part.to_owned(), what, least, most })
+        Err(NetworkError::Refused(format!("`{part}`: {what} must be in {least}..={most}")))
     };
     let side = |text: &str| number(text, "the side", 1, MOST_SIDE);
     let stride =

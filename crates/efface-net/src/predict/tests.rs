@@ -31,7 +31,9 @@ fn hidden_layers_are_counted_from_the_last() {
             assert_eq!((network.hidden(none), network.is_bounded(none)), (None, false), "{text}");
             let weights = network.initial(1);
             let refused = network.features(none, &weights, &[], &mut []);
-            assert_eq!(refused, Err(NetError::Hidden(none)));
+            let said =
+                format!("the network has no hidden features before layer {none} from the last");
+            assert_eq!(refused, Err(NetError::Refused(said)));
         }
     }
 }

@@ -177,7 +177,7 @@ pub(crate) fn layers(text: &str, input: [u32; 3], outputs: u32) -> Result<Networ
     Network::parse(text, shape, outputs as usize).map_err(|error| {
         let refused = Error::input(Code::Network, error.to_string());
         match error {
-            NetworkError::Window { .. } if (height, width) == (1, 1) => refused.hint(
+            NetworkError::Window(_) if (height, width) == (1, 1) => refused.hint(
                 "say that rows are images, channels first: `image=28x28` or `image=3x32x32` among \
                  the layers",
             ),
