@@ -63,7 +63,7 @@ pub(crate) fn load_or_create(given: Option<&Path>, output: &mut Output) -> Resul
     let [seed, secret] = drawn()?;
     let keyring = match Keyring::create(&path, &seed, &secret) {
         // Another command that found none has made it meanwhile, whole: it is the user's key.
-        Err(KeyringError::AlreadyExists { .. }) => return read(&path),
+        Err(KeyringError::AlreadyExists(_)) => return read(&path),
         made => made.map_err(unusable)?,
     };
     output.notice(&format!(

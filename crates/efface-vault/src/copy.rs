@@ -65,14 +65,14 @@ impl Vault {
     /// between the two leaves two vaults, but the old one says from then on that it was moved.
     ///
     /// # Errors
-    /// See [`CreateError`]. [`CreateError::OldLeft`] alone comes after the move.
+    /// See [`CreateError`]. That what it replaces could not be erased alone comes after the move.
     pub fn move_to(
         self,
         path: &Path,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<PathBuf, CreateError> {
         if matches!(self.access, Access::Reading { .. }) {
-            return Err(WriteError::OpenedForReading.into());
+            return Err(WriteError::opened_for_reading().into());
         }
         let mut old = self;
         if let Access::Writing { _lock: Some(lock), .. } = &old.access {
@@ -99,7 +99,7 @@ impl Vault {
             .and_then(|()| discard(&leaving))
             .and_then(|()| sync_folder(&old));
         drop(access);
-        gone.map_err(|source| CreateError::OldLeft { path: old, source })?;
+        gone.map_err(|source| CreateError::old_left(&old, &source))?;
         Ok(target)
     }
 
@@ -146,7 +146,10 @@ impl Vault {
             (CreateError::Write(WriteError::Store(StoreFault::Full)), Ok(pages)) => {
                 let pages: i64 = pages;
                 let bytes = pages.unsigned_abs() * u64::from(crate::schema::PAGE_SIZE);
-                CreateError::NoRoom { path: target.into(), bytes }
+                CreateError::Refused(format!(
+                    "no space left for {}, which needs {bytes} bytes; nothing was changed",
+                    target.display()
+                ))
             }
             _ => error,
         }
@@ -171,13 +174,12 @@ impl Vault {
             self.connection.execute_batch("ROLLBACK").map_err(WriteError::from)?;
         }
         done?;
-        let file = RawFile::open(&path)
-            .map_err(|source| CreateError::Io { path: path.clone(), source })?;
+        let file = RawFile::open(&path).map_err(|source| CreateError::io(&path, &source))?;
         let access = Access::Writing { file, _lock: None };
         let mut new = Vault::of(connection, access, path);
         let moves = Place::read(&new).map_err(WriteError::from)?.map_or(0, |(_, moves)| moves);
         let here = Place::of(&new.path)
-            .map_err(|source| CreateError::Io { path: new.path.clone(), source })?
+            .map_err(|source| CreateError::io(&new.path, &source))?
             .filter(|_| moved);
         let place = here.unwrap_or(Place::NOWHERE);
         place.write(&new.connection, moves).map_err(WriteError::from)?;
@@ -218,16 +220,16 @@ fn pages(
 
 /// A vault that is to be replaced, kept from everybody else. No journal may be beside it.
 fn replaced(target: &Path) -> Result<Option<RawFile>, CreateError> {
-    let io = |source| CreateError::Io { path: target.into(), source };
+    let io = |source| CreateError::io(target, &source);
     let journal = journal_of(target);
     if fs::symlink_metadata(&journal).is_ok() {
-        return Err(CreateError::JournalInTheWay { journal });
+        return Err(CreateError::journal_in_the_way(&journal));
     }
     match fs::symlink_metadata(target) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
         Ok(found) if !is_plain(&found) => {
-            return Err(CreateError::Obstructed { path: target.into() });
+            return Err(CreateError::obstructed(target));
         }
         Ok(_) => {}
     }
@@ -239,10 +241,13 @@ fn replaced(target: &Path) -> Result<Option<RawFile>, CreateError> {
             .map(|()| head[68..] == APPLICATION_ID.to_be_bytes())
             .map_err(io)?;
     if !vault {
-        return Err(CreateError::NotReplaced { path: target.into() });
+        return Err(CreateError::Refused(format!(
+            "{} is not a vault and is not replaced; remove it, or give another name",
+            target.display()
+        )));
     }
     if !file.claim().map_err(io)? {
-        return Err(crate::LockError::InUse { holder: "unknown".into() }.into());
+        return Err(crate::LockError::InUse("unknown".into()).into());
     }
     file.bar_readers(PATIENCE).map_err(WriteError::from)?;
     Ok(Some(file))
@@ -264,7 +269,7 @@ impl Copied {
         }
         // Everybody else is kept away already, so that no further hold on its state is needed.
         let state = RawFile::open_for_reading(&self.target)
-            .map_err(|source| OpenError::Io { path: self.target.clone(), source })?;
+            .map_err(|source| OpenError::io(&self.target, &source))?;
         let connection = begin_reading(&self.target)?;
         Ok(Some(Vault::of(connection, Access::Reading { state }, self.target.clone())))
     }
@@ -275,21 +280,21 @@ impl Copied {
     /// See [`CreateError`].
     pub fn place(self) -> Result<PathBuf, CreateError> {
         let Self { mut partial, target, replaced, lock } = self;
-        let io = |source| CreateError::Io { path: target.clone(), source };
+        let io = |source| CreateError::io(&target, &source);
         if replaced.is_none() && fs::symlink_metadata(&target).is_ok() {
-            return Err(CreateError::AlreadyExists { path: target });
+            return Err(CreateError::AlreadyExists(target));
         }
         if let Some(old) = &replaced
             && !old.is_at(&target).map_err(io)?
         {
-            return Err(CreateError::AlreadyExists { path: target });
+            return Err(CreateError::AlreadyExists(target));
         }
         fs::rename(&partial.path, &target).map_err(io)?;
         partial.renamed = true;
         sync_folder(&target).map_err(io)?;
         if let Some(old) = replaced {
             // It has no name any more; this handle alone keeps its blocks from being given away.
-            let left = |source| CreateError::OldLeft { path: target.clone(), source };
+            let left = |source| CreateError::old_left(&target, &source);
             let length = old.len().map_err(left)?;
             old.zero(0, length as usize).and_then(|()| old.sync()).map_err(left)?;
         }

@@ -23,83 +23,55 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum CreateError {
     /// Something has this name already; a vault is never overwritten.
-    #[error("{} already exists", path.display())]
-    AlreadyExists {
-        /// The path given.
-        path: PathBuf,
-    },
+    #[error("{} already exists", .0.display())]
+    AlreadyExists(PathBuf),
     /// A vault has the name for its journal, its lock or what it is while it is made.
     #[error(
-        "`{}` is a name that a vault uses for its journal, its lock or an unfinished copy; give another name", path.display()
+        "`{}` is a name that a vault uses for its journal, its lock or an unfinished copy; give another name", .0.display()
     )]
-    Reserved {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// The path names no file in an existing folder.
-    #[error("{} must be a file name in an existing folder", path.display())]
-    NoSuchFolder {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// The name needed while the vault is being made is taken by something that is not a left-over
-    /// of an earlier attempt: a link, a folder, or a file with a second name.
-    #[error("{} exists and is not a regular file; remove it", path.display())]
-    Obstructed {
-        /// What is in the way.
-        path: PathBuf,
-    },
-    /// A vault of this name was interrupted in a request and then taken away; its journal was not.
-    #[error(
-        "{} is the journal of an interrupted request of another vault, with rows of it; put that \
-         vault back and open it once for writing, or remove the journal", journal.display()
-    )]
-    JournalInTheWay {
-        /// The journal.
-        journal: PathBuf,
-    },
-    /// Only a vault is replaced.
-    #[error("{} is not a vault and is not replaced; remove it, or give another name", path.display())]
-    NotReplaced {
-        /// What has the name.
-        path: PathBuf,
-    },
-    /// The new vault is whole and durable; what it replaces could not be erased.
-    #[error("the vault is in its new place, but {} could not be overwritten: {source}", path.display())]
-    OldLeft {
-        /// The file concerned.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    Reserved(PathBuf),
+    /// What is at the path or beside it, the space, the keys or the operating system do not allow it.
+    #[error("{0}")]
+    Refused(String),
     /// Another process is making or using a vault of this name.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The operating system refused.
-    #[error("{} cannot be created: {source}", path.display())]
-    Io {
-        /// The file concerned.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
     /// Writing the content failed.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// There is no room for a copy.
-    #[error("no space left for {}, which needs {bytes} bytes; nothing was changed", path.display())]
-    NoRoom {
-        /// Where the copy was to be.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-    },
-    /// The genesis names another public key than that of the keys given.
-    #[error("a vault must be made with the keys that its genesis names")]
-    OtherKey,
     /// The finished vault could not be opened again.
     #[error(transparent)]
     Open(#[from] OpenError),
+}
+
+impl CreateError {
+    /// The operating system refused.
+    pub(crate) fn io(path: &Path, source: &io::Error) -> Self {
+        Self::Refused(format!("{} cannot be created: {source}", path.display()))
+    }
+
+    /// The name needed while the vault is being made is taken by something that is not a left-over
+    /// of an earlier attempt: a link, a folder, or a file with a second name.
+    pub(crate) fn obstructed(path: &Path) -> Self {
+        Self::Refused(format!("{} exists and is not a regular file; remove it", path.display()))
+    }
+
+    /// A vault of this name was interrupted in a request and then taken away; its journal was not.
+    pub(crate) fn journal_in_the_way(journal: &Path) -> Self {
+        Self::Refused(format!(
+            "{} is the journal of an interrupted request of another vault, with rows of it; put that \
+             vault back and open it once for writing, or remove the journal",
+            journal.display()
+        ))
+    }
+
+    /// The new vault is whole and durable; what it replaces could not be erased.
+    pub(crate) fn old_left(path: &Path, source: &io::Error) -> Self {
+        Self::Refused(format!(
+            "the vault is in its new place, but {} could not be overwritten: {source}",
+            path.display()
+        ))
+    }
 }
 
 /// A vault in the making. It dereferences to [`Transaction`] for filling it.
@@ -128,7 +100,9 @@ impl Vault {
         keyring: &Keyring,
     ) -> Result<Creation, CreateError> {
         if genesis.public_key != keyring.public_key() {
-            return Err(CreateError::OtherKey);
+            return Err(CreateError::Refused(
+                "a vault must be made with the keys that its genesis names".into(),
+            ));
         }
         let target = free_name(path)?;
         let lock = Lock::acquire(&target, &purpose(&genesis.vault_id))?;
@@ -139,7 +113,7 @@ impl Vault {
         // Nothing refers to this file yet: a crash discards it, and it is synchronised once.
         configure(&connection, "MEMORY", 0, 16 << 10).map_err(WriteError::from)?;
         let file = RawFile::open(&partial.path)
-            .map_err(|source| CreateError::Io { path: partial.path.clone(), source })?;
+            .map_err(|source| CreateError::io(&partial.path, &source))?;
         let access = Access::Writing { file, _lock: None };
         let path = partial.path.clone();
         let mut vault = Self::of(connection, access, path);
@@ -173,15 +147,15 @@ impl Creation {
     /// folder could not be synchronised, or the file not be opened again) leaves a whole vault.
     pub fn commit(self) -> Result<Vault, CreateError> {
         let Self { lock, target, mut partial, transaction } = self;
-        if let Some(here) = Place::of(&partial.path)
-            .map_err(|source| CreateError::Io { path: partial.path.clone(), source })?
+        if let Some(here) =
+            Place::of(&partial.path).map_err(|source| CreateError::io(&partial.path, &source))?
         {
             here.write(&transaction.connection, 0).map_err(WriteError::from)?;
         }
         let checksums = transaction.finish_new()?;
-        let io = |source| CreateError::Io { path: target.clone(), source };
+        let io = |source| CreateError::io(&target, &source);
         if fs::symlink_metadata(&target).is_ok() {
-            return Err(CreateError::AlreadyExists { path: target });
+            return Err(CreateError::AlreadyExists(target));
         }
         fs::rename(&partial.path, &target).map_err(io)?;
         partial.renamed = true;
@@ -217,10 +191,10 @@ impl Partial {
     /// Removes what an earlier attempt left, overwriting it first, and makes an empty file.
     pub(crate) fn begin(target: &Path) -> Result<Self, CreateError> {
         let path = beside(target, ".partial");
-        let io = |source| CreateError::Io { path: path.clone(), source };
+        let io = |source| CreateError::io(&path, &source);
         match fs::symlink_metadata(&path) {
             Ok(found) if is_plain(&found) => discard(&path).map_err(io)?,
-            Ok(_) => return Err(CreateError::Obstructed { path }),
+            Ok(_) => return Err(CreateError::obstructed(&path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(io(error)),
         }
@@ -255,9 +229,14 @@ pub fn is_reserved(path: &Path) -> bool {
 /// The path with its folder resolved.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf, CreateError> {
     if is_reserved(path) {
-        return Err(CreateError::Reserved { path: path.into() });
+        return Err(CreateError::Reserved(path.into()));
     }
-    let no_folder = || CreateError::NoSuchFolder { path: path.into() };
+    let no_folder = || {
+        CreateError::Refused(format!(
+            "{} must be a file name in an existing folder",
+            path.display()
+        ))
+    };
     let name = path.file_name().ok_or_else(no_folder)?;
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -265,7 +244,7 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf, CreateError> {
     };
     let folder = fs::canonicalize(folder).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => no_folder(),
-        _ => CreateError::Io { path: path.into(), source },
+        _ => CreateError::io(path, &source),
     })?;
     Ok(folder.join(name))
 }
@@ -274,13 +253,13 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf, CreateError> {
 pub(crate) fn free_name(path: &Path) -> Result<PathBuf, CreateError> {
     let target = resolved(path)?;
     match fs::symlink_metadata(&target) {
-        Ok(_) => return Err(CreateError::AlreadyExists { path: path.into() }),
+        Ok(_) => return Err(CreateError::AlreadyExists(path.into())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(source) => return Err(CreateError::Io { path: path.into(), source }),
+        Err(source) => return Err(CreateError::io(path, &source)),
     }
     match is_left(&target) {
         Ok(false) => Ok(target),
-        Ok(true) => Err(CreateError::JournalInTheWay { journal: journal_of(&target) }),
-        Err(source) => Err(CreateError::Io { path: journal_of(&target), source }),
+        Ok(true) => Err(CreateError::journal_in_the_way(&journal_of(&target))),
+        Err(source) => Err(CreateError::io(&journal_of(&target), &source)),
     }
 }

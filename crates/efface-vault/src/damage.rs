@@ -72,11 +72,11 @@ impl Vault {
     ///
     /// # Errors
     /// [`RowFault::Rows`] if a damaged row remains; [`StoreFault::Damaged`] if more than rows and
-    /// their indexes is damaged; [`WriteError::UnknownRecord`] for a row that is not there.
+    /// their indexes is damaged; a row that is not there.
     pub fn begin_without(&mut self, records: &[RecordId]) -> Result<Transaction<'_>, WriteError> {
         let mut transaction = self.begin_unsealed()?;
         if transaction.checksums.is_none() {
-            return Err(WriteError::Locked);
+            return Err(WriteError::locked());
         }
         // Otherwise SQLite refuses to delete a row that an index has under another name.
         transaction.connection.execute_batch("PRAGMA writable_schema = ON")?;
@@ -179,7 +179,7 @@ impl Walked {
 
 impl Transaction<'_> {
     fn purge(&mut self, records: &[RecordId]) -> Result<(), WriteError> {
-        let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
+        let checksums = self.checksums.clone().ok_or_else(WriteError::locked)?;
         let going: BTreeSet<RecordId> = records.iter().copied().collect();
         let mut met: BTreeSet<RecordId> = BTreeSet::new();
         let mut changed = Vec::new();
@@ -209,7 +209,7 @@ impl Transaction<'_> {
             return self.give_up(error);
         }
         if let Some(&record) = going.difference(&met).next() {
-            return self.give_up(WriteError::UnknownRecord { record });
+            return self.give_up(WriteError::unknown_record(record));
         }
         for (first, kept) in changed {
             match kept {

@@ -1,10 +1,10 @@
 //! What can go wrong below a read or a write, in words a caller can act on.
 
 use crate::lock::LockError;
-use crate::stored::{MOST_BYTES, MOST_VALUE, RecordId};
+use crate::stored::{MOST_VALUE, RecordId};
 use rusqlite::ErrorCode;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Extended result code of SQLite: a journal waits to be rolled back, but this handle is read-only.
 const READONLY_ROLLBACK: i32 = rusqlite::ffi::SQLITE_READONLY_ROLLBACK;
@@ -160,98 +160,73 @@ impl From<rusqlite::Error> for ReadError {
 #[non_exhaustive]
 pub enum WriteError {
     /// A record with this public id is already in the vault.
-    #[error("`id` must be new, but \"{id}\" is already in the vault")]
-    DuplicateId {
-        /// The id given.
-        id: String,
-    },
-    /// A target was NaN or infinite.
-    #[error("`target` must be finite, got {target}")]
-    TargetNotFinite {
-        /// The value given.
-        target: f64,
-    },
-    /// A record to delete is not (or no longer) in the vault.
-    #[error("`record` must be in the vault, but {record} is not")]
-    UnknownRecord {
-        /// The record named.
-        record: RecordId,
-    },
-    /// A value is longer than may be read.
-    #[error("a value in the vault has at most {MOST_VALUE} bytes, and one of these has more")]
-    TooLong,
-    /// An entry of the ledger is longer than may be read.
-    #[error("an entry of the ledger has at most {MOST_BYTES} bytes, got {bytes}")]
-    EntryTooLong {
-        /// Bytes of the entry given.
-        bytes: usize,
-    },
-    /// A number does not fit the 63 bits of the store.
-    #[error("`{name}` must be below 2^63, got {value}")]
-    OutOfRange {
-        /// Which argument.
-        name: &'static str,
-        /// The value given.
-        value: u64,
-    },
-    /// The request id was used before.
-    #[error("request id \"{request_id}\" was already used")]
-    RequestConflict {
-        /// The request id given.
-        request_id: String,
-    },
-    /// The vault must be unlocked first.
-    #[error("the vault can only be changed with its keys")]
-    Locked,
-    /// The vault was opened for reading.
-    #[error("vault was opened for reading only")]
-    OpenedForReading,
+    #[error("`id` must be new, but \"{0}\" is already in the vault")]
+    DuplicateId(String),
+    /// This request id was used before.
+    #[error("request id \"{0}\" was already used")]
+    RequestConflict(String),
     /// The caller no longer wanted the change.
     #[error("the change was cancelled before its commit; nothing was changed")]
     Stopped,
-    /// The change is made and durable, but its journal could not be overwritten.
-    #[error(
-        "the change is made and durable, but `{}`, which holds what it replaced, could not be \
-         overwritten: {fault}; the next opening for writing does it", journal.display()
-    )]
-    JournalLeft {
-        /// The journal.
-        journal: PathBuf,
-        /// What was in the way.
-        fault: StoreFault,
-    },
-    /// The file was moved or replaced while it was open.
-    #[error(
-        "the vault that was opened is no longer at `{}`: it was moved, or another file was put in its \
-         place; {}{}", path.display(), if *durable { "the change is in the file that was there" } else { "nothing was changed" },
-        left_over(journal.as_deref())
-    )]
-    Moved {
-        /// Where it was.
-        path: PathBuf,
-        /// Whether the change was made, in the file that was there.
-        durable: bool,
-        /// Its journal, where what it replaced could not be overwritten.
-        journal: Option<PathBuf>,
-    },
-    /// Another program wrote over the file's bytes during the change.
-    #[error(
-        "another program wrote over the vault at `{}` while it was changed: what is there now is what it \
-         wrote, or damaged, and is not known to have forgotten anything{}", path.display(),
-        left_over(journal.as_deref())
-    )]
-    Overwritten {
-        /// The vault.
-        path: PathBuf,
-        /// Its journal, where what it replaced could not be overwritten.
-        journal: Option<PathBuf>,
-    },
-    /// An earlier write of the same transaction failed.
-    #[error("transaction was rolled back because an earlier step of it failed")]
-    GivenUp,
+    /// The file was moved, replaced or written over while it was open.
+    #[error("{0}")]
+    Displaced(String),
+    /// A value, a record, the keys or the state of the transaction do not allow it; or a journal
+    /// could not be overwritten.
+    #[error("{0}")]
+    Refused(String),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreFault),
+}
+
+impl WriteError {
+    /// The vault was opened for reading.
+    pub fn opened_for_reading() -> Self {
+        Self::Refused("vault was opened for reading only".into())
+    }
+
+    /// The vault must be unlocked first.
+    pub(crate) fn locked() -> Self {
+        Self::Refused("the vault can only be changed with its keys".into())
+    }
+
+    /// A record to delete is not (or no longer) in the vault.
+    pub(crate) fn unknown_record(record: RecordId) -> Self {
+        Self::Refused(format!("`record` must be in the vault, but {record} is not"))
+    }
+
+    /// A number does not fit the 63 bits of the store.
+    pub(crate) fn out_of_range(name: &str, value: u64) -> Self {
+        Self::Refused(format!("`{name}` must be below 2^63, got {value}"))
+    }
+
+    /// The file was moved or replaced while it was open; `durable` if the change was made, in the
+    /// file that was there. `journal` could not be overwritten.
+    pub(crate) fn moved(path: &Path, durable: bool, journal: Option<&Path>) -> Self {
+        let outcome = if durable {
+            "the change is in the file that was there"
+        } else {
+            "nothing was changed"
+        };
+        Self::Displaced(format!(
+            "the vault that was opened is no longer at `{}`: it was moved, or another file was put in \
+             its place; {outcome}{}",
+            path.display(),
+            left_over(journal)
+        ))
+    }
+
+    /// Another program wrote over the file's bytes during the change. `journal` could not be
+    /// overwritten.
+    pub(crate) fn overwritten(path: &Path, journal: Option<&Path>) -> Self {
+        Self::Displaced(format!(
+            "another program wrote over the vault at `{}` while it was changed: what is there now is \
+             what it wrote, or damaged, and is not known to have forgotten anything{}",
+            path.display(),
+            left_over(journal)
+        ))
+    }
 }
 
 fn left_over(journal: Option<&Path>) -> String {
@@ -264,7 +239,9 @@ fn left_over(journal: Option<&Path>) -> String {
 impl From<rusqlite::Error> for WriteError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            Some(ErrorCode::TooBig) => Self::TooLong,
+            Some(ErrorCode::TooBig) => Self::Refused(format!(
+                "a value in the vault has at most {MOST_VALUE} bytes, and one of these has more"
+            )),
             _ => Self::Store(error.into()),
         }
     }
@@ -273,7 +250,7 @@ impl From<rusqlite::Error> for WriteError {
 impl From<ReadError> for WriteError {
     fn from(error: ReadError) -> Self {
         match error {
-            ReadError::Locked => Self::Locked,
+            ReadError::Locked => Self::locked(),
             ReadError::Store(fault) => Self::Store(fault),
         }
     }
@@ -283,129 +260,64 @@ impl From<ReadError> for WriteError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Nothing is there.
-    #[error("{} does not exist", path.display())]
-    NotFound {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// Nothing is there but what was to become a vault of this name.
-    #[error(
-        "{} does not exist; `{}` beside it is of a training, a copy or a move of this name (`save` in \
-         Python) that still runs or was interrupted, and may hold records: wait, or, where none runs, \
-         make the vault again under this name, which overwrites it, or remove it", path.display(), partial.display()
-    )]
-    Unfinished {
-        /// The path given.
-        path: PathBuf,
-        /// What is there.
-        partial: PathBuf,
-    },
-    /// A folder, a device or the like is there.
-    #[error("{} is not a file", path.display())]
-    NotAFile {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// The file is not a vault.
-    #[error("{} is not a vault: {reason}", path.display())]
-    NotAVault {
-        /// The path given.
-        path: PathBuf,
-        /// What shows it.
-        reason: String,
-    },
+    /// Nothing is there, or only what was to become a vault of this name.
+    #[error("{0}")]
+    NotFound(String),
+    /// A folder, a device, or a file that is no vault.
+    #[error("{0}")]
+    NotAVault(String),
     /// The vault was written by a newer version of this program.
-    #[error("{} has format {found}; this program reads formats up to {supported}", path.display())]
-    Newer {
-        /// The path given.
-        path: PathBuf,
-        /// Format of the file.
-        found: i32,
-        /// Newest format known here.
-        supported: i32,
-    },
+    #[error("{0}")]
+    Newer(String),
     /// The vault was written by an earlier development version of this program.
-    #[error(
-        "{} has format {found}, made by an earlier development version of efface; this version \
-         reads only format {supported}",
-        path.display()
-    )]
-    Older {
-        /// The path given.
-        path: PathBuf,
-        /// Format of the file.
-        found: i32,
-        /// The format known here.
-        supported: i32,
-    },
+    #[error("{0}")]
+    Older(String),
     /// The file has several names, and the journal of an interrupted change only one.
-    #[error(
-        "{} has {names} names (hard links), and a change interrupted under one of them could not \
-         be undone under another; keep one name and remove the others", path.display()
-    )]
-    SeveralNames {
-        /// The path given.
-        path: PathBuf,
-        /// How many.
-        names: u64,
-    },
+    #[error("{0}")]
+    SeveralNames(String),
     /// The journal beside the file does not fit it: the file was replaced after a crash.
-    #[error(
-        "{} is not the journal of {}: the vault was replaced after a request was interrupted; to \
-         keep the vault that is here now, remove the journal (it holds rows of the other one); to \
-         have the interrupted one, put it back first",
-        journal.display(), path.display()
-    )]
-    ForeignJournal {
-        /// The vault.
-        path: PathBuf,
-        /// The journal.
-        journal: PathBuf,
-    },
+    #[error("{0}")]
+    ForeignJournal(String),
     /// The file is in the middle of a change, and what undoes the change is not as it was written.
-    #[error(
-        "{} does not undo the request in which {} was interrupted: it is damaged, or that of another \
-         vault, and was not played back; remove both files and put a backup in their place with \
-         `§efface restore`", journal.display(), path.display()
-    )]
-    DamagedJournal {
-        /// The vault.
-        path: PathBuf,
-        /// The journal.
-        journal: PathBuf,
-    },
+    #[error("{0}")]
+    DamagedJournal(String),
     /// The file is in the middle of a change, and what undoes the change is missing.
-    #[error(
-        "{} was copied or moved in the middle of a request, without its journal; bring `{}` here \
-         from where the vault was, or put a backup in its place with `§efface restore`", path.display(), journal.display()
-    )]
-    WithoutJournal {
-        /// The vault.
-        path: PathBuf,
-        /// What is missing.
-        journal: PathBuf,
-    },
-    /// The file is not writable; reading it may still be possible.
-    #[error("{} cannot be written; it can only be opened for reading", path.display())]
-    NotWritable {
-        /// The path given.
-        path: PathBuf,
-    },
+    #[error("{0}")]
+    WithoutJournal(String),
+    /// The operating system does not let the file be read or written.
+    #[error("{0}")]
+    Refused(String),
     /// Another writer has the vault, or its lock file cannot be used.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreFault),
+}
+
+impl OpenError {
+    pub(crate) fn not_found(path: &Path) -> Self {
+        Self::NotFound(format!("{} does not exist", path.display()))
+    }
+
+    pub(crate) fn not_a_vault(path: &Path, reason: &str) -> Self {
+        Self::NotAVault(format!("{} is not a vault: {reason}", path.display()))
+    }
+
+    pub(crate) fn foreign_journal(vault: &Path, journal: &Path) -> Self {
+        Self::ForeignJournal(format!(
+            "{} is not the journal of {}: the vault was replaced after a request was interrupted; to \
+             keep the vault that is here now, remove the journal (it holds rows of the other one); to \
+             have the interrupted one, put it back first",
+            journal.display(),
+            vault.display()
+        ))
+    }
+
     /// The operating system refused to look at the file.
-    #[error("{} cannot be opened: {source}", path.display())]
-    Io {
-        /// The path given.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    pub(crate) fn io(path: &Path, source: &io::Error) -> Self {
+        Self::Refused(format!("{} cannot be opened: {source}", path.display()))
+    }
 }
 
 impl From<rusqlite::Error> for OpenError {

@@ -192,9 +192,7 @@ fn examine(vault: &Path, file: &RawFile) -> Result<Found, OpenError> {
     if file.len().map_err(StoreFault::from)? < HEAD as u64 {
         // No vault: whoever reads it says so, and must not find a journal to play back.
         return match journal {
-            Some(Journal { valid: true, .. }) => {
-                Err(OpenError::ForeignJournal { path: vault.into(), journal: path })
-            }
+            Some(Journal { valid: true, .. }) => Err(OpenError::foreign_journal(vault, &path)),
             _ => Ok(Found::Nothing),
         };
     }
@@ -211,12 +209,18 @@ fn examine(vault: &Path, file: &RawFile) -> Result<Found, OpenError> {
             if is_under_way {
                 return Err(damaged(vault));
             }
-            Err(OpenError::ForeignJournal { path: vault.into(), journal: path })
+            Err(OpenError::foreign_journal(vault, &path))
         }
         // Else the head of no vault of efface: what reads it next says so.
         _ if !is_under_way => Ok(Found::Nothing),
         Some(Journal { stamp: Some(stamp), .. }) if mark == stamp | UNDER_WAY => Ok(Found::Begun),
-        _ => Err(OpenError::WithoutJournal { path: vault.into(), journal: path }),
+        _ => Err(OpenError::WithoutJournal(format!(
+            "{} was copied or moved in the middle of a request, without its journal; \
+             bring `{}` here from where the vault was, or put a backup in its place with \
+             `§efface restore`",
+            vault.display(),
+            path.display()
+        ))),
     }
 }
 
@@ -238,7 +242,13 @@ fn is_sealed(vault: &Path, file: &RawFile) -> io::Result<bool> {
 }
 
 fn damaged(vault: &Path) -> OpenError {
-    OpenError::DamagedJournal { path: vault.into(), journal: journal_of(vault) }
+    OpenError::DamagedJournal(format!(
+        "{} does not undo the request in which {} was interrupted: it is damaged, or \
+         that of another vault, and was not played back; remove both files and put a \
+         backup in their place with `§efface restore`",
+        journal_of(vault).display(),
+        vault.display()
+    ))
 }
 
 fn undo(vault: &Path) -> Result<(), OpenError> {

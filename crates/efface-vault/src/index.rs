@@ -229,7 +229,7 @@ impl Transaction<'_> {
         for (id, number) in listing.named {
             match self.execute("INSERT INTO named (id, number) VALUES (?1, ?2)", (&id, number)) {
                 Ok(_) => {}
-                Err(error) if is_duplicate(&error) => return Err(WriteError::DuplicateId { id }),
+                Err(error) if is_duplicate(&error) => return Err(WriteError::DuplicateId(id)),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -244,7 +244,7 @@ impl Transaction<'_> {
     fn list_run(&mut self, run: Run) -> Result<(), WriteError> {
         if let Some(old) = self.run_before(run.end())?.filter(|old| old.end() > run.first) {
             let taken = old.first.max(run.first) as u64;
-            return Err(WriteError::DuplicateId { id: row_id(taken) });
+            return Err(WriteError::DuplicateId(row_id(taken)));
         }
         match self.run_before(run.first)? {
             Some(last)
@@ -329,7 +329,7 @@ impl Transaction<'_> {
         self.execute(&format!("DELETE FROM content WHERE {NO_BLOCK}"), [])?;
         let listing = self.listing()?;
         match self.list(listing) {
-            Err(WriteError::DuplicateId { .. }) => {
+            Err(WriteError::DuplicateId(_)) => {
                 Err(StoreFault::Damaged("two rows have the same id".into()).into())
             }
             other => other,

@@ -58,11 +58,14 @@ impl Job {
         for number in self.from..self.until {
             records((number - start) as usize, &mut |record| {
                 if !record.target.is_finite() {
-                    refused = Some(WriteError::TargetNotFinite { target: record.target });
+                    refused = Some(WriteError::Refused(format!(
+                        "`target` must be finite, got {}",
+                        record.target
+                    )));
                 }
                 if i64::try_from(record.added_version).is_err() {
                     let (name, value) = ("added_version", record.added_version);
-                    refused = Some(WriteError::OutOfRange { name, value });
+                    refused = Some(WriteError::out_of_range(name, value));
                 }
                 let entry = Entry::of(record);
                 listing.push(number, entry.id, entry.subject);
@@ -93,7 +96,7 @@ impl Transaction<'_> {
     /// number.
     ///
     /// # Errors
-    /// [`WriteError::DuplicateId`], [`WriteError::TargetNotFinite`] and failures of the store;
+    /// [`WriteError::DuplicateId`], a target that is not finite and failures of the store;
     /// [`RowFault::Rows`](crate::RowFault::Rows) where rows that share a block with the new ones are
     /// not as they were stored.
     pub fn insert_records(
@@ -112,7 +115,7 @@ impl Transaction<'_> {
         let size = self.block_rows()?;
         let start = self.number("record", self.last_number()?.saturating_add(1))?;
         let end = self.number("record", (start as u64).saturating_add(rows as u64))?;
-        let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
+        let checksums = self.checksums.clone().ok_or_else(WriteError::locked)?;
         self.check_names_once()?;
         let mut listing = Listing::default();
         // Only the first block can have rows already.

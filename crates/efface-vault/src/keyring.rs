@@ -20,45 +20,17 @@ use zeroize::{Zeroize, Zeroizing};
 #[non_exhaustive]
 pub enum KeyringError {
     /// A file is there; keys are never overwritten.
-    #[error("{} already exists; keys are never overwritten", path.display())]
-    AlreadyExists {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// No file is there.
-    #[error("key file {} does not exist", path.display())]
-    NotFound {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// Others than the owner may read or change the file or its folder.
-    #[error("{} is open to others (mode {mode:o}); run `chmod {wanted:o} {}`", path.display(), path.display())]
-    OpenToOthers {
-        /// The file or folder.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-        /// Permission bits that are accepted.
-        wanted: u32,
-    },
-    /// The content is not a key file.
-    #[error("key file {} is malformed at line {line}: {reason}", path.display())]
-    Malformed {
-        /// The path given.
-        path: PathBuf,
-        /// Line number, from 1; one past the last if something is missing.
-        line: usize,
-        /// What is wrong. Never quotes the file.
-        reason: &'static str,
-    },
-    /// The operating system refused.
-    #[error("key file {} cannot be used: {source}", path.display())]
-    Io {
-        /// The path given.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error("{} already exists; keys are never overwritten", .0.display())]
+    AlreadyExists(PathBuf),
+    /// The file or its folder cannot be used, is open to others, or is no key file. Never quotes the
+    /// file.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// The operating system refused.
+fn unusable(path: &Path, source: &io::Error) -> KeyringError {
+    KeyringError::Refused(format!("key file {} cannot be used: {source}", path.display()))
 }
 
 /// A signing key and a secret for keyed hashes. Overwritten in memory when dropped.
@@ -81,12 +53,12 @@ impl Keyring {
     /// owner may enter. `seed` and `secret` are 32 bytes each from a cryptographic generator.
     ///
     /// # Errors
-    /// [`KeyringError::AlreadyExists`] if anything has this name, [`KeyringError::OpenToOthers`]
-    /// if others may write in the folder, [`KeyringError::Io`] otherwise.
+    /// [`KeyringError::AlreadyExists`] if anything has this name; a folder in which others may write;
+    /// others of the operating system.
     pub fn create(path: &Path, seed: &[u8; 32], secret: &[u8; 32]) -> Result<Self, KeyringError> {
-        let io = |source| KeyringError::Io { path: path.into(), source };
+        let io = |source| unusable(path, &source);
         if fs::symlink_metadata(path).is_ok() {
-            return Err(KeyringError::AlreadyExists { path: path.into() });
+            return Err(KeyringError::AlreadyExists(path.into()));
         }
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             make_folder(folder).map_err(io)?;
@@ -102,7 +74,7 @@ impl Keyring {
         match written {
             Ok(()) => sync_folder(path).map_err(io)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(KeyringError::AlreadyExists { path: path.into() });
+                return Err(KeyringError::AlreadyExists(path.into()));
             }
             Err(error) => return Err(io(error)),
         }
@@ -115,8 +87,10 @@ impl Keyring {
     /// See [`KeyringError`]. On Unix, a file that others may read or write is refused.
     pub fn load(path: &Path) -> Result<Self, KeyringError> {
         let io = |source: io::Error| match source.kind() {
-            io::ErrorKind::NotFound => KeyringError::NotFound { path: path.into() },
-            _ => KeyringError::Io { path: path.into(), source },
+            io::ErrorKind::NotFound => {
+                KeyringError::Refused(format!("key file {} does not exist", path.display()))
+            }
+            _ => unusable(path, &source),
         };
         // Before it is opened: a pipe would wait for whoever writes to it.
         let metadata = fs::metadata(path).map_err(io)?;
@@ -262,7 +236,10 @@ fn check_digits(name: &str, bytes: &[u8; 32]) -> String {
 }
 
 fn malformed(path: &Path, line: usize, reason: &'static str) -> KeyringError {
-    KeyringError::Malformed { path: path.into(), line, reason }
+    KeyringError::Refused(format!(
+        "key file {} is malformed at line {line}: {reason}",
+        path.display()
+    ))
 }
 
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
@@ -287,14 +264,17 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn refuse_open(path: &Path, forbidden: u32, wanted: u32) -> Result<(), KeyringError> {
     use std::os::unix::fs::PermissionsExt;
-    let metadata =
-        fs::metadata(path).map_err(|source| KeyringError::Io { path: path.into(), source })?;
+    let metadata = fs::metadata(path).map_err(|source| unusable(path, &source))?;
     let mode = metadata.permissions().mode() & 0o7777;
     // A sticky folder such as /tmp does not let others replace the file.
     if mode & forbidden == 0 || (metadata.is_dir() && mode & 0o1000 != 0) {
         Ok(())
     } else {
-        Err(KeyringError::OpenToOthers { path: path.into(), mode, wanted })
+        Err(KeyringError::Refused(format!(
+            "{} is open to others (mode {mode:o}); run `chmod {wanted:o} {}`",
+            path.display(),
+            path.display()
+        )))
     }
 }
 

@@ -222,7 +222,7 @@ impl Transaction<'_> {
     /// removed, so they must not contain a public id, a subject or features.
     ///
     /// # Errors
-    /// [`WriteError::EntryTooLong`], which nobody could read again, and others of the store.
+    /// An entry too long to be read again, and others of the store.
     pub fn append_ledger(
         &mut self,
         kind: &str,
@@ -231,7 +231,10 @@ impl Transaction<'_> {
     ) -> Result<u64, WriteError> {
         self.touch()?;
         if json.len() > MOST_BYTES {
-            return self.give_up(WriteError::EntryTooLong { bytes: json.len() });
+            return self.give_up(WriteError::Refused(format!(
+                "an entry of the ledger has at most {MOST_BYTES} bytes, got {}",
+                json.len()
+            )));
         }
         let index = self.head()?.map_or(0, |head| head.index + 1);
         let entry = self.number("index", index)?;

@@ -17,7 +17,7 @@ impl Transaction<'_> {
     /// caller computed from them (caches, its own copies) is the caller's to erase.
     ///
     /// # Errors
-    /// [`WriteError::UnknownRecord`] if one is not in the vault or is named twice;
+    /// A record that is not in the vault or is named twice;
     /// [`RowFault::Rows`](crate::RowFault::Rows) if one, or one that shares a checksum with it, is not as it
     /// was stored;
     /// [`RowFault::Index`](crate::RowFault::Index) if it is not listed under its names.
@@ -27,7 +27,7 @@ impl Transaction<'_> {
         let mut going: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
         for &record in records {
             if !going.entry(first_of(record.get(), size)).or_default().insert(record.get()) {
-                return self.give_up(WriteError::UnknownRecord { record });
+                return self.give_up(WriteError::unknown_record(record));
             }
         }
         match self.delete_from(going) {
@@ -42,7 +42,7 @@ impl Transaction<'_> {
         &mut self,
         going: BTreeMap<i64, BTreeSet<i64>>,
     ) -> Result<BTreeSet<u64>, WriteError> {
-        let checksums = self.checksums.clone().ok_or(WriteError::Locked)?;
+        let checksums = self.checksums.clone().ok_or_else(WriteError::locked)?;
         let (mut versions, mut going) = (BTreeSet::new(), going.into_iter());
         let (mut beginning, ending) = self.in_two_steps(Wanted::Few, &checksums)?;
         // Blocks are read between writings, by the same thread.
@@ -118,7 +118,7 @@ enum Rest {
 }
 
 fn unknown(number: Option<i64>) -> WriteError {
-    WriteError::UnknownRecord { record: RecordId::new(number.unwrap_or(0)) }
+    WriteError::unknown_record(RecordId::new(number.unwrap_or(0)))
 }
 
 fn slots_of(head: &BlockHead, numbers: &BTreeSet<i64>) -> Result<BTreeSet<usize>, WriteError> {

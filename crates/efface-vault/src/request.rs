@@ -61,7 +61,7 @@ impl Transaction<'_> {
         self.touch()?;
         let request_id = &request.request_id;
         if self.request(request_id)?.is_some() {
-            return self.give_up(WriteError::RequestConflict { request_id: request_id.into() });
+            return self.give_up(WriteError::RequestConflict(request_id.into()));
         }
         self.exchange_request(None, request);
         let version = request.version.map(|version| self.number("version", version)).transpose()?;

@@ -40,7 +40,7 @@ impl Transaction<'_> {
 
     /// Overwrites features in place, without the others passing through SQLite.
     fn write_zeros(&self, old: &BlockHead, left: &Left) -> Result<(), WriteError> {
-        let checksums = self.checksums.as_ref().ok_or(WriteError::Locked)?;
+        let checksums = self.checksums.as_ref().ok_or_else(WriteError::locked)?;
         let first = old.first();
         let mut blob = self.connection.blob_open(MAIN_DB, "content", "features", first, false)?;
         for &group in &left.groups {

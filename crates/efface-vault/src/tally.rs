@@ -168,7 +168,7 @@ impl Transaction<'_> {
         self.refuse_if_failed()?;
         let vault = self.vault_mut();
         if vault.checksums.is_none() || vault.pending.is_none() {
-            return self.give_up(WriteError::Locked);
+            return self.give_up(WriteError::locked());
         }
         self.touched = true;
         Ok(())

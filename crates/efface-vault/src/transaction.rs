@@ -15,7 +15,6 @@ use crate::{StoreFault, Vault, WriteError};
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::ops::Deref;
-use std::path::PathBuf;
 
 /// Bytes of changed pages that are held in memory before they are written to the file, which keeps
 /// readers out until the commit.
@@ -64,8 +63,8 @@ impl Vault {
     /// Begins a change.
     ///
     /// # Errors
-    /// [`WriteError::OpenedForReading`], [`StoreFault::Busy`] if another program writes, or
-    /// [`WriteError::Moved`].
+    /// A vault that was opened for reading, [`StoreFault::Busy`] if another program writes, or
+    /// [`WriteError::Displaced`].
     pub fn begin(&mut self) -> Result<Transaction<'_>, WriteError> {
         let mut transaction = self.begin_unsealed()?;
         if transaction.checksums.is_some() {
@@ -78,10 +77,10 @@ impl Vault {
     /// As [`Vault::begin`], with no tally to take forward: nothing it covers can be written yet.
     pub(crate) fn begin_unsealed(&mut self) -> Result<Transaction<'_>, WriteError> {
         let Access::Writing { file, .. } = &self.access else {
-            return Err(WriteError::OpenedForReading);
+            return Err(WriteError::opened_for_reading());
         };
         if !file.is_at(&self.path).map_err(StoreFault::from)? {
-            return Err(moved(self.path.clone(), false));
+            return Err(WriteError::moved(&self.path, false, None));
         }
         self.sweep_rolled_back()?;
         retire(&self.path).map_err(StoreFault::from)?;
@@ -153,15 +152,14 @@ impl Transaction<'_> {
     /// an error, the vault is as it was before the change began, but for those named below.
     ///
     /// # Errors
-    /// [`WriteError::GivenUp`] if a write failed before; [`StoreFault::Busy`] if a reader did not
-    /// finish in time; [`StoreFault::Full`] and others from the disk. After
-    /// [`WriteError::JournalLeft`] the change is durable, and the next opening for writing erases
-    /// what is left of it.
+    /// A write that failed before; [`StoreFault::Busy`] if a reader did not finish in time;
+    /// [`StoreFault::Full`] and others from the disk. A journal that could not be overwritten: the
+    /// change is durable then, and the next opening for writing erases what is left of it.
     ///
-    /// [`WriteError::Moved`] where the path no longer leads to the file that was opened, which has
-    /// the change where it says `durable`; also where that could not be found out after the change
+    /// [`WriteError::Displaced`] where the path no longer leads to the file that was opened, which
+    /// has the change if the message says so; also where that could not be found out after the change
     /// was made. Where the system does not tell files apart (elsewhere than on Unix) this is not
-    /// looked at. [`WriteError::Overwritten`] where another program wrote over the file: what it
+    /// looked at. [`WriteError::Displaced`] also where another program wrote over the file: what it
     /// wrote is left as it is, as far as no page was written into it since. What is written in the
     /// moment between the last look and the commit goes unseen, unless it is still there after it.
     pub fn commit(self) -> Result<(), WriteError> {
@@ -200,14 +198,16 @@ impl Transaction<'_> {
         let retired = self
             .forget_pages()
             .and_then(|()| journal.map_or(Ok(()), |journal| Ok(retire_open(journal, &self.path)?)));
-        let (path, journal) = (self.path.clone(), journal_of(&self.path));
+        let (path, journal) = (&*self.path, journal_of(&self.path));
         match retired {
             Ok(()) if is_at && whole => Ok(()),
-            Err(fault) if is_at && whole => Err(WriteError::JournalLeft { journal, fault }),
-            left if whole => {
-                Err(WriteError::Moved { path, durable: true, journal: left.err().map(|_| journal) })
-            }
-            left => Err(WriteError::Overwritten { path, journal: left.err().map(|_| journal) }),
+            Err(fault) if is_at && whole => Err(WriteError::Refused(format!(
+                "the change is made and durable, but `{}`, which holds what it replaced, could not be \
+                 overwritten: {fault}; the next opening for writing does it",
+                journal.display()
+            ))),
+            left if whole => Err(WriteError::moved(path, true, left.is_err().then_some(&*journal))),
+            left => Err(WriteError::overwritten(path, left.is_err().then_some(&*journal))),
         }
     }
 
@@ -216,12 +216,12 @@ impl Transaction<'_> {
     fn stands_at_its_path(&self) -> Result<(), WriteError> {
         let Access::Writing { file, .. } = &self.access else { return Ok(()) };
         if !file.is_at(&self.path).map_err(StoreFault::from)? {
-            return Err(moved(self.path.clone(), false));
+            return Err(WriteError::moved(&self.path, false, None));
         }
         if self.is_whole(file) {
             return Ok(());
         }
-        Err(WriteError::Overwritten { path: self.path.clone(), journal: None })
+        Err(WriteError::overwritten(&self.path, None))
     }
 
     /// Whether the file bears the mark that this change found or wrote there.
@@ -246,10 +246,7 @@ impl Transaction<'_> {
     fn flush(&self, file: &RawFile) -> Result<(), StoreFault> {
         file.bar_readers(self.patience)?;
         if !self.is_whole(file) {
-            let path = self.path.clone();
-            return Err(StoreFault::Other(
-                WriteError::Overwritten { path, journal: None }.to_string(),
-            ));
+            return Err(StoreFault::Other(WriteError::overwritten(&self.path, None).to_string()));
         }
         if let Some(journal) = &self.journal {
             seal(journal, &mut self.sealed.borrow_mut(), self.writing.get())?;
@@ -336,13 +333,15 @@ impl Transaction<'_> {
     pub(crate) fn number(&mut self, name: &'static str, value: u64) -> Result<i64, WriteError> {
         match i64::try_from(value) {
             Ok(number) => Ok(number),
-            Err(_) => self.give_up(WriteError::OutOfRange { name, value }),
+            Err(_) => self.give_up(WriteError::out_of_range(name, value)),
         }
     }
 
     pub(crate) fn refuse_if_failed(&self) -> Result<(), WriteError> {
         if self.failed || self.connection.is_autocommit() {
-            Err(WriteError::GivenUp)
+            Err(WriteError::Refused(
+                "transaction was rolled back because an earlier step of it failed".into(),
+            ))
         } else {
             Ok(())
         }
@@ -405,10 +404,6 @@ impl Vault {
         self.sweep_rolled_back()?;
         Ok(journal.map_or(Ok(()), |journal| retire_open(journal, &self.path))?)
     }
-}
-
-fn moved(path: PathBuf, durable: bool) -> WriteError {
-    WriteError::Moved { path, durable, journal: None }
 }
 
 #[cfg(test)]

@@ -98,13 +98,16 @@ impl Vault {
     pub(crate) fn open_locked(path: PathBuf, lock: Lock) -> Result<Self, OpenError> {
         let file = RawFile::open(&path).map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                OpenError::NotWritable { path: path.clone() }
+                OpenError::Refused(format!(
+                    "{} cannot be written; it can only be opened for reading",
+                    path.display()
+                ))
             }
-            io::ErrorKind::NotFound => OpenError::NotFound { path: path.clone() },
-            _ => OpenError::Io { path: path.clone(), source },
+            io::ErrorKind::NotFound => OpenError::not_found(&path),
+            _ => OpenError::io(&path, &source),
         })?;
         if !file.claim().map_err(StoreFault::from)? {
-            return Err(LockError::InUse { holder: "unknown".into() }.into());
+            return Err(LockError::InUse("unknown".into()).into());
         }
         recover(&path, &file, PATIENCE)?;
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -129,7 +132,7 @@ impl Vault {
     /// before it must first be restored by opening the vault for writing.
     pub fn open_read_only(path: &Path) -> Result<Self, OpenError> {
         let path = existing(path)?;
-        let io = |source: io::Error| OpenError::Io { path: path.clone(), source };
+        let io = |source: io::Error| OpenError::io(&path, &source);
         let file = RawFile::open_for_reading(&path).map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied => StoreFault::Io(source.to_string()).into(),
             _ => io(source),
@@ -331,7 +334,7 @@ impl Vault {
         work: impl FnOnce(&RawFile) -> Result<T, StoreFault>,
     ) -> Result<T, WriteError> {
         let Access::Writing { file, .. } = &self.access else {
-            return Err(WriteError::OpenedForReading);
+            return Err(WriteError::opened_for_reading());
         };
         self.connection.execute_batch("BEGIN IMMEDIATE")?;
         let result = work(file);
@@ -344,8 +347,8 @@ impl Vault {
         let pages: i64 =
             self.connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
         let expected = pages.unsigned_abs() * u64::from(schema::PAGE_SIZE);
-        let metadata = fs::metadata(&self.path)
-            .map_err(|source| OpenError::Io { path: self.path.clone(), source })?;
+        let metadata =
+            fs::metadata(&self.path).map_err(|source| OpenError::io(&self.path, &source))?;
         if metadata.len() < expected {
             let (got, reason) = (metadata.len(), "the file is cut short");
             let text = format!("{reason}: {got} bytes of {expected}");
@@ -359,23 +362,33 @@ impl Vault {
 fn existing(path: &Path) -> Result<PathBuf, OpenError> {
     let not_found = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => match Vault::unfinished(path) {
-            Some(partial) => OpenError::Unfinished { path: path.into(), partial },
-            None => OpenError::NotFound { path: path.into() },
+            Some(partial) => OpenError::NotFound(format!(
+                "{} does not exist; `{}` beside it is of a training, a copy or a move of \
+                 this name (`save` in Python) that still runs or was interrupted, and \
+                 may hold records: wait, or, where none runs, make the vault again under \
+                 this name, which overwrites it, or remove it",
+                path.display(),
+                partial.display()
+            )),
+            None => OpenError::not_found(path),
         },
-        _ => OpenError::Io { path: path.into(), source },
+        _ => OpenError::io(path, &source),
     };
     let resolved = fs::canonicalize(path).map_err(not_found)?;
     let metadata = fs::metadata(&resolved).map_err(not_found)?;
     if !metadata.is_file() {
-        return Err(OpenError::NotAFile { path: path.into() });
+        return Err(OpenError::NotAVault(format!("{} is not a file", path.display())));
     }
     if metadata.len() == 0 {
-        let reason = "the file is empty".into();
-        return Err(OpenError::NotAVault { path: path.into(), reason });
+        return Err(OpenError::not_a_vault(path, "the file is empty"));
     }
     match names(&metadata) {
         1 => Ok(resolved),
-        names => Err(OpenError::SeveralNames { path: path.into(), names }),
+        names => Err(OpenError::SeveralNames(format!(
+            "{} has {names} names (hard links), and a change interrupted under one of \
+             them could not be undone under another; keep one name and remove the others",
+            path.display()
+        ))),
     }
 }
 
@@ -409,10 +422,9 @@ fn identify(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let integer = |pragma| -> Result<i32, OpenError> {
         connection.pragma_query_value(None, pragma, |row| row.get(0)).map_err(|error| {
             match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::NotADatabase) => OpenError::NotAVault {
-                    path: path.into(),
-                    reason: "it is not an SQLite database".into(),
-                },
+                Some(rusqlite::ErrorCode::NotADatabase) => {
+                    OpenError::not_a_vault(path, "it is not an SQLite database")
+                }
                 _ => error.into(),
             }
         })
@@ -420,16 +432,23 @@ fn identify(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     connection.execute_batch("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")?;
     let application = integer("application_id")?;
     if application != schema::APPLICATION_ID {
-        let reason = "it is an SQLite database of another program".into();
-        return Err(OpenError::NotAVault { path: path.into(), reason });
+        let reason = "it is an SQLite database of another program";
+        return Err(OpenError::not_a_vault(path, reason));
     }
     let format = integer("user_version")?;
     let supported = schema::FORMAT;
     if format > supported {
-        return Err(OpenError::Newer { path: path.into(), found: format, supported });
+        return Err(OpenError::Newer(format!(
+            "{} has format {format}; this program reads formats up to {supported}",
+            path.display()
+        )));
     }
     if (1..supported).contains(&format) {
-        return Err(OpenError::Older { path: path.into(), found: format, supported });
+        return Err(OpenError::Older(format!(
+            "{} has format {format}, made by an earlier development version of efface; \
+             this version reads only format {supported}",
+            path.display()
+        )));
     }
     let sound = format == supported
         && integer("page_size")? as u32 == schema::PAGE_SIZE

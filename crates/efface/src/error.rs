@@ -167,23 +167,23 @@ impl From<efface_vault::OpenError> for Error {
     fn from(error: efface_vault::OpenError) -> Self {
         use efface_vault::{LockError, OpenError as E};
         let error = match error {
-            E::Lock(LockError::InUse { .. }) => return Self::busy(error.to_string()),
+            E::Lock(LockError::InUse(_)) => return Self::busy(error.to_string()),
             E::Store(fault) => return fault.into(),
             error => error,
         };
         let code = match &error {
-            E::NotFound { .. } | E::Unfinished { .. } => Code::NotFound,
+            E::NotFound(_) => Code::NotFound,
             E::Lock(_) => Code::Lock,
-            E::NotAVault { .. } | E::NotAFile { .. } => Code::NotAVault,
-            E::Newer { .. } => Code::Newer,
-            E::Older { .. } => Code::Older,
-            E::ForeignJournal { .. } => Code::ForeignJournal,
-            E::DamagedJournal { .. } => Code::Damaged,
-            E::WithoutJournal { .. } => Code::JournalMissing,
-            E::SeveralNames { .. } => Code::SeveralNames,
+            E::NotAVault(_) => Code::NotAVault,
+            E::Newer(_) => Code::Newer,
+            E::Older(_) => Code::Older,
+            E::ForeignJournal(_) => Code::ForeignJournal,
+            E::DamagedJournal(_) => Code::Damaged,
+            E::WithoutJournal(_) => Code::JournalMissing,
+            E::SeveralNames(_) => Code::SeveralNames,
             _ => Code::Vault,
         };
-        let older = matches!(error, E::Older { .. });
+        let older = matches!(error, E::Older(_));
         let error = Self::storage(code, error.to_string());
         let hint = "train a new model from the table with `§efface train`, or serve this one with the version \
                     that made it";
@@ -232,12 +232,12 @@ impl From<efface_vault::WriteError> for Error {
         use efface_vault::WriteError as E;
         let text = error.to_string();
         match error {
-            E::DuplicateId { .. } => Self::refused(Code::DuplicateId, text),
-            E::RequestConflict { .. } => Self::input(Code::RequestConflict, text)
+            E::DuplicateId(_) => Self::refused(Code::DuplicateId, text),
+            E::RequestConflict(_) => Self::input(Code::RequestConflict, text)
                 .hint("use a new request id for a new request"),
             E::Stopped => Self::interrupted(),
             E::Store(fault) => fault.into(),
-            E::Moved { .. } | E::Overwritten { .. } => Self::storage(Code::Vault, text)
+            E::Displaced(_) => Self::storage(Code::Vault, text)
                 .hint("ask again, of the file that is there now and of any other copy"),
             _ => Self::storage(Code::Vault, text),
         }
@@ -249,11 +249,11 @@ impl From<efface_vault::CreateError> for Error {
         use efface_vault::{CreateError as E, LockError};
         let text = error.to_string();
         match error {
-            E::AlreadyExists { .. } => {
+            E::AlreadyExists(_) => {
                 Self::storage(Code::Exists, text).hint("give another name, or remove it yourself")
             }
-            E::Reserved { .. } => Self::input(Code::Unwritable, text),
-            E::Lock(LockError::InUse { .. }) => Self::busy(text),
+            E::Reserved(_) => Self::input(Code::Unwritable, text),
+            E::Lock(LockError::InUse(_)) => Self::busy(text),
             E::Write(error) => error.into(),
             E::Open(error) => error.into(),
             _ => Self::storage(Code::Vault, text),

@@ -13,7 +13,6 @@ use efface_vault::{CreateError, Creation, Genesis, Keyring, Vault};
 
 pub use unsaved::{Unsaved, train_unsaved};
 
-use crate::arithmetic;
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Start, of, run, stated};
@@ -35,9 +34,8 @@ use crate::serve::{Certified, Effect, FIRST, Named, certify, store};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
-use crate::start;
 use crate::table::{check_ids, facts_of, facts_of_parts, read_table};
-use crate::trunk;
+use crate::{arithmetic, start, trunk};
 
 /// Trains a model and makes its vault at `output`. The records are those of a table or, where
 /// `context` names another row store, of what holds them.
@@ -377,7 +375,7 @@ fn no_weights() -> Error {
 /// Refuses early what could not be created at the end.
 fn free_name(output: &Path) -> Result<()> {
     if efface_vault::is_reserved(output) {
-        return Err(CreateError::Reserved { path: output.into() }.into());
+        return Err(CreateError::Reserved(output.into()).into());
     }
     if std::fs::symlink_metadata(output).is_ok() {
         return Err(Error::storage(Code::Exists, format!("{} already exists", output.display()))

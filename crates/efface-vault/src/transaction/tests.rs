@@ -74,7 +74,10 @@ fn a_file_that_goes_after_the_commit_has_the_change() {
         let (from, to) = (folder.path().join(from), folder.path().join(to));
         let aside: PathBuf = if whole_folder { to.join("m.efface") } else { to.clone() };
         let (error, left) = deleted(folder.path(), move |_| fs::rename(from, to).unwrap());
-        assert!(matches!(error, WriteError::Moved { durable: true, journal: None, .. }), "{error}");
+        assert!(
+            error.to_string().ends_with("in its place; the change is in the file that was there"),
+            "{error}"
+        );
         assert!(error.to_string().contains("the change is in the file that was there"), "{error}");
         assert!(left.iter().all(|byte| *byte == 0));
         assert_eq!(count(&aside), 1);
@@ -85,7 +88,7 @@ fn a_file_that_goes_after_the_commit_has_the_change() {
 fn bytes_written_over_a_change_that_was_made_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let (error, left) = deleted(folder.path(), |path| fs::write(path, "other").unwrap());
-    assert!(matches!(error, WriteError::Overwritten { journal: None, .. }), "{error}");
+    assert!(error.to_string().ends_with("and is not known to have forgotten anything"), "{error}");
     assert!(left.iter().all(|byte| *byte == 0));
 }
 
@@ -101,7 +104,10 @@ fn a_place_that_cannot_be_looked_at_is_told_as_moved() {
         std::os::unix::fs::symlink("in", &loops).unwrap();
     });
     assert!(fs::metadata(&inside).is_err_and(|error| error.kind() != std::io::ErrorKind::NotFound));
-    assert!(matches!(error, WriteError::Moved { durable: true, journal: None, .. }), "{error}");
+    assert!(
+        error.to_string().ends_with("in its place; the change is in the file that was there"),
+        "{error}"
+    );
 }
 
 /// Pages come and go: whatever is unused after a commit holds nothing, so that no later opening writes.

@@ -3,9 +3,9 @@
 
 use crate::planted::{Planted, assert_clean, genesis, keyring, unlocked};
 use efface_vault::{
-    Id, Keyring, OpenError, ReadError, Request, RowFault, StoreFault, Transaction, Vault,
+    Id, Keyring, OpenError, ReadError, Request, RowFault, StoreFault, Transaction, UnlockError,
+    Vault, WriteError,
 };
-use efface_vault::{UnlockError, WriteError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
@@ -442,7 +442,7 @@ fn a_file_copied_without_its_journal_is_refused() {
     drop(change);
     assert!(std::fs::read(&copy).unwrap() != before, "nothing was written before the commit");
     let refused = Vault::open_read_only(&copy).unwrap_err();
-    assert!(matches!(refused, OpenError::WithoutJournal { .. }), "{refused}");
+    assert!(matches!(refused, OpenError::WithoutJournal(_)), "{refused}");
     drop(writer);
     unlocked(&path).check_rows().unwrap();
 }
@@ -462,7 +462,10 @@ fn other_keys_are_refused_before_anything_else() {
     assert!(matches!(vault.check_rows().unwrap_err(), ReadError::Locked));
     let mut change = vault.begin().unwrap();
     let refused = change.append_ledger("export", "{}", &[2; 32]).unwrap_err();
-    assert!(matches!(refused, WriteError::Locked), "{refused}");
+    assert!(
+        refused.to_string().contains("the vault can only be changed with its keys"),
+        "{refused}"
+    );
     drop(change);
     vault.unlock(&keyring()).unwrap();
     vault.check_rows().unwrap();

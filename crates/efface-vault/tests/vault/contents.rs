@@ -131,7 +131,7 @@ fn ids_like_positions_leave_with_their_records() {
     for id in ids {
         let mut change = vault.begin().unwrap();
         let twice = change.insert_record(&record(id, None, b"x")).unwrap_err();
-        assert!(matches!(&twice, WriteError::DuplicateId { id: same } if same == id), "{twice}");
+        assert!(matches!(&twice, WriteError::DuplicateId(same) if same == id), "{twice}");
     }
     for (left, id) in ids.iter().enumerate() {
         let rows = vault.find_ids(&[id]).unwrap().found;
@@ -180,10 +180,10 @@ fn a_failed_write_gives_the_change_up() {
     let mut change = vault.begin().unwrap();
     change.delete_records(&[RecordId::new(1)]).unwrap();
     let twice = change.insert_record(&record("b", None, b"")).unwrap_err();
-    assert!(matches!(&twice, WriteError::DuplicateId { id } if id == "b"), "{twice}");
+    assert!(matches!(&twice, WriteError::DuplicateId(id) if id == "b"), "{twice}");
     let later = change.insert_record(&record("z", None, b"")).unwrap_err();
-    assert!(matches!(later, WriteError::GivenUp), "{later}");
-    assert!(matches!(change.commit().unwrap_err(), WriteError::GivenUp));
+    assert!(later.to_string().contains("an earlier step of it failed"), "{later}");
+    assert!(change.commit().unwrap_err().to_string().contains("an earlier step of it failed"));
     assert_eq!(vault.counts().unwrap().records, 4);
 }
 
@@ -194,7 +194,8 @@ fn unknown_records_and_records_named_twice_are_refused() {
         let mut change = vault.begin().unwrap();
         let list: Vec<_> = list.into_iter().map(RecordId::new).collect();
         let refused = change.delete_records(&list).unwrap_err();
-        assert!(matches!(refused, WriteError::UnknownRecord { record } if record == list[1]));
+        let expected = format!("`record` must be in the vault, but {} is not", list[1]);
+        assert_eq!(refused.to_string(), expected);
     }
     assert_eq!(vault.counts().unwrap().records, 4);
 }
@@ -206,7 +207,7 @@ fn targets_must_be_finite() {
         let mut change = vault.begin().unwrap();
         let row = StoredRecord { target, ..record("n", None, b"") };
         let refused = change.insert_record(&row).unwrap_err();
-        assert!(matches!(refused, WriteError::TargetNotFinite { .. }), "{refused}");
+        assert!(refused.to_string().contains("`target` must be finite"), "{refused}");
     }
 }
 
@@ -278,8 +279,8 @@ fn a_request_is_stored_once() {
     for other in [first, request("r1", "delete", 2), request("r1", "add", 1)] {
         let mut change = vault.begin().unwrap();
         let refused = change.insert_request(&other).unwrap_err();
-        assert!(matches!(refused, WriteError::RequestConflict { .. }), "{refused}");
-        assert!(matches!(change.commit().unwrap_err(), WriteError::GivenUp));
+        assert!(matches!(refused, WriteError::RequestConflict(_)), "{refused}");
+        assert!(change.commit().unwrap_err().to_string().contains("an earlier step of it failed"));
     }
 }
 
@@ -375,7 +376,7 @@ fn numbers_beyond_the_store_are_refused() {
     let (_folder, _path, mut vault) = fresh();
     let mut change = vault.begin().unwrap();
     let refused = change.replace_model(u64::MAX, b"", &[0; 32], &[0; 32]).unwrap_err();
-    assert!(matches!(refused, WriteError::OutOfRange { name: "version", .. }), "{refused}");
+    assert!(refused.to_string().contains("`version` must be below 2^63"), "{refused}");
 }
 
 #[test]

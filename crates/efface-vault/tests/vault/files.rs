@@ -139,7 +139,7 @@ fn a_backup_put_back_beside_a_journal_is_refused_and_left_alone() {
         }
         for refused in [Vault::open(&path).unwrap_err(), Vault::open_read_only(&path).unwrap_err()]
         {
-            assert!(matches!(refused, OpenError::ForeignJournal { .. }), "{refused}");
+            assert!(matches!(refused, OpenError::ForeignJournal(_)), "{refused}");
             assert!(refused.to_string().contains("remove the journal"), "{refused}");
         }
         assert!(fs::read(&path).unwrap() == earlier && fs::read(journal(&path)).unwrap() == left);
@@ -147,7 +147,10 @@ fn a_backup_put_back_beside_a_journal_is_refused_and_left_alone() {
     // Of another vault under the same name, which a new vault does not get.
     fs::remove_file(&path).unwrap();
     let refused = Vault::create(&path, &genesis(), &keyring()).unwrap_err();
-    assert!(matches!(refused, CreateError::JournalInTheWay { .. }), "{refused}");
+    assert!(
+        refused.to_string().contains("is the journal of an interrupted request of another vault"),
+        "{refused}"
+    );
 
     // Of the very state before the interrupted change: to undo it changes nothing.
     fs::write(&path, &latest).unwrap();
@@ -179,7 +182,7 @@ fn a_vault_taken_away_from_its_journal_is_refused_and_left_alone() {
     fs::copy(&path, &copy).unwrap();
     let bytes = fs::read(&copy).unwrap();
     for refused in [Vault::open(&copy).unwrap_err(), Vault::open_read_only(&copy).unwrap_err()] {
-        assert!(matches!(refused, OpenError::WithoutJournal { .. }), "{refused}");
+        assert!(matches!(refused, OpenError::WithoutJournal(_)), "{refused}");
         assert!(refused.to_string().contains("m.efface-journal"), "{refused}");
     }
     assert!(fs::read(&copy).unwrap() == bytes);
@@ -251,7 +254,7 @@ fn a_vault_with_two_names_is_refused() {
     fs::hard_link(&path, &other).unwrap();
     for path in [&path, &other] {
         for refused in [Vault::open(path).unwrap_err(), Vault::open_read_only(path).unwrap_err()] {
-            assert!(matches!(refused, OpenError::SeveralNames { names: 2, .. }), "{refused}");
+            assert!(refused.to_string().contains("has 2 names (hard links)"), "{refused}");
         }
     }
     fs::remove_file(&other).unwrap();
@@ -271,7 +274,7 @@ fn a_writer_is_alone_under_every_name() {
     let moved = folder.path().join("moved.efface");
     fs::rename(&path, &moved).unwrap();
     let refused = Vault::open(&moved).unwrap_err();
-    assert!(matches!(refused, OpenError::Lock(LockError::InUse { .. })), "{refused}");
+    assert!(matches!(refused, OpenError::Lock(LockError::InUse(_))), "{refused}");
     drop(first);
     Vault::open(&moved).unwrap();
 }
@@ -334,7 +337,7 @@ fn a_copy_is_whole_private_and_swept() {
     drop(vault);
     let reader = Vault::open_read_only(&path).unwrap();
     let refused = reader.copy_to(&copy, Existing::Keep, &mut || false).unwrap_err();
-    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert!(matches!(refused, CreateError::AlreadyExists(_)), "{refused}");
     let stopped = folder.path().join("stopped.efface");
     let refused = reader.copy_to(&stopped, Existing::Keep, &mut || true).unwrap_err();
     assert!(matches!(refused, CreateError::Write(WriteError::Stopped)), "{refused}");
@@ -355,7 +358,7 @@ fn a_copy_takes_the_place_of_a_vault_only() {
     fs::write(&target, vec![b'x'; 9000]).unwrap();
     let reader = Vault::open_read_only(&path).unwrap();
     let refused = reader.copy_to(&target, Existing::Replace, &mut || false).unwrap_err();
-    assert!(matches!(refused, CreateError::NotReplaced { .. }), "{refused}");
+    assert!(refused.to_string().contains("is not a vault and is not replaced"), "{refused}");
     assert_eq!(fs::read(&target).unwrap(), vec![b'x'; 9000]);
     fs::remove_file(&target).unwrap();
 
@@ -366,7 +369,10 @@ fn a_copy_takes_the_place_of_a_vault_only() {
     let beside = folder.path().join("other.efface-journal");
     fs::write(&beside, "x").unwrap();
     let refused = reader.copy_to(&target, Existing::Replace, &mut || false).unwrap_err();
-    assert!(matches!(refused, CreateError::JournalInTheWay { .. }), "{refused}");
+    assert!(
+        refused.to_string().contains("is the journal of an interrupted request of another vault"),
+        "{refused}"
+    );
     fs::remove_file(&beside).unwrap();
     let mut replaced = fs::File::open(&target).unwrap();
     reader.copy_to(&target, Existing::Replace, &mut || false).unwrap().place().unwrap();
@@ -408,7 +414,7 @@ fn a_moved_vault_leaves_nothing_behind() {
     // It was the vault itself that moved, so no other copy serves.
     assert_eq!(vault.begin().unwrap().note_place().unwrap().moves, 0);
     let refused = vault.move_to(&target, &mut || false).unwrap_err();
-    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert!(matches!(refused, CreateError::AlreadyExists(_)), "{refused}");
     assert_eq!(count(&target), ROWS);
 }
 
@@ -433,7 +439,7 @@ fn of_two_vaults_that_an_interrupted_move_leaves_one_says_so() {
     let obstacle = folder.path().join("m.efface.partial");
     fs::create_dir(&obstacle).unwrap();
     let error = Vault::open(&path).unwrap().move_to(&target, &mut || false).unwrap_err();
-    assert!(matches!(error, CreateError::OldLeft { .. }), "{error}");
+    assert!(error.to_string().contains("the vault is in its new place, but"), "{error}");
     assert_eq!((count(&path), count(&target)), (ROWS, ROWS));
     assert_eq!(note(&target), (false, 0));
     assert_eq!(note(&path), (true, 1));
@@ -451,7 +457,7 @@ fn a_move_that_fails_is_none() {
         false
     };
     let refused = Vault::open(&path).unwrap().move_to(&target, &mut taken).unwrap_err();
-    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert!(matches!(refused, CreateError::AlreadyExists(_)), "{refused}");
     assert_eq!(fs::read(&target).unwrap(), b"mine");
     assert_eq!((count(&path), note(&path)), (ROWS, (false, 0)));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
@@ -492,7 +498,7 @@ fn a_file_that_was_replaced_under_a_change_is_no_vault_that_forgot() {
             fs::rename(&copy, &path).unwrap();
         }
         let error = change.commit().unwrap_err();
-        assert!(matches!(&error, WriteError::Moved { durable: false, .. }), "{error}");
+        assert!(error.to_string().contains("in its place; nothing was changed"), "{error}");
         assert!(error.to_string().contains("nothing was changed"), "{error}");
         drop(vault);
         // Back at its place it is as it was, and forgets.
@@ -533,7 +539,10 @@ fn bytes_written_over_a_file_under_a_change_are_no_vault_that_forgot() {
         });
         let error = error.unwrap_err();
         let said = error.to_string();
-        assert!(matches!(&error, WriteError::Overwritten { journal: None, .. }), "{said}");
+        assert!(
+            error.to_string().ends_with("and is not known to have forgotten anything"),
+            "{said}"
+        );
         assert!(said.contains("not known to have forgotten"), "{asked}: {said}");
         assert!(times >= asked, "{times}");
         drop(vault);
@@ -561,7 +570,7 @@ fn a_change_of_a_file_that_is_elsewhere_is_not_begun() {
     fs::rename(&copy, &path).unwrap();
     fs::write(journal(&path), vec![7; 600]).unwrap();
     let error = vault.begin().unwrap_err();
-    assert!(matches!(&error, WriteError::Moved { durable: false, .. }), "{error}");
+    assert!(error.to_string().contains("in its place; nothing was changed"), "{error}");
     assert_eq!(fs::read(journal(&path)).unwrap(), vec![7; 600]);
 }
 
@@ -578,6 +587,6 @@ fn a_copy_replaces_what_it_looked_at_and_nothing_else() {
     fs::remove_file(&target).unwrap();
     fs::write(&target, "mine").unwrap();
     let refused = copied.place().unwrap_err();
-    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert!(matches!(refused, CreateError::AlreadyExists(_)), "{refused}");
     assert_eq!(fs::read(&target).unwrap(), b"mine");
 }

@@ -63,7 +63,7 @@ fn both(path: &Path) -> [OpenError; 2] {
 fn nothing_there() {
     let folder = tempfile::tempdir().unwrap();
     for error in both(&folder.path().join("m.efface")) {
-        assert!(matches!(error, OpenError::NotFound { .. }), "{error}");
+        assert!(matches!(error, OpenError::NotFound(_)), "{error}");
         assert!(error.to_string().ends_with("m.efface does not exist"), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -73,10 +73,10 @@ fn nothing_there() {
 fn a_folder_in_its_place() {
     let folder = tempfile::tempdir().unwrap();
     for error in both(folder.path()) {
-        assert!(matches!(error, OpenError::NotAFile { .. }), "{error}");
+        assert!(error.to_string().contains("is not a file"), "{error}");
     }
     let refused = Vault::create(folder.path(), &genesis(), &keyring()).unwrap_err();
-    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert!(matches!(refused, CreateError::AlreadyExists(_)), "{refused}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn random_bytes() {
         rng.fill_bytes(&mut bytes);
         fs::write(&path, &bytes).unwrap();
         for error in both(&path) {
-            assert!(matches!(error, OpenError::NotAVault { .. }), "{length} bytes: {error}");
+            assert!(matches!(error, OpenError::NotAVault(_)), "{length} bytes: {error}");
         }
         assert_eq!(fs::read(&path).unwrap(), bytes, "the file must be left alone");
     }
@@ -124,7 +124,10 @@ fn a_vault_of_a_newer_format() {
     foreign.pragma_update(None, "user_version", 11).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Newer { found: 11, supported: 10, .. }), "{error}");
+        assert!(
+            error.to_string().contains("has format 11; this program reads formats up to 10"),
+            "{error}"
+        );
     }
 }
 
@@ -136,7 +139,7 @@ fn a_vault_of_an_earlier_development_version() {
     foreign.pragma_update(None, "user_version", 2).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(matches!(error, OpenError::Older { found: 2, supported: 10, .. }), "{error}");
+        assert!(error.to_string().contains("this version reads only format 10"), "{error}");
         assert!(error.to_string().contains("earlier development version"), "{error}");
     }
 }
@@ -185,10 +188,8 @@ fn cut_short_anywhere() {
     for length in (1..whole.len()).step_by(1021) {
         fs::write(&path, &whole[..length]).unwrap();
         for error in both(&path) {
-            let typed = matches!(
-                error,
-                OpenError::NotAVault { .. } | OpenError::Store(StoreFault::Damaged(_))
-            );
+            let typed =
+                matches!(error, OpenError::NotAVault(_) | OpenError::Store(StoreFault::Damaged(_)));
             assert!(typed, "{length} bytes: {error}");
         }
     }
@@ -237,7 +238,7 @@ fn a_writer_in_another_process_is_named() {
     const TEST: &str = "hostile::a_writer_in_another_process_is_named";
     if let Some(path) = child::task() {
         let refused = Vault::open(Path::new(&path)).unwrap_err();
-        assert!(matches!(refused, OpenError::Lock(LockError::InUse { .. })), "{refused}");
+        assert!(matches!(refused, OpenError::Lock(LockError::InUse(_))), "{refused}");
         println!("\nrefused: {refused}");
         return;
     }
@@ -256,8 +257,14 @@ fn a_reader_cannot_write() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
     let mut reader = Vault::open_read_only(&path).unwrap();
-    assert!(matches!(reader.begin().unwrap_err(), WriteError::OpenedForReading));
-    assert!(matches!(reader.erase_traces().unwrap_err(), WriteError::OpenedForReading));
+    assert!(reader.begin().unwrap_err().to_string().contains("vault was opened for reading only"));
+    assert!(
+        reader
+            .erase_traces()
+            .unwrap_err()
+            .to_string()
+            .contains("vault was opened for reading only")
+    );
 }
 
 #[test]
@@ -287,13 +294,13 @@ fn an_existing_file_is_never_overwritten() {
     let path = folder.path().join("m.efface");
     fs::write(&path, "precious").unwrap();
     let refused = Vault::create(&path, &genesis(), &keyring()).unwrap_err();
-    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert!(matches!(refused, CreateError::AlreadyExists(_)), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), b"precious");
     fs::remove_file(&path).unwrap();
     let creation = Vault::create(&path, &genesis(), &keyring()).unwrap();
     fs::write(&path, "precious").unwrap();
     let refused = creation.commit().unwrap_err();
-    assert!(matches!(refused, CreateError::AlreadyExists { .. }), "{refused}");
+    assert!(matches!(refused, CreateError::AlreadyExists(_)), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), b"precious");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -304,7 +311,7 @@ fn two_creations_of_one_name_exclude_each_other() {
     let path = folder.path().join("m.efface");
     let first = Vault::create(&path, &genesis(), &keyring()).unwrap();
     let refused = Vault::create(&path, &genesis(), &keyring()).unwrap_err();
-    assert!(matches!(refused, CreateError::Lock(LockError::InUse { .. })), "{refused}");
+    assert!(matches!(refused, CreateError::Lock(LockError::InUse(_))), "{refused}");
     first.commit().unwrap();
 }
 
@@ -313,7 +320,10 @@ fn a_name_in_no_folder() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["none/m.efface", ".."] {
         let refused = Vault::create(&folder.path().join(name), &genesis(), &keyring()).unwrap_err();
-        assert!(matches!(refused, CreateError::NoSuchFolder { .. }), "{name}: {refused}");
+        assert!(
+            refused.to_string().contains("must be a file name in an existing folder"),
+            "{name}: {refused}"
+        );
     }
 }
 
@@ -327,12 +337,12 @@ fn a_link_in_the_place_of_the_partial_file_is_not_followed() {
     std::os::unix::fs::symlink(&precious, &partial).unwrap();
     let refused =
         Vault::create(&folder.path().join("m.efface"), &genesis(), &keyring()).unwrap_err();
-    assert!(matches!(refused, CreateError::Obstructed { .. }), "{refused}");
+    assert!(refused.to_string().contains("exists and is not a regular file"), "{refused}");
     fs::remove_file(&partial).unwrap();
     fs::hard_link(&precious, &partial).unwrap();
     let refused =
         Vault::create(&folder.path().join("m.efface"), &genesis(), &keyring()).unwrap_err();
-    assert!(matches!(refused, CreateError::Obstructed { .. }), "{refused}");
+    assert!(refused.to_string().contains("exists and is not a regular file"), "{refused}");
     assert_eq!(fs::read(&precious).unwrap(), b"precious");
 }
 
@@ -388,12 +398,15 @@ fn unwritable(folder: &Path) {
     let path = small_vault(folder);
     chmod(&path, 0o400);
     let refused = Vault::open(&path).unwrap_err();
-    assert!(matches!(refused, OpenError::NotWritable { .. }), "{refused}");
+    assert!(
+        refused.to_string().contains("cannot be written; it can only be opened for reading"),
+        "{refused}"
+    );
     chmod(folder, 0o500);
     let refused = Vault::open(&path).unwrap_err();
-    assert!(matches!(refused, OpenError::Lock(LockError::Unwritable { .. })), "{refused}");
+    assert!(refused.to_string().contains("cannot be written"), "{refused}");
     let refused = Vault::create(&folder.join("n.efface"), &genesis(), &keyring()).unwrap_err();
-    assert!(matches!(refused, CreateError::Lock(LockError::Unwritable { .. })), "{refused}");
+    assert!(refused.to_string().contains("cannot be written"), "{refused}");
     assert!(Vault::open_read_only(&path).unwrap().counts().unwrap().records > 0);
     chmod(&path, 0o000);
     let refused = Vault::open_read_only(&path).unwrap_err();

@@ -71,10 +71,8 @@ impl Interrupted {
                 true
             }
             Err(refused) => {
-                let known = matches!(
-                    refused,
-                    OpenError::DamagedJournal { .. } | OpenError::WithoutJournal { .. }
-                );
+                let known =
+                    matches!(refused, OpenError::DamagedJournal(_) | OpenError::WithoutJournal(_));
                 assert!(known, "{what}: {refused}");
                 assert!(refused.to_string().contains("efface restore"), "{what}: {refused}");
                 assert!(fs::read(self.path()).unwrap() == self.vault, "{what}");

@@ -107,7 +107,7 @@ fn keys_are_never_overwritten() {
     Keyring::create(&path, &SEED, &SECRET).unwrap();
     let before = fs::read(&path).unwrap();
     let refused = Keyring::create(&path, &[3; 32], &SECRET).unwrap_err();
-    assert!(matches!(refused, KeyringError::AlreadyExists { .. }), "{refused}");
+    assert!(matches!(refused, KeyringError::AlreadyExists(_)), "{refused}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
@@ -155,7 +155,7 @@ fn a_folder_others_may_write_in_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     chmod(folder.path(), 0o770);
     let refused = Keyring::create(&folder.path().join("k"), &SEED, &SECRET).unwrap_err();
-    assert!(matches!(refused, KeyringError::OpenToOthers { wanted: 0o700, .. }), "{refused}");
+    assert!(refused.to_string().contains("run `chmod 700 "), "{refused}");
     assert!(!folder.path().join("k").exists());
 }
 
@@ -163,9 +163,9 @@ fn a_folder_others_may_write_in_is_refused() {
 fn a_missing_file() {
     let folder = tempfile::tempdir().unwrap();
     let refused = Keyring::load(&folder.path().join("k")).unwrap_err();
-    assert!(matches!(refused, KeyringError::NotFound { .. }), "{refused}");
+    assert!(refused.to_string().contains("does not exist"), "{refused}");
     let refused = Keyring::load(folder.path()).unwrap_err();
-    assert!(matches!(refused, KeyringError::Io { .. }), "{refused}");
+    assert!(refused.to_string().contains("cannot be used: "), "{refused}");
 }
 
 #[test]
@@ -199,17 +199,14 @@ fn malformed_files_name_the_line_and_never_quote_it() {
         (format!("signing_seed = \"{}\"\n", "zz".repeat(32)), 1, FORM),
     ] {
         let (_folder, path) = written(content.as_bytes());
-        match Keyring::load(&path).unwrap_err() {
-            KeyringError::Malformed { line: at, reason: why, .. } => {
-                assert_eq!((at, why), (line, reason), "{content}");
-            }
-            other => panic!("{content}: {other}"),
-        }
+        let refused = Keyring::load(&path).unwrap_err().to_string();
+        let expected = format!("is malformed at line {line}: {reason}");
+        assert!(refused.ends_with(&expected), "{content}: {refused}");
     }
     let (_folder, path) = written(&[0xff; 100]);
-    assert!(matches!(Keyring::load(&path).unwrap_err(), KeyringError::Malformed { .. }));
+    assert!(Keyring::load(&path).unwrap_err().to_string().contains("is malformed at line"));
     let (_folder, path) = written(&[b'#'; 100_000]);
-    assert!(matches!(Keyring::load(&path).unwrap_err(), KeyringError::Malformed { .. }));
+    assert!(Keyring::load(&path).unwrap_err().to_string().contains("is malformed at line"));
 }
 
 /// Whichever digit of a value is changed, or of its check, the line is named.
@@ -231,11 +228,8 @@ fn a_changed_digit_is_named() {
             text.replace_range(start + at..=start + at, other);
             fs::write(&path, &text).unwrap();
             let refused = Keyring::load(&path).unwrap_err();
-            let KeyringError::Malformed { line: named, reason, .. } = refused else {
-                panic!("{refused}")
-            };
-            assert_eq!(named, line + 1);
-            assert!(reason.contains("a digit was changed"), "{reason}");
+            let expected = format!("is malformed at line {}: a digit was changed", line + 1);
+            assert!(refused.to_string().contains(&expected), "{refused}");
             changed += 1;
         }
     }

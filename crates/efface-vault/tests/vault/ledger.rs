@@ -1,6 +1,6 @@
 //! The ledger gives back what was put in, whatever it stores of it, and reads little for it.
 
-use efface_vault::{ReadError, Vault, WriteError};
+use efface_vault::{ReadError, Vault};
 use rusqlite::Connection;
 
 use crate::contents::fresh;
@@ -120,7 +120,7 @@ fn an_entry_that_nobody_could_read_is_not_written() {
     change.commit().unwrap();
     let mut change = vault.begin().unwrap();
     let refused = change.append_ledger("note", &(longest.clone() + "a"), &hash(2)).unwrap_err();
-    assert!(matches!(refused, WriteError::EntryTooLong { .. }), "{refused}");
+    assert!(refused.to_string().contains("an entry of the ledger has at most"), "{refused}");
     drop(change);
     assert!(read(&vault, 0) == longest && read(&vault, 1) == longest);
     drop(vault);

@@ -26,7 +26,7 @@ fn overfill(vault: &mut Vault, records: u64) -> WriteError {
     for row in rows(1_000, records) {
         if let Err(error) = change.insert_record(&row.stored()) {
             let later = change.commit().unwrap_err();
-            assert!(matches!(later, WriteError::GivenUp), "{later}");
+            assert!(later.to_string().contains("an earlier step of it failed"), "{later}");
             return error;
         }
     }

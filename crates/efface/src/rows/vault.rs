@@ -43,7 +43,7 @@ impl<'v> Access<'_, 'v> {
 
     pub(super) fn transaction(&mut self) -> Result<&mut Transaction<'v>> {
         match self {
-            Self::Reading(_) => Err(WriteError::OpenedForReading.into()),
+            Self::Reading(_) => Err(WriteError::opened_for_reading().into()),
             Self::Changing(transaction) => Ok(transaction),
         }
     }
