@@ -1,9 +1,10 @@
 #![doc = include_str!("constants.md")]
 
+use efface_matrix::Refusal;
 use efface_privacy::event::{Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
 
-use crate::loss::{Loss, LossError, Task};
+use crate::loss::{Loss, Task, checked};
 use crate::outward;
 
 mod slack;
@@ -44,34 +45,6 @@ pub struct Constants {
     targets: usize,
 }
 
-/// A declared constant that breaks its rule.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ConstantsError {
-    /// The loss's own parameters.
-    #[error(transparent)]
-    Loss(#[from] LossError),
-    /// A number out of range.
-    #[error("`{name}` must be {rule}, got {}", Decimal(*.got))]
-    Range {
-        /// Its name as users type it.
-        name: &'static str,
-        /// The rule in words.
-        rule: &'static str,
-        /// The value that was given.
-        got: f64,
-    },
-    /// More parameters than a model may have.
-    #[error(
-        "`parameters` (columns times outputs) must be between 1 and 2^32, got {cols} x {outputs}"
-    )]
-    Parameters {
-        /// Columns, intercept included.
-        cols: usize,
-        /// Weight vectors.
-        outputs: usize,
-    },
-}
-
 /// The effective row bound sqrt(r^2 + a^2) of rows with norm at most `row` to which the constant
 /// `intercept` is appended, rounded up (so that a row on the bound is still within it).
 #[must_use]
@@ -85,7 +58,7 @@ impl Declared {
     ///
     /// # Errors
     /// The first constant that breaks its rule, with the rule.
-    pub fn check(self) -> Result<Constants, ConstantsError> {
+    pub fn check(self) -> Result<Constants, Refusal> {
         self.checked(false)
     }
 
@@ -94,15 +67,12 @@ impl Declared {
     ///
     /// # Errors
     /// The first constant that breaks its rule, with the rule.
-    pub fn check_convex(self) -> Result<Constants, ConstantsError> {
+    pub fn check_convex(self) -> Result<Constants, Refusal> {
         self.checked(true)
     }
 
-    fn checked(self, convex: bool) -> Result<Constants, ConstantsError> {
-        self.loss.check()?;
-        let range = |name, rule, got, ok: bool| {
-            if ok { Ok(()) } else { Err(ConstantsError::Range { name, rule, got }) }
-        };
+    fn checked(self, convex: bool) -> Result<Constants, Refusal> {
+        checked(self.loss)?;
         let ordinary = 1e-100..=1e100;
         let (lambda, row) = (self.lambda, self.row_bound);
         let enough = ordinary.contains(&lambda) || (convex && lambda == 0.0);
@@ -126,7 +96,10 @@ impl Declared {
             Some(1..=0x1_0000_0000) => {
                 Ok(Constants { declared: self, mean_square: None, mean_weight: None, targets: 1 })
             }
-            _ => Err(ConstantsError::Parameters { cols, outputs }),
+            _ => Err(refusal!(
+                "`parameters` (columns times outputs) must be between 1 and 2^32, got \
+                 {cols} x {outputs}"
+            )),
         }
     }
 }
@@ -165,7 +138,7 @@ impl Constants {
     ///
     /// # Errors
     /// A normaliser out of range.
-    pub fn with_normalizer(&self, normalizer: Normalizer) -> Result<Self, ConstantsError> {
+    pub fn with_normalizer(&self, normalizer: Normalizer) -> Result<Self, Refusal> {
         let convex = self.declared.lambda == 0.0;
         let checked = Declared { normalizer, ..self.declared.clone() }.checked(convex)?;
         Ok(Self { declared: checked.declared, ..self.clone() })
@@ -361,6 +334,16 @@ impl Constants {
             group,
         }
     }
+}
+
+/// Refuses a number that does not obey its rule.
+pub(crate) fn range(name: &str, rule: &str, got: f64, obeys: bool) -> Result<(), Refusal> {
+    if obeys { Ok(()) } else { Err(out_of_range(name, rule, got)) }
+}
+
+/// A number that does not obey its rule.
+pub(crate) fn out_of_range(name: &str, rule: &str, got: f64) -> Refusal {
+    refusal!("`{name}` must be {rule}, got {}", Decimal(got))
 }
 
 #[cfg(test)]

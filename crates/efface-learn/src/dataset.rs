@@ -2,7 +2,7 @@
 
 mod filling;
 
-use efface_matrix::{FillError, Matrix, PushError, RemoveError, Row, sum_of_squares};
+use efface_matrix::{ChangeError, Matrix, Refusal, Row, sum_of_squares};
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
@@ -27,52 +27,19 @@ pub struct Dataset {
     sample_weights: Vec<f64>,
 }
 
-/// A record or removal that a data set cannot take.
-#[derive(Debug, thiserror::Error)]
-pub enum DatasetError {
-    /// The row does not fit the matrix, or holds a value that is not finite.
-    #[error(transparent)]
-    Push(#[from] PushError),
-    /// Records that are not put in their places.
-    #[error(transparent)]
-    Fill(#[from] FillError),
-    /// The positions to remove are out of order or out of range.
-    #[error(transparent)]
-    Remove(#[from] RemoveError),
-    /// Not as many targets as rows, or as the rows have each.
-    #[error("`y` must have {each} target(s) per row, got {targets} targets for {rows} rows")]
-    Targets {
-        /// Number of targets of a row.
-        each: usize,
-        /// Number of targets.
-        targets: usize,
-        /// Number of rows.
-        rows: usize,
-    },
-    /// NaN or infinity as target.
-    #[error("the target of row {row} must be finite, got {got}")]
-    Target {
-        /// Position of the row, from 0.
-        row: usize,
-        /// The target.
-        got: f64,
-    },
-    /// Not as many weights as rows.
-    #[error("`sample_weight` must have one weight per row, got {weights} weights for {rows} rows")]
-    Weights {
-        /// Number of weights.
-        weights: usize,
-        /// Number of rows.
-        rows: usize,
-    },
-    /// A weight that is negative, NaN or infinite.
-    #[error("the weight of row {row} must be finite and at least 0, got {got}")]
-    Weight {
-        /// Position of the row, from 0.
-        row: usize,
-        /// The weight.
-        got: f64,
-    },
+/// Another number of targets than `each` for every row.
+fn other_targets(each: usize, targets: usize, rows: usize) -> Refusal {
+    refusal!("`y` must have {each} target(s) per row, got {targets} targets for {rows} rows")
+}
+
+/// NaN or infinity as target.
+fn not_finite(row: usize, got: f64) -> Refusal {
+    refusal!("the target of row {row} must be finite, got {got}")
+}
+
+/// A weight that is negative, NaN or infinite.
+fn no_weight(row: usize, got: f64) -> Refusal {
+    refusal!("the weight of row {row} must be finite and at least 0, got {got}")
 }
 
 impl Dataset {
@@ -80,7 +47,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Another number of targets than rows; a target that is not finite.
-    pub fn new(x: Matrix, y: Vec<f64>) -> Result<Self, DatasetError> {
+    pub fn new(x: Matrix, y: Vec<f64>) -> Result<Self, ChangeError> {
         let ones = vec![1.0; x.rows()];
         Self::weighted(x, y, ones)
     }
@@ -90,11 +57,7 @@ impl Dataset {
     /// # Errors
     /// As [`new`](Self::new); another number of weights than rows; a weight that is not finite and
     /// at least 0.
-    pub fn weighted(
-        x: Matrix,
-        y: Vec<f64>,
-        sample_weights: Vec<f64>,
-    ) -> Result<Self, DatasetError> {
+    pub fn weighted(x: Matrix, y: Vec<f64>, sample_weights: Vec<f64>) -> Result<Self, ChangeError> {
         Self::several(x, y, 1, sample_weights)
     }
 
@@ -107,20 +70,22 @@ impl Dataset {
         y: Vec<f64>,
         targets: usize,
         sample_weights: Vec<f64>,
-    ) -> Result<Self, DatasetError> {
+    ) -> Result<Self, ChangeError> {
         if targets == 0 || x.rows().checked_mul(targets) != Some(y.len()) {
             let (each, targets, rows) = (targets, y.len(), x.rows());
-            return Err(DatasetError::Targets { each, targets, rows });
+            return Err(other_targets(each, targets, rows).into());
         }
         if let Some(at) = y.iter().position(|y| !y.is_finite()) {
-            return Err(DatasetError::Target { row: at / targets, got: y[at] });
+            return Err(not_finite(at / targets, y[at]).into());
         }
         if x.rows() != sample_weights.len() {
             let (weights, rows) = (sample_weights.len(), x.rows());
-            return Err(DatasetError::Weights { weights, rows });
+            refuse!(
+                "`sample_weight` must have one weight per row, got {weights} weights for {rows} rows"
+            );
         }
         if let Some(row) = sample_weights.iter().position(|&weight| !is_weight(weight)) {
-            return Err(DatasetError::Weight { row, got: sample_weights[row] });
+            return Err(no_weight(row, sample_weights[row]).into());
         }
         let norms = norms(&x);
         Ok(Self { x, y, targets, norms, sample_weights })
@@ -130,7 +95,7 @@ impl Dataset {
     ///
     /// # Errors
     /// A row that does not fit, or a value that is not finite; the data set is then unchanged.
-    pub fn push(&mut self, row: Row<'_>, target: f64) -> Result<(), DatasetError> {
+    pub fn push(&mut self, row: Row<'_>, target: f64) -> Result<(), ChangeError> {
         self.push_weighted(row, target, 1.0)
     }
 
@@ -144,7 +109,7 @@ impl Dataset {
         row: Row<'_>,
         target: f64,
         weight: f64,
-    ) -> Result<(), DatasetError> {
+    ) -> Result<(), ChangeError> {
         self.push_several(row, &[target], weight)
     }
 
@@ -158,19 +123,15 @@ impl Dataset {
         row: Row<'_>,
         targets: &[f64],
         weight: f64,
-    ) -> Result<(), DatasetError> {
+    ) -> Result<(), ChangeError> {
         if targets.len() != self.targets {
-            return Err(DatasetError::Targets {
-                each: self.targets,
-                targets: targets.len(),
-                rows: 1,
-            });
+            return Err(other_targets(self.targets, targets.len(), 1).into());
         }
         if let Some(&got) = targets.iter().find(|target| !target.is_finite()) {
-            return Err(DatasetError::Target { row: self.rows(), got });
+            return Err(not_finite(self.rows(), got).into());
         }
         if !is_weight(weight) {
-            return Err(DatasetError::Weight { row: self.rows(), got: weight });
+            return Err(no_weight(self.rows(), weight).into());
         }
         self.x.push(row)?;
         targets.iter().for_each(|&target| append(&mut self.y, target));
@@ -183,10 +144,12 @@ impl Dataset {
     ///
     /// # Errors
     /// A position that is out of range, a row that does not fit; the data set is then unchanged.
-    pub fn push_from(&mut self, from: &Self, row: usize) -> Result<(), DatasetError> {
+    pub fn push_from(&mut self, from: &Self, row: usize) -> Result<(), ChangeError> {
         match from.sample_weights.get(row) {
             Some(&weight) => self.push_several(from.x.row(row), from.targets_of(row), weight),
-            None => Err(RemoveError::Range { rows: from.rows(), row }.into()),
+            None => {
+                Err(refusal!("`rows` must be below the {} rows, got {row}", from.rows()).into())
+            }
         }
     }
 
@@ -194,7 +157,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`push_from`](Self::push_from).
-    pub fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Result<Self, DatasetError> {
+    pub fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Result<Self, ChangeError> {
         let x = match &self.x {
             Matrix::Dense(_) => Matrix::dense(self.cols()),
             Matrix::Sparse(_) => Matrix::sparse(self.cols()),
@@ -209,10 +172,10 @@ impl Dataset {
     /// # Errors
     /// Rows of another kind or with another number of columns, or no memory: use nothing of the data
     /// set then.
-    pub fn append(&mut self, from: Self) -> Result<(), DatasetError> {
+    pub fn append(&mut self, from: Self) -> Result<(), ChangeError> {
         if from.targets != self.targets {
             let (each, targets, rows) = (self.targets, from.y.len(), from.rows());
-            return Err(DatasetError::Targets { each, targets, rows });
+            return Err(other_targets(each, targets, rows).into());
         }
         self.x.append(from.x)?;
         for (own, new) in [
@@ -230,7 +193,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Positions out of order, repeated or out of range; the data set is then unchanged.
-    pub fn remove_rows(&mut self, positions: &[usize]) -> Result<(), DatasetError> {
+    pub fn remove_rows(&mut self, positions: &[usize]) -> Result<(), Refusal> {
         self.x.remove_rows(positions)?;
         let lists =
             [(&mut self.y, self.targets), (&mut self.norms, 1), (&mut self.sample_weights, 1)];
@@ -245,7 +208,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Positions that do not ascend or are out of range.
-    pub fn clear_rows(&mut self, positions: &[usize]) -> Result<bool, DatasetError> {
+    pub fn clear_rows(&mut self, positions: &[usize]) -> Result<bool, Refusal> {
         let Matrix::Dense(dense) = &mut self.x else { return Ok(false) };
         dense.clear_rows(positions)?;
         let targets = self.targets;
@@ -369,6 +332,7 @@ fn norm_of((total, rest): (f64, f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::said;
 
     fn norm(values: &[f32]) -> f64 {
         row_norm(Row::Dense(values))
@@ -396,7 +360,7 @@ mod tests {
         assert_eq!((data.y(), data.norms()), (&left[..], &left[..]));
         assert_eq!(data.x().row(3).values(), [5.0]);
         for wrong in [&[7][..], &[2, 2], &[3, 1]] {
-            assert!(matches!(data.remove_rows(wrong), Err(DatasetError::Remove(_))));
+            assert!(said(data.remove_rows(wrong).as_ref().err(), "`rows` must"));
         }
         data.remove_rows(&[]).unwrap();
         assert_eq!((data.rows(), data.y()), (7, &left[..]));
@@ -419,7 +383,7 @@ mod tests {
         }
         assert_eq!((data.rows(), data.x().row(1).values()), (8, &[2.0, -2.0][..]));
         for wrong in [&[8][..], &[2, 2], &[3, 1]] {
-            assert!(matches!(data.clear_rows(wrong), Err(DatasetError::Remove(_))));
+            assert!(said(data.clear_rows(wrong).as_ref().err(), "`rows` must"));
         }
         data.remove_rows(&[0, 5]).unwrap();
         assert_eq!((data.x(), data.y()), (expected.x(), expected.y()));
@@ -448,24 +412,24 @@ mod tests {
         other.push_from(&data, 2).unwrap();
         assert_eq!((other.y(), other.sample_weights()), (&[4.0, 14.0, -4.0][..], &[2.0][..]));
         let short = data.push_several(Row::Dense(&[1.0]), &[1.0, 2.0], 1.0);
-        assert!(matches!(short, Err(DatasetError::Targets { each: 3, targets: 2, rows: 1 })));
+        assert!(said(short.err(), "`y` must have 3 target(s) per row, got 2 targets for 1 rows"));
         let nan = data.push_several(Row::Dense(&[1.0]), &[1.0, f64::NAN, 2.0], 1.0);
-        assert!(matches!(nan, Err(DatasetError::Target { row: 3, .. })));
+        assert!(said(nan.as_ref().err(), "the target of row 3 must be"));
         assert_eq!((data.rows(), data.y().len(), data.x().rows()), (3, 9, 3));
         let none = Dataset::several(x(), Vec::new(), 0, Vec::new());
-        assert!(matches!(none, Err(DatasetError::Targets { each: 0, .. })));
+        assert!(said(none.as_ref().err(), "`y` must have 0 target(s) per row"));
     }
 
     #[test]
     fn records_that_do_not_fit_are_refused() {
         let mut data = Dataset::new(Matrix::dense(2), Vec::new()).unwrap();
         let nan = data.push(Row::Dense(&[1.0, f32::NAN]), 0.0);
-        assert!(matches!(nan, Err(DatasetError::Push(_))));
+        assert!(said(nan.err(), "`row` must hold finite values"));
         let target = data.push(Row::Dense(&[1.0, 0.0]), f64::INFINITY);
-        assert!(matches!(target, Err(DatasetError::Target { row: 0, .. })));
+        assert!(said(target.as_ref().err(), "the target of row 0 must be"));
         assert_eq!((data.rows(), data.x().rows()), (0, 0));
         let short = Dataset::new(Matrix::dense(2), vec![1.0]);
-        assert!(matches!(short, Err(DatasetError::Targets { each: 1, targets: 1, rows: 0 })));
+        assert!(said(short.err(), "`y` must have 1 target(s) per row, got 1 targets for 0 rows"));
     }
 
     #[test]

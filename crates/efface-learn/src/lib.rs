@@ -71,6 +71,16 @@
 //! their call: erasing them with a deletion is the caller's.
 #![forbid(unsafe_code)]
 
+/// A [`Refusal`] from the arguments of `format!`.
+macro_rules! refusal {
+    ($($message:tt)+) => { efface_matrix::Refusal::new(format!($($message)+)) };
+}
+
+/// Returns a [`Refusal`] from the arguments of `format!`, as the error of the function.
+macro_rules! refuse {
+    ($($message:tt)+) => { return Err(refusal!($($message)+).into()) };
+}
+
 pub mod constants;
 pub mod dataset;
 #[cfg(test)]
@@ -86,10 +96,15 @@ pub mod solver;
 #[cfg(test)]
 mod twice;
 
-pub use constants::{Constants, ConstantsError, Declared, Summation, effective_row_bound};
-pub use dataset::{Dataset, DatasetError, Filling};
+pub use constants::{Constants, Declared, Summation, effective_row_bound};
+pub use dataset::{Dataset, Filling};
+pub use efface_matrix::Refusal;
 pub use loss::{Loss, LossError, Task};
-pub use model::{Decisions, Model, ModelError, Scores};
-pub use objective::{
-    Objective, ObjectiveError, Parts, Streamed, SumError, check_records, lower_triangle,
-};
+pub use model::{Decisions, Model, Scores};
+pub use objective::{Objective, Parts, Streamed, check_records, lower_triangle};
+
+/// Whether there is an error, and its message has this part.
+#[cfg(test)]
+fn said(error: Option<impl std::fmt::Display>, part: &str) -> bool {
+    error.is_some_and(|error| error.to_string().contains(part))
+}

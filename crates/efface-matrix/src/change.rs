@@ -1,119 +1,59 @@
-//! What can go wrong when rows are added to or removed from a matrix.
+//! Why something is refused, and the checks of rows that are added to or removed from a matrix.
 
-/// Why a row was not added. The matrix is unchanged.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+/// Why something is refused, as the sentence that a person reads.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(String);
+
+/// A [`Refusal`] from the arguments of `format!`.
+macro_rules! refusal {
+    ($($message:tt)+) => { $crate::Refusal::new(format!($($message)+)) };
+}
+
+/// Returns a [`Refusal`] from the arguments of `format!`, as the error of the function.
+macro_rules! refuse {
+    ($($message:tt)+) => { return Err($crate::Refusal::new(format!($($message)+)).into()) };
+}
+pub(crate) use {refusal, refuse};
+
+impl Refusal {
+    /// A refusal that says this.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+
+    /// The refusal of a square matrix of this order, for which there is no memory.
+    pub fn no_memory(order: usize) -> Self {
+        refusal!("a matrix of order {order} does not fit in memory")
+    }
+}
+
+/// Why no row was added, or a matrix was not filled. A matrix that rows are added to is unchanged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PushError {
-    /// A dense row of the wrong length.
-    #[error("`row` must have {columns} values, one per column, got {got}")]
-    Length {
-        /// Columns of the matrix.
-        columns: usize,
-        /// Length of the row given.
-        got: usize,
-    },
-    /// A sparse row whose two parts differ in length.
-    #[error("`values` must have {indices} entries, one per index, got {got}")]
-    Parts {
-        /// Number of indices.
-        indices: usize,
-        /// Number of values.
-        got: usize,
-    },
-    /// NaN or an infinity among the values.
-    #[error("`row` must hold finite values, got {value} in column {column}")]
-    NotFinite {
-        /// Column of the value, from 0.
-        column: usize,
-        /// The value.
-        value: f64,
-    },
-    /// A sparse index at or beyond the number of columns.
-    #[error("`indices` must be below the {columns} columns, got {index}")]
-    Index {
-        /// Columns of the matrix.
-        columns: usize,
-        /// The index.
-        index: u32,
-    },
-    /// Sparse indices out of order, or one twice.
-    #[error("`indices` must increase strictly, got {index} after {before}")]
-    Order {
-        /// The earlier index.
-        before: u32,
-        /// The index after it.
-        index: u32,
-    },
-    /// A dense row for a sparse matrix, or the reverse.
-    #[error("`row` must be {expected} like its matrix, got {got}")]
-    Kind {
-        /// "dense" or "sparse".
-        expected: &'static str,
-        /// "dense" or "sparse".
-        got: &'static str,
-    },
+pub enum ChangeError {
     /// The allocator refused the next block.
     #[error("`row` does not fit in memory: a block of {bytes} bytes was refused")]
     Memory {
         /// Size of the block asked for.
         bytes: usize,
     },
-}
-
-/// Why a matrix was not filled.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FillError {
-    /// A row that no matrix takes, or no memory.
+    /// A row that the matrix does not take, rows out of range, or a row that was not written.
     #[error(transparent)]
-    Push(#[from] PushError),
-    /// Rows at or beyond the number of rows.
-    #[error("rows must end at {rows} at most, got {end}")]
-    Range {
-        /// Rows of the matrix.
-        rows: usize,
-        /// Where those given end.
-        end: usize,
-    },
-    /// A row that nobody wrote.
-    #[error("row {row} was not written")]
-    Missing {
-        /// The first such row.
-        row: usize,
-    },
-}
-
-/// Why no row was removed. The matrix is unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RemoveError {
-    /// A row number at or beyond the number of rows.
-    #[error("`rows` must be below the {rows} rows, got {row}")]
-    Range {
-        /// Rows of the matrix.
-        rows: usize,
-        /// The row number.
-        row: usize,
-    },
-    /// Row numbers out of order, or one twice.
-    #[error("`rows` must increase strictly, got {row} after {before}")]
-    Order {
-        /// The earlier row number.
-        before: usize,
-        /// The row number after it.
-        row: usize,
-    },
+    Refused(#[from] Refusal),
 }
 
 /// Checks that `remove` increases strictly and stays below `rows`.
-pub(crate) fn check_removal(remove: &[usize], rows: usize) -> Result<(), RemoveError> {
+pub(crate) fn check_removal(remove: &[usize], rows: usize) -> Result<(), Refusal> {
     for pair in remove.windows(2) {
         if pair[0] >= pair[1] {
-            return Err(RemoveError::Order { before: pair[0], row: pair[1] });
+            refuse!("`rows` must increase strictly, got {} after {}", pair[1], pair[0]);
         }
     }
     match remove.last() {
-        Some(&row) if row >= rows => Err(RemoveError::Range { rows, row }),
+        Some(&row) if row >= rows => {
+            Err(refusal!("`rows` must be below the {rows} rows, got {row}"))
+        }
         _ => Ok(()),
     }
 }
@@ -122,10 +62,10 @@ pub(crate) fn check_removal(remove: &[usize], rows: usize) -> Result<(), RemoveE
 pub(crate) fn check_finite(
     values: impl Iterator<Item = f64>,
     column: impl Fn(usize) -> usize,
-) -> Result<(), PushError> {
+) -> Result<(), ChangeError> {
     for (k, value) in values.enumerate() {
         if !value.is_finite() {
-            return Err(PushError::NotFinite { column: column(k), value });
+            refuse!("`row` must hold finite values, got {value} in column {}", column(k));
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use zeroize::Zeroize;
 
-use crate::change::{PushError, RemoveError, check_finite, check_removal};
+use crate::change::{ChangeError, Refusal, check_finite, check_removal, refuse};
 
 /// Entries per segment, unless one row has more.
 const SEGMENT: usize = 1 << 16;
@@ -77,17 +77,21 @@ impl Csr {
     /// When the two slices differ in length, the indices do not increase strictly or reach beyond
     /// `cols()`, a value is not finite, or the row does not fit in memory. The matrix is then
     /// unchanged.
-    pub fn push_row(&mut self, indices: &[u32], values: &[f32]) -> Result<(), PushError> {
+    pub fn push_row(&mut self, indices: &[u32], values: &[f32]) -> Result<(), ChangeError> {
         if indices.len() != values.len() {
-            return Err(PushError::Parts { indices: indices.len(), got: values.len() });
+            refuse!(
+                "`values` must have {} entries, one per index, got {}",
+                indices.len(),
+                values.len()
+            );
         }
         for pair in indices.windows(2) {
             if pair[0] >= pair[1] {
-                return Err(PushError::Order { before: pair[0], index: pair[1] });
+                refuse!("`indices` must increase strictly, got {} after {}", pair[1], pair[0]);
             }
         }
         if let Some(&index) = indices.last().filter(|&&index| index as usize >= self.cols) {
-            return Err(PushError::Index { columns: self.cols, index });
+            refuse!("`indices` must be below the {} columns, got {index}", self.cols);
         }
         check_finite(values.iter().map(|&value| f64::from(value)), |k| indices[k] as usize)?;
         self.append(indices, values)
@@ -97,9 +101,9 @@ impl Csr {
     ///
     /// # Errors
     /// Another number of columns, or no memory. Of the rows, the first ones may then be appended.
-    pub fn append_rows(&mut self, rows: &Self) -> Result<(), PushError> {
+    pub fn append_rows(&mut self, rows: &Self) -> Result<(), ChangeError> {
         if rows.cols != self.cols {
-            return Err(PushError::Length { columns: self.cols, got: rows.cols });
+            refuse!("`row` must have {} values, one per column, got {}", self.cols, rows.cols);
         }
         (0..rows.rows()).try_for_each(|row| {
             let (indices, values) = rows.row(row);
@@ -114,7 +118,7 @@ impl Csr {
     /// # Errors
     /// When `remove` does not increase strictly or names a row that does not exist. The matrix is
     /// then unchanged.
-    pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), RemoveError> {
+    pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), Refusal> {
         check_removal(remove, self.rows())?;
         let Some(&first) = remove.first() else { return Ok(()) };
         let first_segment = self.places[first].segment as usize;
@@ -179,8 +183,8 @@ impl Csr {
     }
 
     /// Appends a checked row.
-    fn append(&mut self, indices: &[u32], values: &[f32]) -> Result<(), PushError> {
-        let refused = || PushError::Memory { bytes: indices.len().saturating_mul(8) };
+    fn append(&mut self, indices: &[u32], values: &[f32]) -> Result<(), ChangeError> {
+        let refused = || ChangeError::Memory { bytes: indices.len().saturating_mul(8) };
         let entries = u32::try_from(indices.len()).map_err(|_| refused())?;
         if self.segments.last().is_none_or(|segment| segment.room() < indices.len()) {
             u32::try_from(self.segments.len()).map_err(|_| refused())?;
@@ -205,8 +209,8 @@ impl Place {
 }
 
 impl Segment {
-    fn allocate(entries: usize) -> Result<Self, PushError> {
-        let refused = || PushError::Memory { bytes: entries.saturating_mul(8) };
+    fn allocate(entries: usize) -> Result<Self, ChangeError> {
+        let refused = || ChangeError::Memory { bytes: entries.saturating_mul(8) };
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         indices.try_reserve_exact(entries).map_err(|_| refused())?;
         values.try_reserve_exact(entries).map_err(|_| refused())?;

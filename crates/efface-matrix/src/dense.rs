@@ -5,7 +5,7 @@ mod fill;
 use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::change::{PushError, RemoveError, check_finite, check_removal};
+use crate::change::{ChangeError, Refusal, check_finite, check_removal, refuse};
 use crate::kernel::GROUP;
 use crate::simd::LANES;
 use crate::tree::CHUNK;
@@ -106,9 +106,9 @@ impl Dense {
     /// # Errors
     /// When `row` is not `cols()` long, holds a value that is not finite, or does not fit in
     /// memory. The matrix is then unchanged.
-    pub fn push_row(&mut self, row: &[f32]) -> Result<(), PushError> {
+    pub fn push_row(&mut self, row: &[f32]) -> Result<(), ChangeError> {
         if row.len() != self.cols {
-            return Err(PushError::Length { columns: self.cols, got: row.len() });
+            refuse!("`row` must have {} values, one per column, got {}", self.cols, row.len());
         }
         // Not `all`, which stops at the first and is slow for that.
         if !row.iter().fold(true, |so_far, value| so_far & value.is_finite()) {
@@ -122,9 +122,9 @@ impl Dense {
     ///
     /// # Errors
     /// Another number of columns, or no memory. Of the rows, the first ones may then be appended.
-    pub fn append(&mut self, rows: Self) -> Result<(), PushError> {
+    pub fn append(&mut self, rows: Self) -> Result<(), ChangeError> {
         if rows.cols != self.cols {
-            return Err(PushError::Length { columns: self.cols, got: rows.cols });
+            refuse!("`row` must have {} values, one per column, got {}", self.cols, rows.cols);
         }
         if self.rows == self.blocks.len() * self.block_rows {
             self.rows += rows.rows;
@@ -134,7 +134,7 @@ impl Dense {
         (0..rows.rows).try_for_each(|row| self.append_row(rows.row(row)))
     }
 
-    fn append_row(&mut self, row: &[f32]) -> Result<(), PushError> {
+    fn append_row(&mut self, row: &[f32]) -> Result<(), ChangeError> {
         if self.rows == self.blocks.len() * self.block_rows {
             let block = Block::allocate(self.stride, self.block_rows)?;
             self.blocks.push(block);
@@ -155,7 +155,7 @@ impl Dense {
     /// # Errors
     /// When `remove` does not increase strictly or names a row that does not exist. The matrix is
     /// then unchanged.
-    pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), RemoveError> {
+    pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), Refusal> {
         check_removal(remove, self.rows)?;
         let Some(&first) = remove.first() else { return Ok(()) };
         let left = self.rows - remove.len();
@@ -186,7 +186,7 @@ impl Dense {
     ///
     /// # Errors
     /// As [`remove_rows`](Self::remove_rows).
-    pub fn clear_rows(&mut self, rows: &[usize]) -> Result<(), RemoveError> {
+    pub fn clear_rows(&mut self, rows: &[usize]) -> Result<(), Refusal> {
         check_removal(rows, self.rows)?;
         rows.iter().for_each(|&row| self.row_mut(row).zeroize());
         Ok(())
@@ -295,20 +295,20 @@ fn runs(
 
 impl Block {
     /// An empty block; its memory is reserved but not yet touched.
-    fn allocate(stride: usize, rows: usize) -> Result<Self, PushError> {
+    fn allocate(stride: usize, rows: usize) -> Result<Self, ChangeError> {
         let length = Self::length(stride, rows);
         let mut buffer: Vec<f32> = Vec::new();
         buffer
             .try_reserve_exact(length)
-            .map_err(|_| PushError::Memory { bytes: length.saturating_mul(SIZE) })?;
+            .map_err(|_| ChangeError::Memory { bytes: length.saturating_mul(SIZE) })?;
         Ok(Self::in_place(buffer))
     }
 
     /// A block of zeros; the memory is not yet touched where the system gives zeros.
-    fn zeroed(stride: usize, rows: usize) -> Result<Self, PushError> {
+    fn zeroed(stride: usize, rows: usize) -> Result<Self, ChangeError> {
         let length = Self::length(stride, rows);
         let buffer: Vec<f32> = bytemuck::allocation::try_zeroed_vec(length)
-            .map_err(|()| PushError::Memory { bytes: length.saturating_mul(SIZE) })?;
+            .map_err(|()| ChangeError::Memory { bytes: length.saturating_mul(SIZE) })?;
         Ok(Self { start: aligned(&buffer), buffer })
     }
 

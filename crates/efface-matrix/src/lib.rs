@@ -9,7 +9,7 @@
 //! [`sum_of_squares`] gives norms, and [`margins`] predicts.
 //!
 //! ```
-//! use efface_matrix::{Dense, Link, Matrix, PassError, fused_pass};
+//! use efface_matrix::{Dense, Link, Matrix, Refusal, fused_pass};
 //!
 //! /// Half the squared distance of the margin from a target.
 //! struct Squared<'a>(&'a [f64]);
@@ -87,17 +87,17 @@ mod pass;
 mod simd;
 mod tree;
 
-pub use change::{FillError, PushError, RemoveError};
+pub use change::{ChangeError, Refusal};
 pub use csr::Csr;
 pub use dense::{Dense, Fill};
 pub use gram::{
-    GramError, Products, Summing, weighted_block_gram, weighted_block_gram_onto, weighted_gram,
+    Products, Summing, weighted_block_gram, weighted_block_gram_onto, weighted_gram,
     weighted_gram_onto,
 };
 pub use kernel::{GROUP, sum_of_squares};
 pub use matrix::{Matrix, Row, dense_additions};
 pub use pass::{
-    Link, PassError, Totals, TwiceTotals, curvature_pass, fused_pass, mapped_margins, margins,
-    twice_pass, twice_totals,
+    Link, Totals, TwiceTotals, curvature_pass, fused_pass, mapped_margins, margins, twice_pass,
+    twice_totals,
 };
 pub use tree::{CHUNK, SPARSE_CHUNK, Window, additions, reduce_chunks, windows};

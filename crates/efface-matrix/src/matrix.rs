@@ -1,6 +1,6 @@
 //! One type for dense and sparse data.
 
-use crate::change::{PushError, RemoveError};
+use crate::change::{ChangeError, Refusal, refusal};
 use crate::csr::Csr;
 use crate::dense::Dense;
 use crate::kernel::GROUP;
@@ -102,15 +102,15 @@ impl Matrix {
     /// # Errors
     /// As [`Dense::push_row`] and [`Csr::push_row`]; and when a dense row meets a sparse matrix or
     /// the reverse. The matrix is then unchanged.
-    pub fn push(&mut self, row: Row<'_>) -> Result<(), PushError> {
+    pub fn push(&mut self, row: Row<'_>) -> Result<(), ChangeError> {
         match (self, row) {
             (Self::Dense(dense), Row::Dense(values)) => dense.push_row(values),
             (Self::Sparse(csr), Row::Sparse { indices, values }) => csr.push_row(indices, values),
             (Self::Dense(_), Row::Sparse { .. }) => {
-                Err(PushError::Kind { expected: "dense", got: "sparse" })
+                Err(refusal!("`row` must be dense like its matrix, got sparse").into())
             }
             (Self::Sparse(_), Row::Dense(_)) => {
-                Err(PushError::Kind { expected: "sparse", got: "dense" })
+                Err(refusal!("`row` must be sparse like its matrix, got dense").into())
             }
         }
     }
@@ -119,15 +119,15 @@ impl Matrix {
     ///
     /// # Errors
     /// As [`Dense::append`] and [`Csr::append_rows`]; and when dense meets sparse.
-    pub fn append(&mut self, rows: Self) -> Result<(), PushError> {
+    pub fn append(&mut self, rows: Self) -> Result<(), ChangeError> {
         match (self, rows) {
             (Self::Dense(own), Self::Dense(rows)) => own.append(rows),
             (Self::Sparse(own), Self::Sparse(rows)) => own.append_rows(&rows),
             (Self::Dense(_), Self::Sparse(_)) => {
-                Err(PushError::Kind { expected: "dense", got: "sparse" })
+                Err(refusal!("`row` must be dense like its matrix, got sparse").into())
             }
             (Self::Sparse(_), Self::Dense(_)) => {
-                Err(PushError::Kind { expected: "sparse", got: "dense" })
+                Err(refusal!("`row` must be sparse like its matrix, got dense").into())
             }
         }
     }
@@ -137,7 +137,7 @@ impl Matrix {
     ///
     /// # Errors
     /// As [`Dense::remove_rows`] and [`Csr::remove_rows`]. The matrix is then unchanged.
-    pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), RemoveError> {
+    pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), Refusal> {
         match self {
             Self::Dense(dense) => dense.remove_rows(remove),
             Self::Sparse(csr) => csr.remove_rows(remove),

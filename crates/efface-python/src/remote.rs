@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use efface::{Names, NetworkStep, PartSum, Partitioned, Parts, Place, SumError, Totals};
+use efface::{Names, NetworkStep, PartSum, Partitioned, Parts, Place, Refusal, Totals};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -83,7 +83,7 @@ impl Remote {
         weights: &[f64],
         vector: Option<&[f64]>,
         take: &mut dyn FnMut(&Bound<'_, PyAny>) -> PyResult<()>,
-    ) -> Result<(), SumError> {
+    ) -> Result<(), Refusal> {
         let parts = self.count();
         self.ask(|py| {
             let weights = PyArray1::from_slice(py, weights);
@@ -94,7 +94,7 @@ impl Remote {
             }
             Ok(())
         })
-        .map_err(SumError::Part)
+        .map_err(Refusal::new)
     }
 }
 
@@ -112,7 +112,7 @@ impl Parts for Remote {
         self.measured().iter().sum()
     }
 
-    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), SumError> {
+    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), Refusal> {
         self.pass("totals", weights, None, &mut |told| {
             let mut gradient = numbers(told)?;
             let loss = gradient.pop().unwrap_or(f64::NAN);
@@ -121,7 +121,7 @@ impl Parts for Remote {
         })
     }
 
-    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), SumError> {
+    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), Refusal> {
         self.pass("hessian", weights, None, &mut |told| numbers(told).map(&mut *take))
     }
 
@@ -130,7 +130,7 @@ impl Parts for Remote {
         weights: &[f64],
         vector: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
-    ) -> Result<(), SumError> {
+    ) -> Result<(), Refusal> {
         self.pass("product", weights, Some(vector), &mut |told| numbers(told).map(&mut *take))
     }
 }

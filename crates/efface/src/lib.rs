@@ -132,7 +132,7 @@ pub use delete::split_known;
 #[doc(hidden)]
 pub use efface_learn::loss::{LossName, Task as LossTask};
 #[doc(hidden)]
-pub use efface_learn::{Loss, Parts, SumError};
+pub use efface_learn::{Loss, Parts, Refusal};
 #[doc(hidden)]
 pub use efface_matrix::Totals;
 #[doc(hidden)]

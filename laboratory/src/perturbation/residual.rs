@@ -1,7 +1,7 @@
 //! Bounds on what one Newton step leaves of the gradient, as published, and an upper bound on the
 //! spectral norm they need.
 
-use efface_matrix::{GramError, PassError, margins, weighted_gram};
+use efface_matrix::{Refusal, margins, weighted_gram};
 
 use efface_learn::outward::{self, add, div, mul};
 use efface_learn::solver::Factor;
@@ -17,7 +17,7 @@ pub(super) fn data_dependent(
     data: &Dataset,
     spectral: f64,
     step: &[f64],
-) -> Result<f64, PassError> {
+) -> Result<f64, Refusal> {
     let r = constants.declared().row_bound;
     let size = outward::norm(step);
     let moved = outward::norm(&margins(data.x(), step, 1)?);
@@ -61,7 +61,7 @@ pub(super) fn largest_change(
 /// Power iteration errs below it; its estimate t is raised until t I - K has a Cholesky factor,
 /// which proves that no eigenvalue exceeds t by more than the rounding of the factor and of K. The
 /// trace is a bound in any case.
-pub(super) fn spectral(data: &Dataset) -> Result<f64, GramError> {
+pub(super) fn spectral(data: &Dataset) -> Result<f64, Refusal> {
     let d = data.cols();
     let gram = weighted_gram(data.x(), &vec![1.0; data.rows()])?;
     let entry = |i: usize, j: usize| if i >= j { gram[(i, j)] } else { gram[(j, i)] };

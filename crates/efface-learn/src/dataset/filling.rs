@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use efface_matrix::{Fill, FillError, Matrix, PushError};
+use efface_matrix::{ChangeError, Fill, Matrix};
 use zeroize::Zeroize;
 
-use super::{Dataset, DatasetError, is_weight, norm_of};
+use super::{Dataset, is_weight, no_weight, norm_of, not_finite};
 
 /// A data set of a known number of dense records, which threads write in any order: a [`Dataset`] once all
 /// are written.
@@ -34,12 +34,12 @@ impl Drop for Beside {
 }
 
 impl Beside {
-    fn of(rows: usize, targets: usize) -> Result<Self, DatasetError> {
+    fn of(rows: usize, targets: usize) -> Result<Self, ChangeError> {
         let mut of = Self { y: Vec::new(), norms: Vec::new(), sample_weights: Vec::new() };
         let values = rows.saturating_mul(targets);
         let room = [(&mut of.y, values), (&mut of.norms, rows), (&mut of.sample_weights, rows)];
         for (numbers, length) in room {
-            let refused = |()| PushError::Memory { bytes: length.saturating_mul(8) };
+            let refused = |()| ChangeError::Memory { bytes: length.saturating_mul(8) };
             *numbers = bytemuck::allocation::try_zeroed_vec(length).map_err(refused)?;
         }
         Ok(of)
@@ -51,7 +51,7 @@ impl Filling {
     ///
     /// # Errors
     /// No memory.
-    pub fn new(rows: usize, cols: usize, targets: usize) -> Result<Self, DatasetError> {
+    pub fn new(rows: usize, cols: usize, targets: usize) -> Result<Self, ChangeError> {
         let beside = Mutex::new(Beside::of(rows, targets)?);
         Ok(Self { x: Fill::new(rows, cols)?, targets, beside })
     }
@@ -60,10 +60,10 @@ impl Filling {
     ///
     /// # Errors
     /// Sparse records; no memory.
-    pub fn over(used: Dataset, rows: usize) -> Result<Self, DatasetError> {
+    pub fn over(used: Dataset, rows: usize) -> Result<Self, ChangeError> {
         let Dataset { x, targets, .. } = used;
         let Matrix::Dense(x) = x else {
-            return Err(PushError::Kind { expected: "dense", got: "sparse" }.into());
+            refuse!("`row` must be dense like its matrix, got sparse");
         };
         let beside = Mutex::new(Beside::of(rows, targets)?);
         Ok(Self { x: Fill::over(x, rows)?, targets, beside })
@@ -86,7 +86,7 @@ impl Filling {
     ///
     /// # Errors
     /// Those of `write`; records that are not among them all; a value that is not finite, or no weight.
-    pub fn write<E: From<DatasetError> + From<FillError>>(
+    pub fn write<E: From<ChangeError>>(
         &self,
         rows: Range<usize>,
         mut write: impl FnMut(usize, &mut [f32], &mut [f64]) -> Result<f64, E>,
@@ -97,12 +97,12 @@ impl Filling {
             let y = &mut own.y[at * targets..(at + 1) * targets];
             let weight = write(at, values, y)?;
             let fault = match y.iter().find(|target| !target.is_finite()) {
-                Some(&got) => Some(DatasetError::Target { row: first + at, got }),
+                Some(&got) => Some(not_finite(first + at, got)),
                 None if is_weight(weight) => None,
-                None => Some(DatasetError::Weight { row: first + at, got: weight }),
+                None => Some(no_weight(first + at, weight)),
             };
             if let Some(fault) = fault {
-                return Err(E::from(fault));
+                return Err(E::from(ChangeError::from(fault)));
             }
             own.sample_weights[at] = weight;
             Ok(())
@@ -125,7 +125,7 @@ impl Filling {
     ///
     /// # Errors
     /// A record that was not written.
-    pub fn finish(self) -> Result<Dataset, DatasetError> {
+    pub fn finish(self) -> Result<Dataset, ChangeError> {
         let Self { x, targets, beside } = self;
         let mut beside = beside.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Dataset {
@@ -141,8 +141,9 @@ impl Filling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::said;
 
-    fn written(filling: &Filling, rows: Range<usize>) -> Result<(), DatasetError> {
+    fn written(filling: &Filling, rows: Range<usize>) -> Result<(), ChangeError> {
         let first = rows.start;
         filling.write(rows, |at, values, y| {
             let row = (first + at) as f32;
@@ -188,26 +189,26 @@ mod tests {
     fn records_that_do_not_fit_are_refused() {
         let filling = Filling::new(4, 3, 2).unwrap();
         written(&filling, 0..3).unwrap();
-        assert!(matches!(
-            written(&filling, 3..5),
-            Err(DatasetError::Fill(FillError::Range { .. }))
-        ));
+        assert!(said(written(&filling, 3..5).err(), "rows must end at 4 at most, got 5"));
         let with = |value: f32, target: f64, weight: f64| {
-            filling.write(3..4, |_, values, y| {
+            filling.write::<ChangeError>(3..4, |_, values, y| {
                 values[1] = value;
                 y[1] = target;
                 Ok(weight)
             })
         };
         let nan = with(f32::NAN, 0.0, 1.0).unwrap_err();
-        assert!(matches!(nan, DatasetError::Fill(FillError::Push(_))), "{nan}");
+        assert!(said(Some(&nan), "`row` must hold finite values"), "{nan}");
         let target = with(0.0, f64::NAN, 1.0).unwrap_err();
-        assert!(matches!(target, DatasetError::Target { row: 3, .. }), "{target}");
+        assert!(said(Some(&target), "the target of row 3 must be"), "{target}");
         let weight = with(0.0, 0.0, -1.0).unwrap_err();
-        assert!(matches!(weight, DatasetError::Weight { row: 3, got: -1.0 }), "{weight}");
+        assert!(
+            said(Some(&weight), "the weight of row 3 must be finite and at least 0, got -1"),
+            "{weight}"
+        );
         let missing = filling.finish().unwrap_err();
-        assert!(matches!(missing, DatasetError::Fill(FillError::Missing { row: 3 })), "{missing}");
+        assert!(said(Some(&missing), "row 3 was not written"), "{missing}");
         let sparse = Dataset::new(Matrix::sparse(3), Vec::new()).unwrap();
-        assert!(matches!(Filling::over(sparse, 1), Err(DatasetError::Push(_))));
+        assert!(said(Filling::over(sparse, 1).err(), "`row` must be dense like its matrix"));
     }
 }

@@ -14,8 +14,13 @@ mod squared_classes;
 #[cfg(test)]
 mod contract;
 
-use efface_matrix::GROUP;
+use efface_matrix::{GROUP, Refusal};
 pub use efface_privacy::loss::{LinkBounds, Loss, LossError, LossName, Parameter, Task};
+
+/// A loss whose parameters obey their rules.
+pub(crate) fn checked(loss: Loss) -> Result<Loss, Refusal> {
+    loss.check().map_err(|error| Refusal::new(error.to_string()))
+}
 
 use self::huber_hinge::HuberHinge;
 use self::logistic::Logistic;

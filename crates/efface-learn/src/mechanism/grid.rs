@@ -1,5 +1,6 @@
 //! The dyadic grid of released values and the exact noise on it.
 
+use super::MechanismError;
 use efface_privacy::sampler::{RoundedNormal, parts};
 use rand_core::CryptoRng;
 use rayon::prelude::*;
@@ -16,47 +17,29 @@ pub struct Grid {
     sampler: RoundedNormal,
 }
 
-/// A grid or noise that breaks its rule, or a value the grid cannot hold.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum GridError {
-    /// Not a power of two of ordinary size.
-    #[error("`grid` must be a power of two between 2^-400 and 2^400, got {0:e}")]
-    Spacing(f64),
-    /// Not an integer multiple of the grid in the allowed range.
-    #[error(
-        "`noise` must be an integer multiple of `grid` between 2^20 and 2^45 times it, got {0}"
-    )]
-    Noise(f64),
-    /// Weights beyond what float64 holds exactly on this grid.
-    #[error(
-        "weights up to {reach:e} need a `grid` above {reach:e}/(3 x 2^49), got {spacing:e}; raise the \
-         noise or lambda"
-    )]
-    Reach {
-        /// Public bound on |w|.
-        reach: f64,
-        /// g: distance of neighbouring grid points.
-        spacing: f64,
-    },
-}
-
 impl Grid {
     /// Checks spacing and noise against each other.
     ///
     /// # Errors
     /// A spacing that is no power of two, or a noise that is no multiple of it in the range.
-    pub fn new(noise: f64, spacing: f64) -> Result<Self, GridError> {
+    pub fn new(noise: f64, spacing: f64) -> Result<Self, MechanismError> {
         let power = spacing.to_bits() & ((1 << 52) - 1) == 0;
         let (least, most) = (libm::exp2(-400.0), libm::exp2(400.0));
         if !(power && (least..=most).contains(&spacing)) {
-            return Err(GridError::Spacing(spacing));
+            refuse!("`grid` must be a power of two between 2^-400 and 2^400, got {spacing:e}");
         }
         let scale = noise / spacing;
+        let other_noise = || {
+            refusal!(
+                "`noise` must be an integer multiple of `grid` between 2^20 and 2^45 times it, got \
+                 {noise}"
+            )
+        };
         let range = f64::from(1 << 20)..=(1_u64 << 45) as f64;
         if !(range.contains(&scale) && scale.fract() == 0.0) {
-            return Err(GridError::Noise(noise));
+            return Err(other_noise().into());
         }
-        let sampler = RoundedNormal::new(scale as u64).map_err(|_| GridError::Noise(noise))?;
+        let sampler = RoundedNormal::new(scale as u64).map_err(|_| other_noise())?;
         Ok(Self { spacing, noise, sampler })
     }
 
@@ -80,11 +63,11 @@ impl Grid {
     }
 
     /// Refuses a reach that the grid does not hold.
-    pub(super) fn check_reach(&self, reach: f64) -> Result<(), GridError> {
+    pub(super) fn check_reach(&self, reach: f64) -> Result<(), MechanismError> {
         if Self::holds(self.spacing, reach) {
             Ok(())
         } else {
-            Err(GridError::Reach { reach, spacing: self.spacing })
+            Err(MechanismError::Reach { reach, spacing: self.spacing })
         }
     }
 
@@ -93,7 +76,11 @@ impl Grid {
     /// # Errors
     /// When |v|/g is not below 2^51, which checked plans exclude for every v
     /// within its bound; nothing is drawn then.
-    pub fn publish(&self, values: &[f64], rng: &mut impl CryptoRng) -> Result<Vec<f64>, GridError> {
+    pub fn publish(
+        &self,
+        values: &[f64],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<f64>, MechanismError> {
         self.publish_with(values, &mut self.noise_of(1), rng)
     }
 
@@ -103,11 +90,11 @@ impl Grid {
         values: &[f64],
         noise: &mut GridNoise,
         rng: &mut impl CryptoRng,
-    ) -> Result<Vec<f64>, GridError> {
+    ) -> Result<Vec<f64>, MechanismError> {
         let most = libm::exp2(51.0);
         let reach = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         if values.iter().any(|v| v.is_nan()) || reach / self.spacing >= most {
-            return Err(GridError::Reach { reach, spacing: self.spacing });
+            return Err(MechanismError::Reach { reach, spacing: self.spacing });
         }
         let point = |(v, &k): (&f64, &i64)| {
             let rounded = (v / self.spacing).round_ties_even() as i64;
@@ -227,7 +214,7 @@ mod tests {
         let (mut noise, mut rng) = (grid().noise_of(1), generator(3));
         for value in [f64::NAN, libm::exp2(31.0), f64::INFINITY] {
             let refused = grid().publish_with(&[0.0, value], &mut noise, &mut rng);
-            assert!(matches!(refused, Err(GridError::Reach { .. })), "{value}");
+            assert!(matches!(refused, Err(MechanismError::Reach { .. })), "{value}");
         }
         assert_eq!((noise.vectors, noise.drawn.len()), (1, 0));
     }

@@ -1,6 +1,8 @@
 //! What a mechanism keeps between requests beside the published model.
 
-use crate::solver::{Factor, FactorError};
+use efface_matrix::Refusal;
+
+use crate::solver::Factor;
 
 /// What a mechanism keeps between requests beside the published model, in its own encoding.
 ///
@@ -14,6 +16,28 @@ pub struct Kept {
     pub state: Vec<u8>,
 }
 
+/// Bytes that are no kept state, or a kept state of another plan or of other records.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct KeptError(#[from] Refusal);
+
+/// The kept state must have `expected` bytes.
+pub(super) fn other_length(expected: u64, got: usize) -> KeptError {
+    refusal!("the kept state must have {expected} bytes, got {got}").into()
+}
+
+/// A number that is not finite, or negative where none can be; `index` is its position among them,
+/// from 0.
+pub(super) fn no_number(index: usize, got: f64) -> KeptError {
+    refusal!("the kept numbers must be finite, and bounds at least 0; number {index} is {got}")
+        .into()
+}
+
+/// A kept state of another plan, or of other records.
+pub(super) fn foreign(why: &str) -> KeptError {
+    refusal!("the kept state does not fit the plan: {why}").into()
+}
+
 /// What `solve` keeps: unperturbed weights and the last Hessian factor, where the next request
 /// starts.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,33 +46,6 @@ pub struct Warm {
     pub weights: Vec<f64>,
     /// A Cholesky factor of an earlier Hessian, where the solver used one.
     pub factor: Option<Factor>,
-}
-
-/// Bytes that are no kept state.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum KeptError {
-    /// Not the length its header promises.
-    #[error("the kept state must have {expected} bytes, got {got}")]
-    Length {
-        /// Length by the header, or the least possible when even that is short.
-        expected: u64,
-        /// Length given.
-        got: usize,
-    },
-    /// A number that is not finite, or negative where none can be.
-    #[error("the kept numbers must be finite, and bounds at least 0; number {index} is {got}")]
-    Number {
-        /// Its position among them, from 0.
-        index: usize,
-        /// The number.
-        got: f64,
-    },
-    /// Numbers that are no factor.
-    #[error(transparent)]
-    Factor(#[from] FactorError),
-    /// Of another plan, or of other records.
-    #[error("the kept state does not fit the plan: {0}")]
-    Foreign(&'static str),
 }
 
 impl Kept {
@@ -66,7 +63,7 @@ impl Kept {
     /// Fewer than 8 bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, KeptError> {
         let Some((releases, state)) = bytes.split_first_chunk::<8>() else {
-            return Err(KeptError::Length { expected: 8, got: bytes.len() });
+            return Err(other_length(8, bytes.len()));
         };
         Ok(Self { releases: u64::from_le_bytes(*releases), state: state.to_vec() })
     }
@@ -97,19 +94,19 @@ impl Warm {
         let got = bytes.len();
         let (words, rest) = bytes.as_chunks::<8>();
         let [count, dimension, numbers @ ..] = words else {
-            return Err(KeptError::Length { expected: 16, got });
+            return Err(other_length(16, got));
         };
         let [count, dimension] = [count, dimension].map(|w| u64::from_le_bytes(*w));
         let packed = u128::from(dimension).pow(2).saturating_add(dimension.into()) / 2;
         let expected = packed.saturating_add(count.into()).saturating_mul(8).saturating_add(16);
         if !rest.is_empty() || expected != got as u128 {
             let expected = u64::try_from(expected).unwrap_or(u64::MAX);
-            return Err(KeptError::Length { expected, got });
+            return Err(other_length(expected, got));
         }
         let numbers: Vec<f64> = numbers.iter().map(|w| f64::from_le_bytes(*w)).collect();
         let (weights, packed) = numbers.split_at(count as usize);
         if let Some(index) = weights.iter().position(|w| !w.is_finite()) {
-            return Err(KeptError::Number { index, got: weights[index] });
+            return Err(no_number(index, weights[index]));
         }
         let factor = match dimension as usize {
             0 => None,
@@ -122,12 +119,16 @@ impl Warm {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::said;
 
     #[test]
     fn releases_come_before_the_state() {
         let kept = Kept { releases: 3, state: vec![7, 8] };
         assert_eq!(Kept::from_bytes(&kept.to_bytes()), Ok(kept));
-        assert_eq!(Kept::from_bytes(&[0; 7]), Err(KeptError::Length { expected: 8, got: 7 }));
+        assert_eq!(
+            Kept::from_bytes(&[0; 7]),
+            Err(Refusal::new("the kept state must have 8 bytes, got 7").into())
+        );
     }
 
     #[test]
@@ -145,10 +146,10 @@ mod tests {
             assert!(Warm::from_bytes(&longer).is_err());
             let mut huge = bytes.clone();
             huge[..16].fill(0xff);
-            assert!(matches!(Warm::from_bytes(&huge), Err(KeptError::Length { .. })));
+            assert!(said(Warm::from_bytes(&huge).as_ref().err(), "the kept state must have"));
             let mut nan = bytes;
             nan[16..24].copy_from_slice(&f64::NAN.to_le_bytes());
-            assert!(matches!(Warm::from_bytes(&nan), Err(KeptError::Number { index: 0, .. })));
+            assert!(said(Warm::from_bytes(&nan).as_ref().err(), "number 0 is"));
         }
     }
 }

@@ -3,6 +3,8 @@
 use efface_privacy::event::{Event, Procedure, State};
 use rand_core::CryptoRng;
 
+use super::error::start;
+use super::kept::KeptError;
 use super::{CheckedOutputNoise, Evidence, Kept, MechanismError, Prepared, Released, Steering};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
@@ -137,7 +139,7 @@ pub fn from_prepared(
 /// # Errors
 /// Bytes that are no memory, or one of another model.
 pub fn remembered(constants: &Constants, kept: &Kept) -> Result<Memory, MechanismError> {
-    let memory = Memory::from_bytes(&kept.state)?;
+    let memory = Memory::from_bytes(&kept.state).map_err(KeptError::from)?;
     memory.check(constants)?;
     Ok(memory)
 }
@@ -218,7 +220,10 @@ impl Pending {
         let distance = self.memory.bound().distance;
         if self.needs_pass(plan) {
             let limit = plan.plan().distance;
-            return Err(MechanismError::Distance { distance, limit });
+            refuse!(
+                "the weights are within {distance:e} of the optimum, `distance` (tau) is \
+                 {limit:e}"
+            );
         }
         let weights = plan.grid().publish(&self.memory.weights(), rng)?;
         let records = usize::try_from(self.memory.records()).unwrap_or(usize::MAX);
@@ -242,7 +247,7 @@ const NO_MEMORY: &str =
 fn needs_secret(plan: &CheckedOutputNoise) -> Result<(), MechanismError> {
     match plan.plan().state {
         State::Secret => Ok(()),
-        State::Perfect => Err(MechanismError::Start(NO_MEMORY)),
+        State::Perfect => Err(start(NO_MEMORY)),
     }
 }
 

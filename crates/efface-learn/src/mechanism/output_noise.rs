@@ -1,14 +1,13 @@
 //! What `retrain` and `solve` share: the plan, and publishing an optimum with fresh noise.
 
 use efface_privacy::event::{Event, OutputNoise, Procedure, State};
-use efface_privacy::quantity::Decimal;
-use efface_privacy::quantity::as_decimal;
+use efface_privacy::quantity::{Decimal, as_decimal};
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 
-use super::error::range;
+use super::error::start;
 use super::{Evidence, Grid, Kept, MechanismError, Released, Warm};
-use crate::constants::{Constants, Summation};
+use crate::constants::{Constants, Summation, out_of_range, range};
 use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
 use crate::solver::{
@@ -161,12 +160,12 @@ impl CheckedOutputNoise {
     pub(super) fn spent(&self, kept: Option<&Kept>, releases: u64) -> Result<u64, MechanismError> {
         if releases == 0 {
             let rule = "at least 1, this release included";
-            return Err(MechanismError::Range { name: "releases", rule, got: 0.0 });
+            return Err(out_of_range("releases", rule, 0.0).into());
         }
         let plan = &self.plan;
         let spent = match (kept, plan.state) {
             (Some(_), State::Perfect) => {
-                return Err(MechanismError::Start("`perfect` state keeps nothing"));
+                return Err(start("`perfect` state keeps nothing"));
             }
             (Some(kept), State::Secret) => kept.releases,
             (None, _) => 0,

@@ -1,12 +1,14 @@
 //! What `solve` may keep for its next request in `perfect` state, as bytes.
 
+use efface_matrix::Refusal;
 use zeroize::Zeroizing;
 
 use super::MechanismError;
+use super::error::singular;
 use crate::constants::Constants;
-use crate::newton::{Point, PointError};
+use crate::newton::Point;
 use crate::objective::LARGEST_HESSIAN;
-use crate::solver::{Factor, FactorError};
+use crate::solver::Factor;
 
 /// What the bytes of a factor begin with.
 const FACTOR: &[u8; 8] = b"hessian1";
@@ -36,31 +38,6 @@ pub enum Steering {
     Point(Point),
 }
 
-/// Bytes that are no kept Hessian.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum PreparedError {
-    /// They begin otherwise, or end before their header does.
-    #[error("it does not begin as a kept Hessian does")]
-    Name,
-    /// More weights than a Hessian is kept for, or none.
-    #[error("it must be of 1 to {LARGEST_HESSIAN} weights, got {0}")]
-    Weights(u64),
-    /// Not the length that its header promises.
-    #[error("it must have {expected} bytes, got {got}")]
-    Length {
-        /// Length by the header.
-        expected: usize,
-        /// Length given.
-        got: usize,
-    },
-    /// Numbers that are no factor.
-    #[error(transparent)]
-    Factor(#[from] FactorError),
-    /// Numbers that are no point.
-    #[error(transparent)]
-    Point(#[from] PointError),
-}
-
 impl Prepared {
     /// Of a factor the letters `hessian1`, then little-endian the version and the number of weights (8 bytes
     /// each) and the lower triangle of the factor, column by column (float32). Of a point the letters
@@ -87,19 +64,15 @@ impl Prepared {
     /// What [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// See [`PreparedError`]; nothing is allocated before the length is known to be right.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, PreparedError> {
-        let Some((name, rest)) = bytes.split_first_chunk::<8>() else {
-            return Err(PreparedError::Name);
-        };
-        let Some((version, rest)) = rest.split_first_chunk() else {
-            return Err(PreparedError::Name);
-        };
+    /// Bytes that are no kept Hessian; nothing is allocated before the length is known to be right.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
+        let (name, rest) = bytes.split_first_chunk::<8>().ok_or_else(nameless)?;
+        let (version, rest) = rest.split_first_chunk().ok_or_else(nameless)?;
         let version = u64::from_le_bytes(*version);
         let kept = match name {
             FACTOR => Steering::Factor(factor(bytes.len(), rest)?),
             POINT => Steering::Point(Point::from_bytes(rest)?),
-            _ => return Err(PreparedError::Name),
+            _ => return Err(nameless()),
         };
         Ok(Self { version, kept })
     }
@@ -135,30 +108,36 @@ impl Prepared {
     /// The same with the numbers as they are kept.
     pub(super) fn rounded(&self) -> Result<Self, MechanismError> {
         Self::from_bytes(&self.to_bytes())
-            .map_err(|_| MechanismError::Singular("the Hessian leaves the range of float32"))
+            .map_err(|_| singular("the Hessian leaves the range of float32"))
     }
 }
 
+/// Bytes that begin otherwise, or end before their header does.
+fn nameless() -> Refusal {
+    refusal!("it does not begin as a kept Hessian does")
+}
+
 /// A factor from what follows the version, of `got` bytes in all.
-fn factor(got: usize, bytes: &[u8]) -> Result<Factor, PreparedError> {
-    let (weights, numbers) = bytes.split_first_chunk().ok_or(PreparedError::Name)?;
+fn factor(got: usize, bytes: &[u8]) -> Result<Factor, Refusal> {
+    let (weights, numbers) = bytes.split_first_chunk().ok_or_else(nameless)?;
     let weights = u64::from_le_bytes(*weights);
     if weights == 0 || weights > LARGEST_HESSIAN as u64 {
-        return Err(PreparedError::Weights(weights));
+        refuse!("it must be of 1 to {LARGEST_HESSIAN} weights, got {weights}");
     }
     let dimension = weights as usize;
     let expected = 24 + 2 * dimension * (dimension + 1);
     if got != expected {
-        return Err(PreparedError::Length { expected, got });
+        refuse!("it must have {expected} bytes, got {got}");
     }
     let numbers = numbers.as_chunks::<4>().0.iter();
     let packed = Zeroizing::new(numbers.map(|n| f32::from_le_bytes(*n).into()).collect::<Vec<_>>());
-    Ok(Factor::from_slice(dimension, &packed)?)
+    Factor::from_slice(dimension, &packed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::said;
 
     fn of(version: u64, factor: Factor) -> Prepared {
         Prepared { version, kept: Steering::Factor(factor) }
@@ -186,7 +165,7 @@ mod tests {
         for beyond in [1e200, 1e-200] {
             let factor = Factor::from_slice(1, &[beyond]).unwrap();
             let error = of(1, factor).rounded().unwrap_err();
-            assert!(matches!(error, MechanismError::Singular(_)), "{error}");
+            assert!(said(Some(&error), "the Hessian leaves the range of float32"), "{error}");
         }
     }
 
@@ -216,15 +195,24 @@ mod tests {
         };
         let longer = [&good[..], &[0]].concat();
         let error = Prepared::from_bytes(&longer).unwrap_err();
-        assert_eq!(error, PreparedError::Length { expected: 48, got: 49 });
-        assert_eq!(changed(0, b"Hessian1"), PreparedError::Name);
-        assert_eq!(changed(16, &[0xff; 8]), PreparedError::Weights(u64::MAX));
-        assert_eq!(changed(16, &[0; 8]), PreparedError::Weights(0));
-        let four = PreparedError::Length { expected: 24 + 4 * 10, got: 48 };
+        assert_eq!(error, Refusal::new("it must have 48 bytes, got 49"));
+        assert_eq!(
+            changed(0, b"Hessian1"),
+            Refusal::new("it does not begin as a kept Hessian does")
+        );
+        assert_eq!(
+            changed(16, &[0xff; 8]),
+            refusal!("it must be of 1 to {LARGEST_HESSIAN} weights, got {}", u64::MAX)
+        );
+        assert_eq!(
+            changed(16, &[0; 8]),
+            refusal!("it must be of 1 to {LARGEST_HESSIAN} weights, got 0")
+        );
+        let four = refusal!("it must have {} bytes, got 48", 24 + 4 * 10);
         assert_eq!(changed(16, &[4]), four);
         for (at, number) in [(28, f32::NAN), (32, f32::INFINITY), (24, 0.0), (44, -1.0)] {
             let error = changed(at, &number.to_le_bytes());
-            assert!(matches!(error, PreparedError::Factor(FactorError::Entry { .. })), "{error}");
+            assert!(said(Some(&error), "and a positive diagonal, entry"), "{error}");
         }
     }
 }

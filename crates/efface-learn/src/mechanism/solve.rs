@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use rand_core::CryptoRng;
 
+use super::error::singular;
 use super::output_noise::Origin;
 use super::{CheckedOutputNoise, Kept, MechanismError, Prepared, Released, Steering};
 use crate::objective::Objective;
@@ -68,8 +69,8 @@ pub fn prepare(
     let curvature = objective.curvature(published)?;
     let hessian = objective.hessian(&curvature)?;
     tell()?;
-    let factor = Factor::new(hessian)
-        .ok_or(MechanismError::Singular("the Hessian is not positive definite"))?;
+    let factor =
+        Factor::new(hessian).ok_or_else(|| singular("the Hessian is not positive definite"))?;
     Prepared { version, kept: Steering::Factor(factor) }.rounded()
 }
 

@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use efface_matrix::Refusal;
 use efface_privacy::event::{Event, Normalizer, OutputNoise, Procedure, State};
 
 use super::MechanismError;
 use super::*;
 use crate::example::{constants, dataset, generator, losses, normal, uniform};
 use crate::solver::{Progress, SolveError, Solver, Start, Stopping, solve as optimum, unwatched};
-use crate::{Constants, Dataset, Declared, Loss, Objective};
+use crate::{Constants, Dataset, Declared, Loss, Objective, said};
 
 const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
 
@@ -134,7 +135,14 @@ fn secret_state_is_handed_on_and_runs_out() {
     assert_eq!(fresh.kept.unwrap().releases, 1);
     let perfect = self::plan(State::Perfect).check(&constants, 200).unwrap();
     let refused = solve::from_kept(&objective, &perfect, &kept, 3, &mut rng, &mut unwatched);
-    assert_eq!(refused, Err(MechanismError::Start("`perfect` state keeps nothing")));
+    assert_eq!(
+        refused,
+        Err(Refusal::new(
+            "a run must start from what its plan can publish or keep: `perfect` state keeps \
+         nothing"
+        )
+        .into())
+    );
 }
 
 /// A memory of rows that may be deleted is for `secret` state alone: it is neither made nor changed
@@ -147,13 +155,13 @@ fn perfect_state_keeps_no_memory() {
     let secret = plan(State::Secret).check(&constants, 60).unwrap();
     let perfect = plan(State::Perfect).check(&constants, 60).unwrap();
     let refused = newton::begin(&objective, &perfect, None, &mut unwatched);
-    assert!(matches!(refused.unwrap_err(), MechanismError::Start(_)));
+    assert!(said(Some(&refused.unwrap_err()), "a run must start from"));
 
     let made = newton::begin(&objective, &secret, None, &mut unwatched).unwrap();
     let kept = made.publish(&constants, &secret, 1, &mut generator(0)).unwrap().kept.unwrap();
     let none = dataset(Loss::Logistic, 0, 4, 2);
     let refused = newton::change(&constants, &perfect, &kept, &none, &none);
-    assert!(matches!(refused.unwrap_err(), MechanismError::Start(_)));
+    assert!(said(Some(&refused.unwrap_err()), "a run must start from"));
     newton::change(&constants, &secret, &kept, &none, &none).unwrap();
 }
 
@@ -198,20 +206,23 @@ fn plans_that_break_a_rule_are_refused() {
     use crate::mechanism::MechanismError as E;
     let constants = constants(Loss::Logistic, 60, 4, 0.1);
     let c = &constants;
-    assert!(matches!(refuse(c, |p| p.grid *= 1.5), E::Grid(GridError::Spacing(_))));
-    assert!(matches!(refuse(c, |p| p.noise = 0.0), E::Grid(GridError::Noise(_))));
-    assert!(matches!(refuse(c, |p| p.noise = f64::NAN), E::Grid(GridError::Noise(_))));
-    assert!(matches!(refuse(c, |p| p.noise = f64::INFINITY), E::Grid(GridError::Noise(_))));
+    assert!(said(Some(&refuse(c, |p| p.grid *= 1.5)), "`grid` must be a power of two"));
+    assert!(said(Some(&refuse(c, |p| p.noise = 0.0)), "`noise` must be an integer multiple"));
+    assert!(said(Some(&refuse(c, |p| p.noise = f64::NAN)), "`noise` must be an integer multiple"));
+    assert!(said(
+        Some(&refuse(c, |p| p.noise = f64::INFINITY)),
+        "`noise` must be an integer multiple"
+    ));
     let fine = 2.0_f64.powi(-60);
     let far = refuse(c, |p| (p.grid, p.noise) = (fine, fine * (1 << 30) as f64));
-    assert!(matches!(far, E::Grid(GridError::Reach { .. })), "{far}");
+    assert!(matches!(far, MechanismError::Reach { .. }), "{far}");
     let tight = refuse(c, |p| p.distance = 1e-18);
     assert!(matches!(tight, E::Solve(SolveError::Unattainable { .. })));
-    assert!(matches!(refuse(c, |p| p.distance = 0.0), E::Solve(SolveError::Distance(_))));
-    assert!(matches!(refuse(c, |p| p.group = 0), E::Range { name: "max-group", .. }));
-    assert!(matches!(refuse(c, |p| p.joint_releases = 2), E::Range { name: "releases", .. }));
+    assert!(said(Some(&refuse(c, |p| p.distance = 0.0)), "`distance` (tau) must be finite"));
+    assert!(said(Some(&refuse(c, |p| p.group = 0)), "`max-group` must be"));
+    assert!(said(Some(&refuse(c, |p| p.joint_releases = 2)), "`releases` must be"));
     let none = refuse(c, |p| (p.state, p.joint_releases) = (State::Secret, 0));
-    assert!(matches!(none, E::Range { name: "releases", .. }));
+    assert!(said(Some(&none), "`releases` must be"));
 }
 
 /// A kept Hessian saves passes; what it cannot do is lead elsewhere.
@@ -293,7 +304,7 @@ fn a_hessian_that_cannot_be_kept_is_refused() {
     let objective = Objective::new(&constants, &data).unwrap();
     let zeros = vec![0.0; 2049];
     let refused = solve::prepare(&objective, &zeros, 1, &mut unwatched);
-    assert!(matches!(refused, Err(MechanismError::Large { got: 2049, .. })), "{refused:?}");
+    assert!(said(refused.as_ref().err(), "parameters, got 2049"), "{refused:?}");
 
     let data = dataset(Loss::Logistic, 30, 3, 2);
     let constants = self::constants(Loss::Logistic, 30, 3, 0.1);

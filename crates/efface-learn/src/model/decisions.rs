@@ -1,7 +1,7 @@
 //! What follows from the margins of rows, whatever model gave them.
 
-use super::ModelError;
-use crate::loss::{Loss, Task, with};
+use crate::loss::{Loss, Task, checked, with};
+use efface_matrix::Refusal;
 
 /// The margins of rows under a loss.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,10 +17,10 @@ impl Decisions {
     ///
     /// # Errors
     /// Loss parameters outside their rules, margins that are no whole number of blocks.
-    pub fn of(loss: Loss, margins: Vec<f64>) -> Result<Self, ModelError> {
-        let outputs = loss.check()?.outputs();
+    pub fn of(loss: Loss, margins: Vec<f64>) -> Result<Self, Refusal> {
+        let outputs = checked(loss)?.outputs();
         if !margins.len().is_multiple_of(outputs) {
-            return Err(ModelError::Margins { outputs, got: margins.len() });
+            refuse!("`margins` must have a multiple of {outputs} values, got {}", margins.len());
         }
         Ok(Self { loss, outputs, margins })
     }
@@ -53,9 +53,13 @@ impl Decisions {
     ///
     /// # Errors
     /// A loss that models no probabilities.
-    pub fn probabilities(&self) -> Result<Vec<f64>, ModelError> {
+    pub fn probabilities(&self) -> Result<Vec<f64>, Refusal> {
         if !self.loss.kind().has_probabilities() {
-            return Err(ModelError::NoProbabilities(self.loss.name()));
+            refuse!(
+                "`{}` models give no probabilities; use the decision values or a \
+                 `logistic` model",
+                self.loss.name()
+            );
         }
         let mut margins = self.margins.clone();
         with(self.loss, |link| {

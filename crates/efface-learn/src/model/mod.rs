@@ -9,9 +9,9 @@ mod tests;
 pub use decisions::Decisions;
 pub use scores::Scores;
 
-use efface_matrix::{Matrix, PassError, margins};
+use efface_matrix::{Matrix, Refusal, margins};
 
-use crate::loss::{Loss, LossError};
+use crate::loss::{Loss, checked};
 
 /// Weights with the loss they were learned for.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,74 +23,13 @@ pub struct Model {
     weights: Vec<f64>,
 }
 
-/// A model that cannot be, or a question it cannot answer.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ModelError {
-    /// The loss's parameters.
-    #[error(transparent)]
-    Loss(#[from] LossError),
-    /// Rows of another width, or weights that are not finite.
-    #[error(transparent)]
-    Pass(#[from] PassError),
-    /// Another number of weights than outputs times columns.
-    #[error("`weights` must have {outputs} x {cols} values, got {got}")]
-    Weights {
-        /// Weight vectors of the loss.
-        outputs: usize,
-        /// Columns, intercept included.
-        cols: usize,
-        /// Weights given.
-        got: usize,
-    },
-    /// Margins that are no whole number of blocks.
-    #[error("`margins` must have a multiple of {outputs} values, got {got}")]
-    Margins {
-        /// Margins of a row.
-        outputs: usize,
-        /// Margins given.
-        got: usize,
-    },
-    /// A weight that is not finite.
-    #[error("`weights` must be finite, entry {index} is {got}")]
-    NotFinite {
-        /// Position, from 0.
-        index: usize,
-        /// The weight.
-        got: f64,
-    },
-    /// Probabilities of a loss that has none.
-    #[error("`{0}` models give no probabilities; use the decision values or a `logistic` model")]
-    NoProbabilities(&'static str),
-    /// Nothing to evaluate on.
-    #[error("an evaluation needs at least one record, got 0")]
-    Empty,
-    /// Another number of targets than rows.
-    #[error("an evaluation needs one target per row, got {targets} for {rows} rows")]
-    Targets {
-        /// Number of targets.
-        targets: usize,
-        /// Number of rows.
-        rows: usize,
-    },
-    /// A target the model cannot predict.
-    #[error("the target of row {row} must be {rule}, got {got}")]
-    Target {
-        /// Position of the row, from 0.
-        row: usize,
-        /// The rule in words.
-        rule: String,
-        /// The target.
-        got: f64,
-    },
-}
-
 impl Model {
     /// A model of `loss` on rows of `cols` columns (intercept included), with one block of `cols`
     /// weights per output.
     ///
     /// # Errors
     /// Loss parameters outside their rules, another number of weights, or one not finite.
-    pub fn new(loss: Loss, cols: usize, weights: Vec<f64>) -> Result<Self, ModelError> {
+    pub fn new(loss: Loss, cols: usize, weights: Vec<f64>) -> Result<Self, Refusal> {
         Self::several(loss, 1, cols, weights)
     }
 
@@ -103,13 +42,15 @@ impl Model {
         targets: usize,
         cols: usize,
         weights: Vec<f64>,
-    ) -> Result<Self, ModelError> {
-        let outputs = loss.check()?.outputs().saturating_mul(targets);
+    ) -> Result<Self, Refusal> {
+        let outputs = checked(loss)?.outputs().saturating_mul(targets);
         if outputs.checked_mul(cols) != Some(weights.len()) {
-            return Err(ModelError::Weights { outputs, cols, got: weights.len() });
+            refuse!("`weights` must have {outputs} x {cols} values, got {}", weights.len());
         }
         match weights.iter().position(|w| !w.is_finite()) {
-            Some(index) => Err(ModelError::NotFinite { index, got: weights[index] }),
+            Some(index) => {
+                Err(refusal!("`weights` must be finite, entry {index} is {}", weights[index]))
+            }
             None => Ok(Self { loss, cols, outputs, weights }),
         }
     }
@@ -142,15 +83,15 @@ impl Model {
     ///
     /// # Errors
     /// Rows of another width.
-    pub fn decision(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
-        Ok(margins(x, &self.weights, self.outputs)?)
+    pub fn decision(&self, x: &Matrix) -> Result<Vec<f64>, Refusal> {
+        margins(x, &self.weights, self.outputs)
     }
 
     /// The margins of these rows, and what follows from them.
     ///
     /// # Errors
     /// Rows of another width.
-    pub fn decide(&self, x: &Matrix) -> Result<Decisions, ModelError> {
+    pub fn decide(&self, x: &Matrix) -> Result<Decisions, Refusal> {
         Ok(Decisions { loss: self.loss, outputs: self.outputs, margins: self.decision(x)? })
     }
 
@@ -158,7 +99,7 @@ impl Model {
     ///
     /// # Errors
     /// Rows of another width.
-    pub fn predict(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
+    pub fn predict(&self, x: &Matrix) -> Result<Vec<f64>, Refusal> {
         Ok(self.decide(x)?.classes_or_values())
     }
 
@@ -166,7 +107,7 @@ impl Model {
     ///
     /// # Errors
     /// Rows of another width; a loss that models no probabilities.
-    pub fn predict_proba(&self, x: &Matrix) -> Result<Vec<f64>, ModelError> {
+    pub fn predict_proba(&self, x: &Matrix) -> Result<Vec<f64>, Refusal> {
         self.decide(x)?.probabilities()
     }
 
@@ -175,9 +116,13 @@ impl Model {
     /// # Errors
     /// No records, another number of targets than rows, rows of another width, or a target the
     /// model cannot predict.
-    pub fn evaluate(&self, x: &Matrix, y: &[f64]) -> Result<Scores, ModelError> {
+    pub fn evaluate(&self, x: &Matrix, y: &[f64]) -> Result<Scores, Refusal> {
         if x.rows() != y.len() {
-            return Err(ModelError::Targets { targets: y.len(), rows: x.rows() });
+            refuse!(
+                "an evaluation needs one target per row, got {} for {} rows",
+                y.len(),
+                x.rows()
+            );
         }
         self.decide(x)?.evaluate(y)
     }

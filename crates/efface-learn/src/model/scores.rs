@@ -1,7 +1,8 @@
 //! How well a model predicts given targets.
 
-use super::{Decisions, ModelError};
+use super::Decisions;
 use crate::loss::{Loss, Task, with};
+use efface_matrix::Refusal;
 
 /// What an evaluation says. It depends on the test data, and on nothing else but the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,17 +36,17 @@ impl Decisions {
     ///
     /// # Errors
     /// No records, another number of targets than rows, or a target that the loss cannot predict.
-    pub fn evaluate(&self, y: &[f64]) -> Result<Scores, ModelError> {
+    pub fn evaluate(&self, y: &[f64]) -> Result<Scores, Refusal> {
         let (records, targets) = (self.margins.len() / self.outputs, y.len());
         if records != targets {
-            return Err(ModelError::Targets { targets, rows: records });
+            refuse!("an evaluation needs one target per row, got {targets} for {records} rows");
         }
         if records == 0 {
-            return Err(ModelError::Empty);
+            refuse!("an evaluation needs at least one record, got 0");
         }
         if let Some(row) = y.iter().position(|&y| !self.loss.accepts(y, f64::MAX)) {
             let rule = self.loss.target_rule(f64::MAX);
-            return Err(ModelError::Target { row, rule, got: y[row] });
+            refuse!("the target of row {row} must be {rule}, got {}", y[row]);
         }
         let margins = &self.margins;
         if self.loss.task() == Task::Regression {

@@ -1,4 +1,5 @@
-use efface_matrix::Row;
+use crate::said;
+use efface_matrix::{Refusal, Row};
 use proptest::prelude::*;
 
 use super::*;
@@ -60,7 +61,13 @@ fn regression_scores() {
     let scores = model.evaluate(&x, &[5.0, 0.0]).unwrap();
     assert_eq!(scores, Scores::Regression { records: 2, rmse: 12.5_f64.sqrt(), mae: 3.5 });
     let refused = model.predict_proba(&x);
-    assert_eq!(refused, Err(ModelError::NoProbabilities("squared")));
+    assert_eq!(
+        refused,
+        Err(Refusal::new(
+            "`squared` models give no probabilities; use the decision values or a `logistic` \
+         model"
+        ))
+    );
 }
 
 #[test]
@@ -73,22 +80,29 @@ fn one_class_has_no_auc_and_hinge_no_log_loss() {
 
 #[test]
 fn what_cannot_be_answered_is_refused() {
-    assert!(matches!(
-        Model::new(Loss::Softmax { classes: 3 }, 2, vec![0.0; 5]),
-        Err(ModelError::Weights { outputs: 3, cols: 2, got: 5 })
-    ));
+    let short = Model::new(Loss::Softmax { classes: 3 }, 2, vec![0.0; 5]);
+    assert!(said(short.err(), "`weights` must have 3 x 2 values, got 5"));
     let broken = Model::new(Loss::Logistic, 2, vec![0.0, f64::NAN]);
-    assert!(matches!(broken, Err(ModelError::NotFinite { index: 1, .. })));
+    assert!(said(broken.as_ref().err(), "`weights` must be finite, entry 1"));
     let broken = Model::new(Loss::Squared { clip: -1.0 }, 2, vec![0.0; 2]);
-    assert!(matches!(broken, Err(ModelError::Loss(_))));
+    assert!(said(broken.err(), "clip"));
     let model = Model::new(Loss::Logistic, 1, vec![1.0]).unwrap();
-    assert_eq!(model.evaluate(&Matrix::dense(1), &[]), Err(ModelError::Empty));
+    assert_eq!(
+        model.evaluate(&Matrix::dense(1), &[]),
+        Err(Refusal::new("an evaluation needs at least one record, got 0"))
+    );
     let x = rows(&[&[1.0]]);
     let refused = model.evaluate(&x, &[2.0]);
-    assert!(matches!(refused, Err(ModelError::Target { row: 0, .. })));
+    assert!(said(refused.as_ref().err(), "the target of row 0 must be"));
     let refused = model.evaluate(&x, &[]);
-    assert_eq!(refused, Err(ModelError::Targets { targets: 0, rows: 1 }));
-    assert!(matches!(model.predict(&rows(&[&[1.0, 2.0]])), Err(ModelError::Pass(_))));
+    assert_eq!(
+        refused,
+        Err(Refusal::new("an evaluation needs one target per row, got 0 for 1 rows"))
+    );
+    assert!(said(
+        model.predict(&rows(&[&[1.0, 2.0]])).err(),
+        "`weights` must have 1 x 2 values (outputs"
+    ));
 }
 
 proptest! {

@@ -1,5 +1,6 @@
 //! The memory as bytes.
 
+use efface_matrix::Refusal;
 use std::sync::Arc;
 
 use super::Memory;
@@ -9,36 +10,10 @@ use super::hessian::Hessian;
 use super::symmetric::Symmetric;
 use super::typical::Typical;
 use crate::objective::LARGEST_HESSIAN;
-use crate::solver::{Factor, FactorError};
+use crate::solver::Factor;
 
 /// Numbers before the vectors: four counts, three bounds, two errors, two means.
 const HEAD: usize = 11;
-
-/// Bytes that are no [`Memory`].
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum MemoryError {
-    /// Not the length its header promises.
-    #[error("the Newton memory must have {expected} bytes, got {got}")]
-    Length {
-        /// Length by the header (88 when even that is short).
-        expected: u64,
-        /// Length given.
-        got: usize,
-    },
-    /// A number that is not finite, or a negative error.
-    #[error(
-        "the Newton memory must hold finite numbers and no negative error, number {index} is {got}"
-    )]
-    Number {
-        /// Position among the numbers after the four counts, from 0.
-        index: usize,
-        /// The number.
-        got: f64,
-    },
-    /// Numbers that are no factor.
-    #[error(transparent)]
-    Factor(#[from] FactorError),
-}
 
 impl Memory {
     /// Little-endian, 8 bytes each: P, records, changes, passes; the bound (distance, residual,
@@ -80,28 +55,34 @@ impl Memory {
     /// # Errors
     /// A length other than the header's, a number that is not finite (a bound may be infinite), a
     /// negative error, or a broken factor.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, MemoryError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let got = bytes.len();
         let (words, rest) = bytes.as_chunks::<8>();
-        let short = MemoryError::Length { expected: 8 * HEAD as u64, got };
-        let [order, records, changes, passes, numbers @ ..] = words else { return Err(short) };
+        let length =
+            |words| refusal!("the Newton memory must have {} bytes, got {got}", 8 * words as u64);
+        let [order, records, changes, passes, numbers @ ..] = words else {
+            return Err(length(HEAD));
+        };
         let [order, records, changes, passes] =
             [order, records, changes, passes].map(|w| u64::from_le_bytes(*w));
         if order == 0 || order > LARGEST_HESSIAN as u64 {
-            return Err(short);
+            return Err(length(HEAD));
         }
         let order = order as usize;
         let packed = order * (order + 1) / 2;
         let expected = HEAD + 4 * order + 2 * packed;
         if !rest.is_empty() || words.len() != expected {
-            return Err(MemoryError::Length { expected: 8 * expected as u64, got });
+            return Err(length(expected));
         }
         let numbers: Vec<f64> = numbers.iter().map(|w| f64::from_le_bytes(*w)).collect();
         for (index, &got) in numbers.iter().enumerate() {
             let bound = index < 3 && got == f64::INFINITY;
             let negative = index < HEAD - 4 && got < 0.0;
             if !bound && (negative || !got.is_finite()) {
-                return Err(MemoryError::Number { index, got });
+                return Err(refusal!(
+                    "the Newton memory must hold finite numbers and no negative error, \
+                     number {index} is {got}"
+                ));
             }
         }
         let (head, numbers) = numbers.split_at(HEAD - 4);
@@ -109,7 +90,7 @@ impl Memory {
         let vector = |k: usize| vectors[k * order..(k + 1) * order].to_vec();
         let (data, factor) = matrices.split_at(packed);
         let factor = Arc::new(Factor::from_slice(order, factor)?);
-        let data = Symmetric::from_packed(order, data.to_vec()).ok_or(short)?;
+        let data = Symmetric::from_packed(order, data.to_vec()).ok_or_else(|| length(HEAD))?;
         Ok(Self {
             records,
             hessian: Hessian { at: vector(0), data, error: head[3] },

@@ -15,17 +15,14 @@ mod typical;
 mod tests;
 
 pub use bound::Bound;
-pub use bytes::MemoryError;
 pub use forecast::{most_corrections, serving_operations, sure_changes, usual_changes};
 pub use pass::{Effort, check_newton};
-pub use point::{Point, PointError};
+pub use point::Point;
 
+use efface_matrix::Refusal;
 use std::sync::Arc;
 
-use efface_matrix::{GramError, PassError};
-
 use crate::constants::Constants;
-use crate::objective::{LARGEST_HESSIAN, ObjectiveError, SumError};
 use crate::solver::{Factor, SolveError};
 use gradient::Gradient;
 use hessian::Hessian;
@@ -55,51 +52,30 @@ pub struct Memory {
 /// Why the memory was not made or not changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum NewtonError {
-    /// A loss without a bound on how its second derivative changes.
-    #[error(
-        "Newton removal needs a loss whose second derivative is Lipschitz: `logistic`, \
-         or `squared` without a clip; got {0}; choose another solver"
-    )]
-    Loss(String),
-    /// A dense Hessian would be too large.
-    #[error(
-        "Newton removal takes at most {LARGEST_HESSIAN} parameters, got {0}; choose another solver"
-    )]
-    Large(usize),
-    /// Another number of records than the memory accounts for.
-    #[error("the memory is of {expected} records, got {got}")]
-    Records {
-        /// Records by the memory.
-        expected: u64,
-        /// Records given.
-        got: u64,
-    },
-    /// Rows that do not obey the public constants.
+    /// A loss without a Newton bound, too many parameters, or records, weights or a memory that do
+    /// not fit each other.
     #[error(transparent)]
-    Objective(#[from] ObjectiveError),
-    /// Weights that do not fit the rows.
-    #[error(transparent)]
-    Pass(#[from] PassError),
-    /// The Hessian could not be formed.
-    #[error(transparent)]
-    Gram(#[from] GramError),
-    /// The records could not be summed, or are in parts.
-    #[error(transparent)]
-    Sum(#[from] SumError),
+    Refused(#[from] Refusal),
     /// The Hessian has no Cholesky factor in float64.
     #[error("the Hessian is not positive definite in float64; raise lambda")]
     NoFactor,
-    /// A memory of another model.
-    #[error("the memory is of {got} parameters, but the model has {expected}")]
-    Parameters {
-        /// P of the model.
-        expected: usize,
-        /// P of the memory.
-        got: usize,
-    },
     /// A full solve failed, or was cancelled.
     #[error(transparent)]
     Solve(#[from] SolveError),
+}
+
+/// Refuses what is of `got` parameters for a model of another number.
+fn check_size(constants: &Constants, got: usize) -> Result<(), Refusal> {
+    let expected = constants.parameters();
+    if expected == got {
+        return Ok(());
+    }
+    Err(refusal!("the memory is of {got} parameters, but the model has {expected}"))
+}
+
+/// Another number of records than the memory accounts for.
+fn other_records(expected: u64, got: u64) -> Refusal {
+    refusal!("the memory is of {expected} records, got {got}")
 }
 
 impl Memory {
@@ -124,10 +100,9 @@ impl Memory {
     /// Refuses constants of another size.
     ///
     /// # Errors
-    /// [`NewtonError::Parameters`].
-    pub fn check(&self, constants: &Constants) -> Result<(), NewtonError> {
-        let (expected, got) = (constants.parameters(), self.step.len());
-        if expected == got { Ok(()) } else { Err(NewtonError::Parameters { expected, got }) }
+    /// A memory of another model.
+    pub fn check(&self, constants: &Constants) -> Result<(), Refusal> {
+        check_size(constants, self.step.len())
     }
 
     /// Number of records the memory accounts for.

@@ -3,17 +3,19 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use efface_matrix::Products;
+use efface_matrix::{Products, Refusal};
 
 use super::bound::{Ridge, UNKNOWN, bound, known};
 use super::gradient::Gradient;
 use super::hessian::Hessian;
 use super::typical::Typical;
-use super::{Memory, NewtonError};
+use super::{Memory, NewtonError, other_records};
 use crate::constants::Constants;
-use crate::objective::{Bent, LARGEST_HESSIAN, Objective, SumError};
+use crate::objective::{Bent, LARGEST_HESSIAN, Objective, in_parts};
 use crate::outward;
-use crate::solver::{Factor, Progress, SolveError, Solver, Start, Stopping, Watch, solve};
+use crate::solver::{
+    Factor, Progress, SolveError, Solver, Start, Stopping, Watch, not_converged, solve,
+};
 
 /// Gradient passes after which a new Hessian has cost no more than they did: forming one costs
 /// about P/10 of them.
@@ -34,16 +36,29 @@ pub struct Effort {
     pub products: u64,
 }
 
+/// A loss without a bound on how its second derivative changes.
+fn other_loss(constants: &Constants) -> Refusal {
+    refusal!(
+        "Newton removal needs a loss whose second derivative is Lipschitz: `logistic`, or \
+         `squared` without a clip; got {}; choose another solver",
+        constants.loss().name()
+    )
+}
+
 /// Refuses constants that have no Newton bound.
 ///
 /// # Errors
 /// A loss without one, or too many parameters.
 pub fn check_newton(constants: &Constants) -> Result<(), NewtonError> {
     if constants.loss().link_bounds().self_concordance.is_none() {
-        return Err(NewtonError::Loss(constants.loss().name().to_owned()));
+        return Err(other_loss(constants).into());
     }
     match constants.parameters() {
-        p if p > LARGEST_HESSIAN => Err(NewtonError::Large(p)),
+        p if p > LARGEST_HESSIAN => Err(refusal!(
+            "Newton removal takes at most {LARGEST_HESSIAN} parameters, got {p}; choose \
+             another solver"
+        )
+        .into()),
         _ => Ok(()),
     }
 }
@@ -98,7 +113,7 @@ impl Memory {
         self.check(constants)?;
         let (expected, got) = (self.records, objective.records() as u64);
         if expected != got {
-            return Err(NewtonError::Records { expected, got });
+            return Err(other_records(expected, got).into());
         }
         let mut effort = Effort::default();
         let mut tries = 0;
@@ -178,11 +193,8 @@ impl Memory {
             return Ok(effort);
         }
         let n = objective.constants().normalizer(objective.records());
-        Err(NewtonError::Solve(SolveError::NotConverged {
-            passes: effort.passes,
-            gradient_norm: self.bound.residual / n,
-            target: objective.constants().strong_convexity() * stopping.distance,
-        }))
+        let target = objective.constants().strong_convexity() * stopping.distance;
+        Err(SolveError::from(not_converged(effort.passes, self.bound.residual / n, target)).into())
     }
 }
 
@@ -209,10 +221,10 @@ pub(super) fn form(
 ) -> Result<(Gradient, Hessian), NewtonError> {
     let (constants, records) = (objective.constants(), objective.records());
     if objective.is_in_parts() {
-        return Err(SumError::InParts.into());
+        return Err(in_parts().into());
     }
     if constants.loss().outputs() != 1 {
-        return Err(NewtonError::Loss(constants.loss().name().to_owned()));
+        return Err(other_loss(constants).into());
     }
     let (totals, bent) = objective.totals_bent(weights, Products::Double)?;
     let gram = match bent {

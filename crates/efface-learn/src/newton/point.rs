@@ -1,5 +1,6 @@
 //! Gradient and Hessian at one point, from which a single change of rows is served.
 
+use efface_matrix::Refusal;
 use std::sync::{Arc, OnceLock};
 
 use super::bound::Ridge;
@@ -9,7 +10,7 @@ use super::pass::{check_newton, form};
 use super::serve::{after, outer};
 use super::symmetric::{Outer, Symmetric};
 use super::typical::Typical;
-use super::{Memory, NewtonError};
+use super::{Memory, NewtonError, check_size};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::objective::{LARGEST_HESSIAN, Objective};
@@ -42,33 +43,6 @@ impl PartialEq for Point {
         (self.records, &self.gradient, &self.hessian)
             == (other.records, &other.gradient, &other.hessian)
     }
-}
-
-/// Bytes that are no [`Point`].
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum PointError {
-    /// They end before their header does.
-    #[error("it must have at least {HEAD} bytes, got {0}")]
-    Short(usize),
-    /// More weights than a Hessian is kept for, or none.
-    #[error("it must be of 1 to {LARGEST_HESSIAN} weights, got {0}")]
-    Weights(u64),
-    /// Not the length that the header promises.
-    #[error("it must have {expected} bytes, got {got}")]
-    Length {
-        /// Length by the header.
-        expected: usize,
-        /// Length given.
-        got: usize,
-    },
-    /// A number that is not finite, or a negative error.
-    #[error("it must hold finite numbers and no negative error, number {index} is {got}")]
-    Number {
-        /// Position among the numbers: the two errors, the point, the gradient, the Hessian.
-        index: usize,
-        /// The number.
-        got: f64,
-    },
 }
 
 impl Point {
@@ -134,8 +108,7 @@ impl Point {
 
     fn check(&self, constants: &Constants) -> Result<(), NewtonError> {
         check_newton(constants)?;
-        let (expected, got) = (constants.parameters(), self.dimension());
-        if expected == got { Ok(()) } else { Err(NewtonError::Parameters { expected, got }) }
+        Ok(check_size(constants, self.dimension())?)
     }
 
     fn memory(
@@ -229,23 +202,20 @@ impl Point {
     /// What [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// See [`PointError`]; nothing is allocated before the length is known to be right.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, PointError> {
+    /// Bytes that are no point; nothing is allocated before the length is known to be right.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let got = bytes.len();
-        let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else {
-            return Err(PointError::Short(got));
-        };
-        let [order, records, errors @ ..] = head.as_chunks::<8>().0 else {
-            return Err(PointError::Short(got));
-        };
+        let short = || refusal!("it must have at least {HEAD} bytes, got {got}");
+        let (head, rest) = bytes.split_first_chunk::<HEAD>().ok_or_else(short)?;
+        let [order, records, errors @ ..] = head.as_chunks::<8>().0 else { return Err(short()) };
         let [order, records] = [order, records].map(|word| u64::from_le_bytes(*word));
         if order == 0 || order > LARGEST_HESSIAN as u64 {
-            return Err(PointError::Weights(order));
+            refuse!("it must be of 1 to {LARGEST_HESSIAN} weights, got {order}");
         }
         let order = order as usize;
         let expected = HEAD + 16 * order + 2 * order * (order + 1);
         if got != expected {
-            return Err(PointError::Length { expected, got });
+            refuse!("it must have {expected} bytes, got {got}");
         }
         let (vectors, packed) = rest.split_at(16 * order);
         let of = |words: &[[u8; 8]]| words.iter().map(|word| f64::from_le_bytes(*word)).collect();
@@ -262,11 +232,10 @@ impl Point {
             !number.is_finite() || (index < errors.len() && *number < 0.0)
         };
         if let Some((index, &got)) = numbers.enumerate().find(wrong) {
-            return Err(PointError::Number { index, got });
+            refuse!("it must hold finite numbers and no negative error, number {index} is {got}");
         }
-        let short = PointError::Short(got);
-        let data_of = Symmetric::from_packed(order, packed).ok_or(short)?;
-        let [of_gradient, of_hessian] = errors[..] else { return Err(PointError::Short(got)) };
+        let data_of = Symmetric::from_packed(order, packed).ok_or_else(short)?;
+        let [of_gradient, of_hessian] = errors[..] else { return Err(short()) };
         let hessian = Hessian { at: at.clone(), data: data_of, error: of_hessian };
         Ok(Self::of(records, Gradient { at, data, error: of_gradient }, hessian))
     }

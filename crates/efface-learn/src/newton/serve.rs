@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::bound::{Bound, Ridge, UNKNOWN, bound, known};
 use super::gradient::curvature;
 use super::symmetric::Outer;
-use super::{Memory, NewtonError};
+use super::{Memory, NewtonError, other_records};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::objective::{check_count, check_records};
@@ -155,7 +155,7 @@ pub(super) fn after(
     let more = before.saturating_add(added.rows() as u64);
     let gone = removed.rows() as u64;
     let Some(records) = more.checked_sub(gone) else {
-        return Err(NewtonError::Records { expected: more, got: gone });
+        return Err(other_records(more, gone).into());
     };
     for rows in [removed, added] {
         check_records(constants, rows)?;

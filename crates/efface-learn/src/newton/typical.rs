@@ -4,8 +4,9 @@ use super::Memory;
 use super::forecast::most_that;
 use super::gradient::{Gradient, slope};
 use crate::constants::Constants;
-use crate::objective::{Objective, SumError};
+use crate::objective::Objective;
 use crate::solver::{Factor, Stopping};
+use efface_matrix::Refusal;
 
 /// Rows that are looked at.
 const SAMPLE: usize = 32;
@@ -24,7 +25,7 @@ impl Typical {
         objective: &Objective<'_>,
         gradient: &Gradient,
         factor: &Factor,
-    ) -> Result<Self, SumError> {
+    ) -> Result<Self, Refusal> {
         let (constants, records) = (objective.constants(), objective.records());
         let count = records.min(SAMPLE);
         let ridge = constants.strong_convexity() * constants.normalizer(records);

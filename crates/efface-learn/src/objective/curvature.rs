@@ -1,11 +1,11 @@
 //! Second-order information at one point: steers solvers, certifies nothing.
 
-use efface_matrix::{Products, margins};
+use efface_matrix::{Products, Refusal, margins};
 use faer::Mat;
 
 use super::parts::Sum;
 use super::streamed::Stream;
-use super::{Objective, Records, SumError};
+use super::{Objective, Records};
 use crate::loss::{RecordCurvature, with};
 
 /// Most parameters for which a dense Hessian is formed.
@@ -40,7 +40,7 @@ impl Objective<'_> {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
-    pub fn curvature(&self, weights: &[f64]) -> Result<Curvature, SumError> {
+    pub fn curvature(&self, weights: &[f64]) -> Result<Curvature, Refusal> {
         match self.records {
             Records::Whole(data) => {
                 Ok(Curvature::Here(data.curvature(self.constants.loss(), weights)?))
@@ -53,7 +53,7 @@ impl Objective<'_> {
     ///
     /// # Errors
     /// When the curvature is not of these records, or the matrix does not fit in memory.
-    pub fn hessian(&self, curvature: &Curvature) -> Result<Mat<f64>, SumError> {
+    pub fn hessian(&self, curvature: &Curvature) -> Result<Mat<f64>, Refusal> {
         self.hessian_in(curvature, Products::Double)
     }
 
@@ -65,7 +65,7 @@ impl Objective<'_> {
         &self,
         curvature: &Curvature,
         products: Products,
-    ) -> Result<Mat<f64>, SumError> {
+    ) -> Result<Mat<f64>, Refusal> {
         let mut hessian = self.sum_in(curvature, products)?;
         self.regularised(&mut hessian);
         Ok(hessian)
@@ -75,11 +75,11 @@ impl Objective<'_> {
     ///
     /// # Errors
     /// As [`hessian`](Self::hessian).
-    pub(crate) fn hessian_sum(&self, curvature: &Curvature) -> Result<Mat<f64>, SumError> {
+    pub(crate) fn hessian_sum(&self, curvature: &Curvature) -> Result<Mat<f64>, Refusal> {
         self.sum_in(curvature, Products::Double)
     }
 
-    fn sum_in(&self, curvature: &Curvature, products: Products) -> Result<Mat<f64>, SumError> {
+    fn sum_in(&self, curvature: &Curvature, products: Products) -> Result<Mat<f64>, Refusal> {
         match (self.records, curvature) {
             (Records::Whole(data), Curvature::Here(curvature)) => {
                 Ok(data.hessian_in(curvature, products)?)
@@ -90,7 +90,7 @@ impl Objective<'_> {
             (Records::Streamed(records), Curvature::At(weights)) => {
                 Stream::of(records, self.constants).hessian(weights, products)
             }
-            _ => Err(SumError::Mixed),
+            _ => Err(super::mixed()),
         }
     }
 
@@ -103,7 +103,7 @@ impl Objective<'_> {
         &self,
         curvature: &Curvature,
         products: Products,
-    ) -> Result<Option<Vec<Mat<f64>>>, SumError> {
+    ) -> Result<Option<Vec<Mat<f64>>>, Refusal> {
         let blocks = match (self.records, curvature) {
             (Records::Whole(data), Curvature::Here(curvature)) => {
                 data.class_blocks(curvature, products)?
@@ -134,7 +134,7 @@ impl Objective<'_> {
     ///
     /// # Errors
     /// When `direction` has not one entry per parameter.
-    pub(crate) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, SumError> {
+    pub(crate) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, Refusal> {
         let loss = self.constants.loss();
         let data = match self.records {
             Records::Whole(data) => data,
@@ -157,7 +157,7 @@ impl Objective<'_> {
     ///
     /// # Errors
     /// When `vector` has not one entry per parameter.
-    pub fn product(&self, curvature: &Curvature, vector: &[f64]) -> Result<Vec<f64>, SumError> {
+    pub fn product(&self, curvature: &Curvature, vector: &[f64]) -> Result<Vec<f64>, Refusal> {
         let mut product = match (self.records, curvature) {
             (Records::Whole(data), Curvature::Here(curvature)) => {
                 data.product(self.constants.loss(), curvature, vector)?
@@ -168,7 +168,7 @@ impl Objective<'_> {
             (Records::Streamed(records), Curvature::At(weights)) => {
                 Stream::of(records, self.constants).product(weights, vector)?
             }
-            _ => return Err(SumError::Mixed),
+            _ => return Err(super::mixed()),
         };
         let lambda = self.constants.strong_convexity();
         for (h, v) in product.iter_mut().zip(vector) {

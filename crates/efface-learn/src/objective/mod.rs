@@ -21,12 +21,12 @@ pub use curvature::{Curvature, LARGEST_HESSIAN};
 pub use parts::{Parts, lower_triangle};
 pub use streamed::{Streamed, Take, longest_chunk};
 
-use efface_matrix::{GramError, PassError, Products, Totals, additions};
+use efface_matrix::{ChangeError, Products, Refusal, Totals, additions};
 use efface_privacy::event::Normalizer;
 use faer::Mat;
 
 use crate::constants::{Constants, Summation};
-use crate::dataset::{Dataset, DatasetError};
+use crate::dataset::Dataset;
 use crate::outward;
 use parts::Sum;
 use streamed::Stream;
@@ -76,159 +76,74 @@ pub(crate) enum Bent {
     Hessian(Mat<f64>),
 }
 
-/// Why sums over the records were not made.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum SumError {
-    /// The data and the weights do not fit together.
-    #[error(transparent)]
-    Pass(#[from] PassError),
-    /// The Hessian could not be formed.
-    #[error(transparent)]
-    Gram(#[from] GramError),
-    /// A part that told no sums, or sums of another model, in words.
-    #[error("{0}")]
-    Part(String),
-    /// Rows are asked for, and the records are in parts.
-    #[error(
+/// Rows are asked for, and the records are in parts.
+pub(crate) fn in_parts() -> Refusal {
+    refusal!(
         "this needs the rows themselves, but the records are in partitions that return only \
-        sums"
-    )]
-    InParts,
-    /// All rows are asked for at once, and they are read window by window.
-    #[error("this needs all rows in memory, but they are read in windows (`§memory`)")]
-    InWindows,
-    /// Records that could not be read again, in words.
-    #[error("{0}")]
-    Unread(String),
-    /// Records that break the public constants.
-    #[error(transparent)]
-    Records(#[from] ObjectiveError),
-    /// The curvature of other records.
-    #[error("the curvature is not of these records")]
-    Mixed,
+         sums"
+    )
 }
 
-/// A data set that does not obey the public constants.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ObjectiveError {
-    /// Another number of columns.
-    #[error("data must have {expected} columns (intercept included), got {got}")]
-    Columns {
-        /// Columns of the constants.
-        expected: usize,
-        /// Columns of the data.
-        got: usize,
-    },
-    /// Another number of targets.
-    #[error("data must have {expected} target(s) per row, got {got}")]
-    Targets {
-        /// Targets of the constants; 1 where gradients are taken.
-        expected: usize,
-        /// Targets of the data.
-        got: usize,
-    },
-    /// More records than the capacity under `fixed`.
-    #[error(
-        "the data set must have at most `capacity` = {capacity} records, got {got}; a larger \
-         capacity needs a new model"
-    )]
-    Capacity {
-        /// The capacity.
-        capacity: u64,
-        /// Records.
-        got: usize,
-    },
-    /// Too few records under `mean`.
-    #[error("under `mean` the data set must have at least {minimum} records, got {got}")]
-    Minimum {
-        /// The public minimum, at least 1.
-        minimum: u64,
-        /// Records.
-        got: usize,
-    },
-    /// A row longer than its bound.
-    #[error("row {row} must have norm at most {bound}, got {got}")]
-    RowBound {
-        /// Position of the row, from 0.
-        row: usize,
-        /// The effective row bound.
-        bound: f64,
-        /// Its norm, rounded up.
-        got: f64,
-    },
-    /// A linear term of another length.
-    #[error("the linear term must have {expected} entries, got {got}")]
-    LinearTerm {
-        /// P.
-        expected: usize,
-        /// Its length.
-        got: usize,
-    },
-    /// A target the loss does not accept.
-    #[error("the target of row {row} must be {rule}, got {got}")]
-    Target {
-        /// Position of the row, from 0.
-        row: usize,
-        /// The rule in words.
-        rule: String,
-        /// The target.
-        got: f64,
-    },
-    /// A weight above its bound, or one other than 1 where records have no weights.
-    #[error("the weight of row {row} must be {rule}, got {got}")]
-    Weight {
-        /// Position of the row, from 0.
-        row: usize,
-        /// The rule in words.
-        rule: String,
-        /// The weight.
-        got: f64,
-    },
-    /// Weights that sum to more than their declared mean allows.
-    #[error("the weights of the records must sum to at most {bound}, got {got}")]
-    WeightSum {
-        /// The declared mean times the number of records.
-        bound: f64,
-        /// The sum.
-        got: f64,
-    },
+/// The curvature of other records.
+fn mixed() -> Refusal {
+    refusal!("the curvature is not of these records")
 }
 
 /// Refuses a number of records that the normaliser does not allow.
-pub(crate) fn check_count(constants: &Constants, got: usize) -> Result<(), ObjectiveError> {
+pub(crate) fn check_count(constants: &Constants, got: usize) -> Result<(), Refusal> {
     match constants.declared().normalizer {
-        Normalizer::Fixed { capacity, .. } if got as u64 > capacity => {
-            Err(ObjectiveError::Capacity { capacity, got })
-        }
+        Normalizer::Fixed { capacity, .. } if got as u64 > capacity => Err(too_many(capacity, got)),
         Normalizer::Mean { minimum } if (got as u64) < minimum.max(1) => {
-            Err(ObjectiveError::Minimum { minimum: minimum.max(1), got })
+            Err(too_few(minimum.max(1), got))
         }
         _ => Ok(()),
     }
+}
+
+/// More records than the capacity.
+pub(crate) fn too_many(capacity: u64, got: usize) -> Refusal {
+    refusal!(
+        "the data set must have at most `capacity` = {capacity} records, got {got}; a larger \
+         capacity needs a new model"
+    )
+}
+
+/// Fewer records than the public minimum under `mean`.
+pub(crate) fn too_few(minimum: u64, got: usize) -> Refusal {
+    refusal!("under `mean` the data set must have at least {minimum} records, got {got}")
 }
 
 /// Checks every record of a data set, however many, against the public constants.
 ///
 /// # Errors
 /// The first rule that a record breaks.
-pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Refusal> {
+    check_records_after(0, constants, data)
+}
+
+/// As [`check_records`], of records that follow `before` others.
+pub(crate) fn check_records_after(
+    before: usize,
+    constants: &Constants,
+    data: &Dataset,
+) -> Result<(), Refusal> {
     let declared = constants.declared();
     let (expected, got) = (declared.cols, data.cols());
     if expected != got {
-        return Err(ObjectiveError::Columns { expected, got });
+        refuse!("data must have {expected} columns (intercept included), got {got}");
     }
     let bound = declared.row_bound;
     if let Some(row) = data.norms().iter().position(|&norm| norm > bound) {
-        return Err(ObjectiveError::RowBound { row, bound, got: data.norms()[row] });
+        refuse!("row {} must have norm at most {bound}, got {}", before + row, data.norms()[row]);
     }
     let (loss, limit) = (declared.loss, declared.target_bound);
     let (expected, got) = (constants.targets(), data.targets());
     if expected != got {
-        return Err(ObjectiveError::Targets { expected, got });
+        refuse!("data must have {expected} target(s) per row, got {got}");
     }
     if let Some(at) = data.y().iter().position(|&y| !loss.accepts(y, limit)) {
         let rule = loss.target_rule(limit);
-        return Err(ObjectiveError::Target { row: at / got, rule, got: data.y()[at] });
+        refuse!("the target of row {} must be {rule}, got {}", before + at / got, data.y()[at]);
     }
     let breaks = |weight: f64| declared.max_weight.map_or(weight != 1.0, |most| weight > most);
     if let Some(row) = data.sample_weights().iter().position(|&weight| breaks(weight)) {
@@ -236,26 +151,30 @@ pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Object
             Some(most) => format!("at most `§max-weight` = {most}"),
             None => "1: this model's records have no weights".to_owned(),
         };
-        return Err(ObjectiveError::Weight { row, rule, got: data.sample_weights()[row] });
+        refuse!(
+            "the weight of row {} must be {rule}, got {}",
+            before + row,
+            data.sample_weights()[row]
+        );
     }
     Ok(())
 }
 
 /// Checks the sum of the weights where constants bound their mean.
-fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), ObjectiveError> {
+fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), Refusal> {
     check_total(constants, data.sample_weights().iter().sum(), data.rows())
 }
 
 /// As [`check_sum`], of records whose weights sum to this.
-pub(crate) fn check_total(
-    constants: &Constants,
-    got: f64,
-    records: usize,
-) -> Result<(), ObjectiveError> {
+pub(crate) fn check_total(constants: &Constants, got: f64, records: usize) -> Result<(), Refusal> {
     let Some(mean) = constants.mean_weight() else { return Ok(()) };
     // The sum itself is rounded.
     let bound = mean * records as f64 * (1.0 + 1e-9);
-    if got <= bound { Ok(()) } else { Err(ObjectiveError::WeightSum { bound, got }) }
+    if got <= bound {
+        Ok(())
+    } else {
+        Err(refusal!("the weights of the records must sum to at most {bound}, got {got}"))
+    }
 }
 
 impl<'a> Objective<'a> {
@@ -263,12 +182,12 @@ impl<'a> Objective<'a> {
     ///
     /// # Errors
     /// The first rule the data set breaks. Nothing is mapped or clipped here.
-    pub fn new(constants: &'a Constants, data: &'a Dataset) -> Result<Self, ObjectiveError> {
+    pub fn new(constants: &'a Constants, data: &'a Dataset) -> Result<Self, Refusal> {
         check_count(constants, data.rows())?;
         check_records(constants, data)?;
         if data.targets() != 1 {
             // Several are solved from sums alone.
-            return Err(ObjectiveError::Targets { expected: 1, got: data.targets() });
+            refuse!("data must have 1 target(s) per row, got {}", data.targets());
         }
         check_sum(constants, data)?;
         let normalizer = constants.normalizer(data.rows());
@@ -279,7 +198,7 @@ impl<'a> Objective<'a> {
     ///
     /// # Errors
     /// A number of records that the normaliser does not allow.
-    pub fn over(constants: &'a Constants, parts: &'a dyn Parts) -> Result<Self, ObjectiveError> {
+    pub fn over(constants: &'a Constants, parts: &'a dyn Parts) -> Result<Self, Refusal> {
         check_count(constants, parts.records())?;
         let normalizer = constants.normalizer(parts.records());
         Ok(Self { constants, records: Records::Parts(parts), normalizer, linear_term: Vec::new() })
@@ -290,13 +209,10 @@ impl<'a> Objective<'a> {
     ///
     /// # Errors
     /// A number of records that the normaliser does not allow; constants of several targets.
-    pub fn streamed(
-        constants: &'a Constants,
-        records: &'a dyn Streamed,
-    ) -> Result<Self, ObjectiveError> {
+    pub fn streamed(constants: &'a Constants, records: &'a dyn Streamed) -> Result<Self, Refusal> {
         check_count(constants, records.records())?;
         if constants.targets() != 1 {
-            return Err(ObjectiveError::Targets { expected: 1, got: constants.targets() });
+            refuse!("data must have 1 target(s) per row, got {}", constants.targets());
         }
         let normalizer = constants.normalizer(records.records());
         let records = Records::Streamed(records);
@@ -307,10 +223,10 @@ impl<'a> Objective<'a> {
     ///
     /// # Errors
     /// When `linear_term` has not one entry per parameter.
-    pub fn with_linear_term(self, linear_term: Vec<f64>) -> Result<Self, ObjectiveError> {
+    pub fn with_linear_term(self, linear_term: Vec<f64>) -> Result<Self, Refusal> {
         let expected = self.constants.parameters();
         if linear_term.len() != expected {
-            return Err(ObjectiveError::LinearTerm { expected, got: linear_term.len() });
+            refuse!("the linear term must have {expected} entries, got {}", linear_term.len());
         }
         Ok(Self { linear_term, ..self })
     }
@@ -346,15 +262,15 @@ impl<'a> Objective<'a> {
     /// The records at these positions, which ascend, with their targets and weights.
     ///
     /// # Errors
-    /// Positions that are out of range; [`SumError::InParts`]; records that cannot be read.
-    pub(crate) fn rows(&self, positions: &[usize]) -> Result<Dataset, SumError> {
-        let unread = |error: DatasetError| SumError::Unread(error.to_string());
+    /// Positions that are out of range; records in parts; records that cannot be read.
+    pub(crate) fn rows(&self, positions: &[usize]) -> Result<Dataset, Refusal> {
+        let unread = |error: ChangeError| Refusal::new(error.to_string());
         let picked = match self.records {
             Records::Whole(data) => data.picked(positions.iter().copied()).map_err(unread)?,
-            Records::Parts(_) => return Err(SumError::InParts),
+            Records::Parts(_) => return Err(in_parts()),
             Records::Streamed(records) => {
                 let rows = Stream::of(records, self.constants).rows(positions)?;
-                rows.ok_or_else(|| SumError::Unread("there are no records".to_owned()))?
+                rows.ok_or_else(|| refusal!("there are no records"))?
             }
         };
         Ok(picked)
@@ -363,12 +279,14 @@ impl<'a> Objective<'a> {
     /// The records, where they are one data set.
     ///
     /// # Errors
-    /// [`SumError::InParts`], [`SumError::InWindows`].
-    pub fn data(&self) -> Result<&'a Dataset, SumError> {
+    /// Records in parts or windows.
+    pub fn data(&self) -> Result<&'a Dataset, Refusal> {
         match self.records {
             Records::Whole(data) => Ok(data),
-            Records::Parts(_) => Err(SumError::InParts),
-            Records::Streamed(_) => Err(SumError::InWindows),
+            Records::Parts(_) => Err(in_parts()),
+            Records::Streamed(_) => Err(refusal!(
+                "this needs all rows in memory, but they are read in windows (`§memory`)"
+            )),
         }
     }
 
@@ -378,7 +296,7 @@ impl<'a> Objective<'a> {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter, or a part cannot be summed.
-    pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, SumError> {
+    pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, Refusal> {
         Ok(self.evaluation(weights, self.totals(weights)?, self.summation()))
     }
 
@@ -391,7 +309,7 @@ impl<'a> Objective<'a> {
         &self,
         weights: &[f64],
         products: Products,
-    ) -> Result<(Evaluation, Bent), SumError> {
+    ) -> Result<(Evaluation, Bent), Refusal> {
         let (totals, mut bent) = self.totals_bent(weights, products)?;
         if let Bent::Hessian(hessian) = &mut bent {
             self.regularised(hessian);
@@ -408,7 +326,7 @@ impl<'a> Objective<'a> {
         &self,
         weights: &[f64],
         products: Products,
-    ) -> Result<(Totals, Bent), SumError> {
+    ) -> Result<(Totals, Bent), Refusal> {
         match self.records {
             Records::Whole(data) => {
                 let loss = self.constants.loss();
@@ -431,7 +349,7 @@ impl<'a> Objective<'a> {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter, or records cannot be read.
-    pub fn evaluate_twice(&self, weights: &[f64]) -> Result<Option<Evaluation>, SumError> {
+    pub fn evaluate_twice(&self, weights: &[f64]) -> Result<Option<Evaluation>, Refusal> {
         let totals = match self.records {
             Records::Whole(data) => data.totals_twice(self.constants.loss(), weights)?,
             Records::Parts(_) => return Ok(None),
@@ -499,7 +417,7 @@ impl<'a> Objective<'a> {
     }
 
     /// The sums over all records before they are divided by N.
-    pub(crate) fn totals(&self, weights: &[f64]) -> Result<Totals, SumError> {
+    pub(crate) fn totals(&self, weights: &[f64]) -> Result<Totals, Refusal> {
         match self.records {
             Records::Whole(data) => Ok(data.totals(self.constants.loss(), weights)?),
             Records::Parts(parts) => Sum::of(parts, self.constants).totals(weights),

@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use efface_matrix::{GramError, Totals};
+use efface_matrix::{Refusal, Totals};
 use faer::Mat;
 
-use super::{LARGEST_HESSIAN, SumError};
+use super::LARGEST_HESSIAN;
 use crate::constants::Constants;
 
 /// Records in parts, in a fixed order, wherever each part is held: they tell sums, never a row.
@@ -24,14 +24,14 @@ pub trait Parts: Debug + Sync {
     ///
     /// # Errors
     /// Parts that cannot be summed.
-    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), SumError>;
+    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), Refusal>;
 
     /// The second derivatives of the losses at `weights`, summed over each part: the lower triangle
     /// column by column, P (P + 1)/2 numbers ([`lower_triangle`]).
     ///
     /// # Errors
     /// Parts that cannot be summed.
-    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), SumError>;
+    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), Refusal>;
 
     /// Those of [`hessians`](Self::hessians) times `vector`.
     ///
@@ -42,7 +42,7 @@ pub trait Parts: Debug + Sync {
         weights: &[f64],
         vector: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
-    ) -> Result<(), SumError>;
+    ) -> Result<(), Refusal>;
 }
 
 /// The lower triangle of a square matrix, column by column.
@@ -68,7 +68,7 @@ impl<'a> Sum<'a> {
         Self { parts, parameters: constants.parameters() }
     }
 
-    pub(super) fn totals(&self, weights: &[f64]) -> Result<Totals, SumError> {
+    pub(super) fn totals(&self, weights: &[f64]) -> Result<Totals, Refusal> {
         let mut sum = Totals { loss: 0.0, gradient: vec![0.0; self.parameters] };
         let mut seen = Seen::default();
         self.parts.totals(weights, &mut |part| {
@@ -80,10 +80,10 @@ impl<'a> Sum<'a> {
         seen.all_of(self.parts.count()).map(|()| sum)
     }
 
-    pub(super) fn hessian(&self, weights: &[f64]) -> Result<Mat<f64>, SumError> {
+    pub(super) fn hessian(&self, weights: &[f64]) -> Result<Mat<f64>, Refusal> {
         let p = self.parameters;
         if p > LARGEST_HESSIAN {
-            return Err(GramError::Memory { order: p }.into());
+            return Err(Refusal::no_memory(p));
         }
         let mut sum = vec![0.0; p * (p + 1) / 2];
         let mut seen = Seen::default();
@@ -103,7 +103,7 @@ impl<'a> Sum<'a> {
         Ok(matrix)
     }
 
-    pub(super) fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>, SumError> {
+    pub(super) fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>, Refusal> {
         let mut sum = vec![0.0; self.parameters];
         let mut seen = Seen::default();
         self.parts.products(weights, vector, &mut |part| {
@@ -125,7 +125,7 @@ fn add(sum: &mut [f64], part: &[f64]) {
 #[derive(Default)]
 struct Seen {
     parts: usize,
-    wrong: Option<SumError>,
+    wrong: Option<Refusal>,
 }
 
 impl Seen {
@@ -133,21 +133,17 @@ impl Seen {
         self.parts += 1;
         if got != expected && self.wrong.is_none() {
             let part = self.parts;
-            self.wrong = Some(SumError::Part(format!(
-                "partition {part} returned {got} numbers instead of {expected}"
-            )));
+            self.wrong =
+                Some(refusal!("partition {part} returned {got} numbers instead of {expected}"));
         }
         got == expected
     }
 
-    fn all_of(self, expected: usize) -> Result<(), SumError> {
+    fn all_of(self, expected: usize) -> Result<(), Refusal> {
         match self.wrong {
             Some(error) => Err(error),
             None if self.parts == expected => Ok(()),
-            None => Err(SumError::Part(format!(
-                "{} of {expected} partitions returned their sums",
-                self.parts
-            ))),
+            None => Err(refusal!("{} of {expected} partitions returned their sums", self.parts)),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Parts against one data set of the same records, and against exact sums.
 
-use efface_matrix::{Matrix, Totals};
+use efface_matrix::{Matrix, Refusal, Totals};
 use efface_privacy::event::State;
 
 use super::exact::gradient;
 use super::*;
-use crate::Loss;
 use crate::example::{constants, dataset, generator, losses, normal, weighted, with_weights};
 use crate::mechanism::{OutputNoisePlan, Released, noisy_gd, retrain};
 use crate::solver::{Solver, unwatched};
 use crate::twice::Twice;
+use crate::{Loss, said};
 
 /// Parts that lie in the memory of this process, one data set each.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ struct PartsHere<'a> {
 }
 
 impl<'a> PartsHere<'a> {
-    fn new(constants: &Constants, parts: &'a [Dataset]) -> Result<Self, ObjectiveError> {
+    fn new(constants: &Constants, parts: &'a [Dataset]) -> Result<Self, Refusal> {
         parts.iter().try_for_each(|part| check_records(constants, part))?;
         Ok(Self { loss: constants.loss(), parts })
     }
@@ -34,14 +34,14 @@ impl Parts for PartsHere<'_> {
         self.parts.iter().map(Dataset::rows).sum()
     }
 
-    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), SumError> {
+    fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), Refusal> {
         self.parts.iter().try_for_each(|part| {
             take(part.totals(self.loss, weights)?);
             Ok(())
         })
     }
 
-    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), SumError> {
+    fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), Refusal> {
         self.parts.iter().try_for_each(|part| {
             take(lower_triangle(&part.hessian(&part.curvature(self.loss, weights)?)?));
             Ok(())
@@ -53,7 +53,7 @@ impl Parts for PartsHere<'_> {
         weights: &[f64],
         vector: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
-    ) -> Result<(), SumError> {
+    ) -> Result<(), Refusal> {
         self.parts.iter().try_for_each(|part| {
             let curvature = part.curvature(self.loss, weights)?;
             take(part.product(self.loss, &curvature, vector)?);
@@ -129,9 +129,18 @@ fn one_part_is_the_data_set_itself() {
         let [one, other] = both.map(|h| bits(&lower_triangle(&h.unwrap())));
         assert_eq!(one, other);
         assert_eq!(whole.product(&a, &vector), over.product(&b, &vector));
-        assert_eq!(whole.hessian(&b), Err(SumError::Mixed));
-        assert_eq!(over.product(&a, &vector), Err(SumError::Mixed));
-        assert_eq!(over.data().map(Dataset::rows), Err(SumError::InParts));
+        assert_eq!(whole.hessian(&b), Err(Refusal::new("the curvature is not of these records")));
+        assert_eq!(
+            over.product(&a, &vector),
+            Err(Refusal::new("the curvature is not of these records"))
+        );
+        assert_eq!(
+            over.data().map(Dataset::rows),
+            Err(Refusal::new(
+                "this needs the rows themselves, but the records are in partitions that \
+             return only sums"
+            ))
+        );
         assert_eq!((over.records(), over.normalizer()), (whole.records(), whole.normalizer()));
     }
 }
@@ -181,10 +190,10 @@ fn solvers_end_at_the_same_weights_for_any_number_of_threads_and_near_those_of_t
 
 /// Parts that tell what they are made of.
 #[derive(Debug)]
-struct Told(Vec<Result<usize, SumError>>);
+struct Told(Vec<Result<usize, Refusal>>);
 
 impl Told {
-    fn tell(&self, take: &mut dyn FnMut(usize)) -> Result<(), SumError> {
+    fn tell(&self, take: &mut dyn FnMut(usize)) -> Result<(), Refusal> {
         self.0.iter().try_for_each(|part| part.clone().map(&mut *take))
     }
 }
@@ -198,11 +207,11 @@ impl Parts for Told {
         4
     }
 
-    fn totals(&self, _: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), SumError> {
+    fn totals(&self, _: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), Refusal> {
         self.tell(&mut |p| take(Totals { loss: 0.0, gradient: vec![0.0; p] }))
     }
 
-    fn hessians(&self, _: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), SumError> {
+    fn hessians(&self, _: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), Refusal> {
         self.tell(&mut |p| take(vec![0.0; p * (p + 1) / 2]))
     }
 
@@ -211,7 +220,7 @@ impl Parts for Told {
         _: &[f64],
         _: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
-    ) -> Result<(), SumError> {
+    ) -> Result<(), Refusal> {
         self.tell(&mut |p| take(vec![0.0; p]))
     }
 }
@@ -233,20 +242,20 @@ fn parts_that_tell_nonsense_or_nothing_are_refused() {
         errors
     };
     assert_eq!(ask(vec![Ok(3), Ok(3)]), [None, None, None]);
-    let says = |error: &Option<SumError>, text: &str| {
-        assert!(matches!(error, Some(SumError::Part(told)) if told.contains(text)), "{error:?}");
+    let says = |error: &Option<Refusal>, text: &str| {
+        assert!(said(error.as_ref(), text), "{error:?}");
     };
     says(&ask(vec![Ok(3), Ok(2)])[0], "partition 2 returned 2 numbers instead of 3");
     says(&ask(vec![Ok(3), Ok(2)])[1], "partition 2 returned 3 numbers instead of 6");
     says(&ask(vec![Ok(3)])[1], "1 of 2 partitions");
     says(&ask(vec![Ok(3); 3])[0], "3 of 2 partitions");
-    says(&ask(vec![Ok(3), Err(SumError::Part("gone".into()))])[0], "gone");
+    says(&ask(vec![Ok(3), Err(Refusal::new("gone"))])[0], "gone");
 }
 
 #[test]
 fn a_failed_pass_draws_nothing_that_is_released() {
     let constants = constants(Loss::Logistic, 4, 3, 0.1);
-    let parts = Told(vec![Ok(3), Err(SumError::Part("gone".into()))]);
+    let parts = Told(vec![Ok(3), Err(Refusal::new("gone"))]);
     let objective = Objective::over(&constants, &parts).unwrap();
     let plan = noisy_gd::NoisyGdPlan {
         step: 1.0 / constants.total_smoothness(),
@@ -262,6 +271,6 @@ fn a_failed_pass_draws_nothing_that_is_released() {
     .unwrap();
     let mut rng = generator(1);
     let failed = noisy_gd::learn(&objective, &plan, None, &mut rng, &mut unwatched);
-    assert!(matches!(failed, Err(crate::mechanism::MechanismError::Sum(SumError::Part(_)))));
+    assert!(said(failed.err(), "gone"));
     assert_eq!(normal(&mut rng).to_bits(), normal(&mut generator(1)).to_bits());
 }

@@ -3,14 +3,14 @@
 use std::fmt::Debug;
 
 use efface_matrix::{
-    CHUNK, Products, SPARSE_CHUNK, Summing, Totals, TwiceTotals, additions, dense_additions,
-    margins, windows,
+    CHUNK, ChangeError, Products, Refusal, SPARSE_CHUNK, Summing, Totals, TwiceTotals, additions,
+    dense_additions, margins, windows,
 };
 use faer::Mat;
 
-use super::{ObjectiveError, SumError, check_records, check_total};
+use super::{check_records_after, check_total};
 use crate::constants::{Constants, Summation};
-use crate::dataset::{Dataset, DatasetError};
+use crate::dataset::Dataset;
 use crate::loss::{RecordCurvature, with};
 
 /// Records in a fixed order that are not in memory together.
@@ -32,12 +32,12 @@ pub trait Streamed: Debug {
     /// one at a time but perhaps on another thread.
     ///
     /// # Errors
-    /// Those of `take`, which end the pass; [`SumError::Unread`] where records cannot be read.
-    fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> Result<(), SumError>;
+    /// Those of `take`, which end the pass; records that cannot be read.
+    fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> Result<(), Refusal>;
 }
 
 /// Shown one window after another.
-pub type Take<'a> = dyn FnMut(&Dataset) -> Result<(), SumError> + Send + 'a;
+pub type Take<'a> = dyn FnMut(&Dataset) -> Result<(), Refusal> + Send + 'a;
 
 /// The most records that a window of [`Streamed`] records may have beyond [`Streamed::window`]: the
 /// longest chunk of any sum, less one.
@@ -68,21 +68,21 @@ impl<'a> Stream<'a> {
         if self.records.is_sparse() { SPARSE_CHUNK } else { CHUNK }
     }
 
-    pub(super) fn totals(&self, weights: &[f64]) -> Result<Totals, SumError> {
+    pub(super) fn totals(&self, weights: &[f64]) -> Result<Totals, Refusal> {
         let loss = self.constants.loss();
-        let of = |data: &Dataset| Ok(data.totals(loss, weights)?);
+        let of = |data: &Dataset| data.totals(loss, weights);
         let sum = self.fold(self.chunk(), of, Totals::merge)?;
         Ok(sum.unwrap_or_else(|| Totals { loss: 0.0, gradient: vec![0.0; weights.len()] }))
     }
 
-    pub(super) fn totals_twice(&self, weights: &[f64]) -> Result<Totals, SumError> {
+    pub(super) fn totals_twice(&self, weights: &[f64]) -> Result<Totals, Refusal> {
         let loss = self.constants.loss();
-        let of = |data: &Dataset| Ok(data.sums_twice(loss, weights)?);
+        let of = |data: &Dataset| data.sums_twice(loss, weights);
         let sum = self.fold(self.chunk(), of, TwiceTotals::merge)?.map(TwiceTotals::round);
         Ok(sum.unwrap_or_else(|| Totals { loss: 0.0, gradient: vec![0.0; weights.len()] }))
     }
 
-    pub(super) fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>, SumError> {
+    pub(super) fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>, Refusal> {
         let loss = self.constants.loss();
         let of = |data: &Dataset| {
             let gradient = data.product(loss, &data.curvature(loss, weights)?, vector)?;
@@ -92,11 +92,7 @@ impl<'a> Stream<'a> {
         Ok(sum.map_or_else(|| vec![0.0; vector.len()], |sum| sum.gradient))
     }
 
-    pub(super) fn hessian(
-        &self,
-        weights: &[f64],
-        products: Products,
-    ) -> Result<Mat<f64>, SumError> {
+    pub(super) fn hessian(&self, weights: &[f64], products: Products) -> Result<Mat<f64>, Refusal> {
         let loss = self.constants.loss();
         let curved = |data: &Dataset| Ok(((), data.curvature(loss, weights)?));
         Ok(self.hessian_and(products, &curved, |(), ()| ())?.1)
@@ -108,13 +104,13 @@ impl<'a> Stream<'a> {
         &self,
         weights: &[f64],
         products: Products,
-    ) -> Result<Option<(Totals, Mat<f64>)>, SumError> {
+    ) -> Result<Option<(Totals, Mat<f64>)>, Refusal> {
         let (order, _) = self.hessian_order();
         if Summing::of(self.records.is_sparse(), order).chunk() != self.chunk() {
             return Ok(None);
         }
         let loss = self.constants.loss();
-        let both = |data: &Dataset| Ok(data.totals_and_curvature(loss, weights)?);
+        let both = |data: &Dataset| data.totals_and_curvature(loss, weights);
         let (totals, hessian) = self.hessian_and(products, &both, Totals::merge)?;
         Ok(totals.map(|totals| (totals, hessian)))
     }
@@ -132,9 +128,9 @@ impl<'a> Stream<'a> {
     fn hessian_and<T: Send>(
         &self,
         products: Products,
-        of: &(impl Fn(&Dataset) -> Result<(T, RecordCurvature), SumError> + Sync),
+        of: &(impl Fn(&Dataset) -> Result<(T, RecordCurvature), Refusal> + Sync),
         merge: impl Fn(T, T) -> T + Sync,
-    ) -> Result<(Option<T>, Mat<f64>), SumError> {
+    ) -> Result<(Option<T>, Mat<f64>), Refusal> {
         let (order, repeated) = self.hessian_order();
         let add = |sum: Option<Sums>, data: &Dataset| {
             let sum = sum.and_then(|mut sum| sum.pop());
@@ -150,7 +146,7 @@ impl<'a> Stream<'a> {
         &self,
         weights: &[f64],
         products: Products,
-    ) -> Result<Option<Vec<Mat<f64>>>, SumError> {
+    ) -> Result<Option<Vec<Mat<f64>>>, Refusal> {
         let loss = self.constants.loss();
         let outputs = loss.outputs().max(1);
         if with(loss, |link| link.curvature(Vec::new(), &[])).classes().is_none() {
@@ -166,7 +162,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The largest D of all records (see `RecordLoss::bending`); `None` where the loss has none.
-    pub(super) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, SumError> {
+    pub(super) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, Refusal> {
         let loss = self.constants.loss();
         let of = |data: &Dataset| {
             let moved = margins(data.x(), direction, loss.outputs())?;
@@ -180,7 +176,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The records at these positions, which ascend.
-    pub(super) fn rows(&self, positions: &[usize]) -> Result<Option<Dataset>, SumError> {
+    pub(super) fn rows(&self, positions: &[usize]) -> Result<Option<Dataset>, Refusal> {
         let mut first = 0;
         let mut of = |data: &Dataset| {
             let end = first + data.rows();
@@ -189,13 +185,13 @@ impl<'a> Stream<'a> {
             first = end;
             Ok(picked)
         };
-        let merge = |a: Result<Dataset, DatasetError>, b: Result<_, _>| {
+        let merge = |a: Result<Dataset, ChangeError>, b: Result<_, _>| {
             let mut all = a?;
             all.append(b?)?;
             Ok(all)
         };
         let sum = self.fold(self.chunk(), &mut of, merge)?;
-        sum.transpose().map_err(|error| SumError::Unread(error.to_string()))
+        sum.transpose().map_err(|error| Refusal::new(error.to_string()))
     }
 
     /// Sums of outer products, of matrices of this order, and what else `add` tells of each window, merged as
@@ -205,7 +201,7 @@ impl<'a> Stream<'a> {
         order: usize,
         add: &AddOnto<'_, T>,
         merge: impl Fn(T, T) -> T + Sync,
-    ) -> Result<Option<(T, Sums)>, SumError> {
+    ) -> Result<Option<(T, Sums)>, Refusal> {
         match Summing::of(self.records.is_sparse(), order) {
             Summing::Tree(chunk) => self.fold(
                 chunk,
@@ -232,9 +228,9 @@ impl<'a> Stream<'a> {
     fn fold<T: Send>(
         &self,
         chunk: usize,
-        mut of: impl FnMut(&Dataset) -> Result<T, SumError> + Send,
+        mut of: impl FnMut(&Dataset) -> Result<T, Refusal> + Send,
         merge: impl Fn(T, T) -> T + Sync,
-    ) -> Result<Option<T>, SumError> {
+    ) -> Result<Option<T>, Refusal> {
         let records = self.records.records();
         let windows = windows(records, chunk, self.records.window());
         let lengths: Vec<usize> = windows.iter().map(|window| window.rows.len()).collect();
@@ -245,7 +241,7 @@ impl<'a> Stream<'a> {
             let window = window.ok_or_else(changed)?;
             seen += 1;
             let first = window.rows.start;
-            check_records(constants, data).map_err(|error| error.after(first))?;
+            check_records_after(first, constants, data)?;
             data.sample_weights().iter().for_each(|own| weight += own);
             parts.push(of(data)?);
             for _ in 0..window.merges {
@@ -267,21 +263,8 @@ type Sums = Vec<Mat<f64>>;
 
 /// Adds a window to sums, or makes sums of it alone, and tells something else of it.
 type AddOnto<'a, T> =
-    dyn Fn(Option<Sums>, &Dataset) -> Result<(T, Sums), SumError> + Send + Sync + 'a;
+    dyn Fn(Option<Sums>, &Dataset) -> Result<(T, Sums), Refusal> + Send + Sync + 'a;
 
-fn changed() -> SumError {
-    SumError::Unread("the number of records changed between two passes".to_owned())
-}
-
-impl ObjectiveError {
-    /// The same of rows that follow so many others.
-    fn after(mut self, rows: usize) -> Self {
-        match &mut self {
-            Self::RowBound { row, .. } | Self::Target { row, .. } | Self::Weight { row, .. } => {
-                *row += rows;
-            }
-            _ => {}
-        }
-        self
-    }
+fn changed() -> Refusal {
+    refusal!("the number of records changed between two passes")
 }

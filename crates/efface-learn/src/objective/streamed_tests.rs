@@ -2,14 +2,14 @@
 
 use std::cell::Cell;
 
-use efface_matrix::{Matrix, Products, Row};
+use efface_matrix::{Matrix, Products, Refusal, Row};
 use efface_privacy::event::State;
 
 use super::*;
-use crate::Loss;
 use crate::example::{constants, dataset, generator, losses, normal, weighted, with_weights};
 use crate::mechanism::{OutputNoisePlan, newton, retrain};
 use crate::solver::{Solver, Start, Stopping, solve, unwatched};
+use crate::{Loss, said};
 
 /// A data set that is shown in windows, each made anew, on another thread.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Streamed for InWindows<'_> {
         self.window
     }
 
-    fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> Result<(), SumError> {
+    fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> Result<(), Refusal> {
         self.passes.set(self.passes.get() + 1);
         let data = self.data;
         std::thread::scope(|scope| {
@@ -107,8 +107,16 @@ fn agree(whole: &Objective<'_>, streamed: &Objective<'_>, what: &str) {
         assert_eq!(blocks[0], blocks[1], "{what}");
     }
     assert_eq!(whole.bending(&vector), streamed.bending(&vector), "{what}");
-    assert_eq!(both[1].0.hessian(&both[0].1), Err(SumError::Mixed));
-    assert_eq!(streamed.data().map(Dataset::rows), Err(SumError::InWindows));
+    assert_eq!(
+        both[1].0.hessian(&both[0].1),
+        Err(Refusal::new("the curvature is not of these records"))
+    );
+    assert_eq!(
+        streamed.data().map(Dataset::rows),
+        Err(Refusal::new(
+            "this needs all rows in memory, but they are read in windows (`§memory`)"
+        ))
+    );
 }
 
 #[test]
@@ -227,16 +235,11 @@ fn records_that_break_a_rule_end_every_pass() {
     assert_eq!(ask_with(&enough, &InWindows::of(&data, 100)), None);
     let little = constants.clone().with_mean_weight(0.99 * mean);
     let found = ask_with(&little, &InWindows::of(&data, 100));
-    let heavy = |error| matches!(error, Some(SumError::Records(ObjectiveError::WeightSum { .. })));
-    assert!(heavy(found), "the sum of weights is above its bound");
+    assert!(said(found, "the weights of the records must sum to at most"));
     let mut long = data.picked(0..1500).unwrap();
     long.push_weighted(Row::Dense(&[1.0, 1.0, 0.0, 0.0]), 0.0, 1.0).unwrap();
     let found = ask(&InWindows::of(&long, 100));
-    let expected = |row: &usize| *row == 1500;
-    assert!(matches!(
-        found,
-        Some(SumError::Records(ObjectiveError::RowBound { row, .. })) if expected(&row)
-    ));
+    assert!(said(found, "row 1500 must have norm at most"));
 
     /// Says that there are more records than it shows.
     #[derive(Debug)]
@@ -251,12 +254,12 @@ fn records_that_break_a_rule_end_every_pass() {
         fn window(&self) -> usize {
             512
         }
-        fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> Result<(), SumError> {
+        fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> Result<(), Refusal> {
             self.0.pass(&windows[..windows.len() - 1], take)
         }
     }
     let found = ask(&Fewer(InWindows::of(&data, 512)));
-    assert!(matches!(found, Some(SumError::Unread(_))), "{found:?}");
+    assert!(said(found, "the number of records changed between two passes"));
 }
 
 #[test]

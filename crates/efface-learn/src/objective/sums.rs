@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use efface_matrix::{
-    GROUP, GramError, Link, PassError, Products, Totals, TwiceTotals, curvature_pass, fused_pass,
+    GROUP, Link, Products, Refusal, Totals, TwiceTotals, curvature_pass, fused_pass,
     mapped_margins, twice_totals, weighted_block_gram_onto, weighted_gram_onto,
 };
 use faer::Mat;
@@ -65,7 +65,7 @@ struct Pass<'a> {
 }
 
 impl Visitor for Pass<'_> {
-    type Output = Result<Totals, PassError>;
+    type Output = Result<Totals, Refusal>;
 
     fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
         let (targets, weights) = (self.data.y(), self.data.sample_weights());
@@ -78,7 +78,7 @@ impl Visitor for Pass<'_> {
 struct TwicePass<'a>(Pass<'a>);
 
 impl Visitor for TwicePass<'_> {
-    type Output = Result<TwiceTotals, PassError>;
+    type Output = Result<TwiceTotals, Refusal>;
 
     fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
         let Pass { data, outputs, weights } = self.0;
@@ -96,7 +96,7 @@ impl Visitor for TwicePass<'_> {
 struct Bends<'a>(Pass<'a>);
 
 impl Visitor for Bends<'_> {
-    type Output = Result<RecordCurvature, PassError>;
+    type Output = Result<RecordCurvature, Refusal>;
 
     fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
         let Pass { data, outputs, weights } = self.0;
@@ -112,7 +112,7 @@ impl Visitor for Bends<'_> {
 struct BentPass<'a>(Pass<'a>);
 
 impl Visitor for BentPass<'_> {
-    type Output = Result<(Totals, RecordCurvature), PassError>;
+    type Output = Result<(Totals, RecordCurvature), Refusal>;
 
     fn link<L: RecordLoss>(self, loss: L) -> Self::Output {
         let Pass { data, outputs, weights } = self.0;
@@ -181,7 +181,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
-    pub fn totals(&self, loss: Loss, weights: &[f64]) -> Result<Totals, PassError> {
+    pub fn totals(&self, loss: Loss, weights: &[f64]) -> Result<Totals, Refusal> {
         visit(loss, Pass { data: self, outputs: loss.outputs(), weights })
     }
 
@@ -190,7 +190,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
-    pub fn totals_twice(&self, loss: Loss, weights: &[f64]) -> Result<Totals, PassError> {
+    pub fn totals_twice(&self, loss: Loss, weights: &[f64]) -> Result<Totals, Refusal> {
         Ok(self.sums_twice(loss, weights)?.round())
     }
 
@@ -198,7 +198,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
-    pub(super) fn sums_twice(&self, loss: Loss, weights: &[f64]) -> Result<TwiceTotals, PassError> {
+    pub(super) fn sums_twice(&self, loss: Loss, weights: &[f64]) -> Result<TwiceTotals, Refusal> {
         visit(loss, TwicePass(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
@@ -206,7 +206,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When `weights` has not one entry per parameter.
-    pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<RecordCurvature, PassError> {
+    pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<RecordCurvature, Refusal> {
         visit(loss, Bends(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
@@ -218,7 +218,7 @@ impl Dataset {
         &self,
         loss: Loss,
         weights: &[f64],
-    ) -> Result<(Totals, RecordCurvature), PassError> {
+    ) -> Result<(Totals, RecordCurvature), Refusal> {
         visit(loss, BentPass(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
@@ -226,7 +226,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When the curvature is not that of this data set, or the matrix does not fit in memory.
-    pub fn hessian(&self, curvature: &RecordCurvature) -> Result<Mat<f64>, GramError> {
+    pub fn hessian(&self, curvature: &RecordCurvature) -> Result<Mat<f64>, Refusal> {
         self.hessian_in(curvature, Products::Double)
     }
 
@@ -235,7 +235,7 @@ impl Dataset {
         &self,
         curvature: &RecordCurvature,
         products: Products,
-    ) -> Result<Mat<f64>, GramError> {
+    ) -> Result<Mat<f64>, Refusal> {
         let outputs = match curvature {
             RecordCurvature::Equal { outputs, .. } => *outputs,
             RecordCurvature::Scalar(_) | RecordCurvature::Classes { .. } => 1,
@@ -250,7 +250,7 @@ impl Dataset {
         sum: Option<Mat<f64>>,
         curvature: &RecordCurvature,
         products: Products,
-    ) -> Result<Mat<f64>, GramError> {
+    ) -> Result<Mat<f64>, Refusal> {
         match curvature {
             RecordCurvature::Scalar(s) | RecordCurvature::Equal { weights: s, .. } => {
                 weighted_gram_onto(sum, self.x(), s, products)
@@ -270,7 +270,7 @@ impl Dataset {
         &self,
         curvature: &RecordCurvature,
         products: Products,
-    ) -> Result<Option<Vec<Mat<f64>>>, GramError> {
+    ) -> Result<Option<Vec<Mat<f64>>>, Refusal> {
         self.class_blocks_onto(None, curvature, products)
     }
 
@@ -280,7 +280,7 @@ impl Dataset {
         sums: Option<Vec<Mat<f64>>>,
         curvature: &RecordCurvature,
         products: Products,
-    ) -> Result<Option<Vec<Mat<f64>>>, GramError> {
+    ) -> Result<Option<Vec<Mat<f64>>>, Refusal> {
         let RecordCurvature::Classes { classes, probabilities } = curvature else {
             return Ok(None);
         };
@@ -318,7 +318,7 @@ impl Dataset {
         loss: Loss,
         curvature: &RecordCurvature,
         vector: &[f64],
-    ) -> Result<Vec<f64>, PassError> {
+    ) -> Result<Vec<f64>, Refusal> {
         let (x, outputs) = (self.x(), loss.outputs());
         match curvature {
             RecordCurvature::Scalar(s) => curvature_pass(x, vector, outputs, |row, m, out| {

@@ -1,13 +1,13 @@
 //! Gradients against finite differences and against sums in twice the precision.
 
-use efface_matrix::{Matrix, Row};
+use efface_matrix::{Matrix, Refusal, Row};
 use efface_privacy::event::Normalizer;
 
 use super::exact::gradient;
 use super::*;
 use crate::example::{constants, dataset, generator, losses, normal, weighted, with_weights};
 use crate::twice::Twice;
-use crate::{Declared, Loss};
+use crate::{Declared, Loss, said};
 
 /// Distance between the computed and the exact gradient.
 fn error(objective: &Objective<'_>, weights: &[f64]) -> (f64, f64) {
@@ -190,14 +190,20 @@ fn data_that_break_the_constants_are_refused() {
     };
     assert_eq!(build(&[[1.0, 0.0]], &[1.0]), Ok(()));
     let long = build(&[[1.0, 0.0], [1.0, 1e-3]], &[1.0, 0.0]);
-    assert!(matches!(long, Err(ObjectiveError::RowBound { row: 1, .. })));
+    assert!(said(long.as_ref().err(), "row 1 must have norm at most"));
     let target = build(&[[1.0, 0.0]], &[2.0]);
-    assert!(matches!(target, Err(ObjectiveError::Target { row: 0, .. })));
+    assert!(said(target.as_ref().err(), "the target of row 0 must be"));
     let many = build(&[[0.0, 0.0]; 7], &[0.0; 7]);
-    assert_eq!(many, Err(ObjectiveError::Capacity { capacity: 6, got: 7 }));
+    assert_eq!(
+        many,
+        Err(Refusal::new(
+            "the data set must have at most `capacity` = 6 records, got 7; a larger capacity \
+         needs a new model"
+        ))
+    );
     let other = Dataset::new(Matrix::dense(3), Vec::new()).unwrap();
     let columns = Objective::new(&constants, &other).map(|_| ());
-    assert_eq!(columns, Err(ObjectiveError::Columns { expected: 2, got: 3 }));
+    assert_eq!(columns, Err(Refusal::new("data must have 2 columns (intercept included), got 3")));
 }
 
 /// Under `mean` the sum is divided by the number of records at hand, whatever the public minimum is.
@@ -224,5 +230,8 @@ fn mean_needs_a_record() {
     let constants = declared.check().unwrap();
     let empty = Dataset::new(Matrix::dense(2), Vec::new()).unwrap();
     let refused = Objective::new(&constants, &empty).map(|_| ());
-    assert_eq!(refused, Err(ObjectiveError::Minimum { minimum: 1, got: 0 }));
+    assert_eq!(
+        refused,
+        Err(Refusal::new("under `mean` the data set must have at least 1 records, got 0"))
+    );
 }

@@ -6,12 +6,12 @@ use efface_privacy::event::{Normalizer, State};
 
 use super::exact::gradient;
 use super::*;
-use crate::Loss;
 use crate::example::{constants, dataset, generator, losses, normal, weighted, with_weights};
 use crate::mechanism::{OutputNoisePlan, retrain, solve};
 use crate::solver::{Solver, Start, Stopping, solve as optimum, unwatched};
 use crate::twice::Twice;
-use crate::{DatasetError, Declared};
+use crate::{Declared, Loss, said};
+use crate::{Declared, Loss, said};
 
 fn random(constants: &Constants, size: f64, seed: u64) -> Vec<f64> {
     let mut rng = generator(seed);
@@ -224,9 +224,10 @@ fn weights_that_break_a_rule_are_refused() {
     data.push(Row::Dense(&[1.0, 0.0]), 1.0).unwrap();
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
         let refused = data.push_weighted(Row::Dense(&[1.0, 0.0]), 1.0, bad);
-        assert!(matches!(refused, Err(DatasetError::Weight { row: 1, .. })), "{bad}");
+        assert!(said(refused.as_ref().err(), "the weight of row 1 must be"), "{bad}");
         let refused = Dataset::weighted(Matrix::dense(2), Vec::new(), vec![bad]);
-        assert!(matches!(refused, Err(DatasetError::Weights { weights: 1, rows: 0 })));
+        let expected = "`sample_weight` must have one weight per row, got 1 weights for 0 rows";
+        assert!(said(refused.err(), expected));
         let declared = Declared { max_weight: Some(bad), ..plain.declared().clone() };
         assert!(declared.check().unwrap_err().to_string().contains("`max-weight` must be"));
     }

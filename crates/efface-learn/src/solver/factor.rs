@@ -1,5 +1,6 @@
 //! The Cholesky factor of a Hessian, kept and handed on.
 
+use efface_matrix::Refusal;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::{factor, solve, update};
@@ -14,29 +15,6 @@ use zeroize::Zeroize;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Factor {
     lower: Mat<f64>,
-}
-
-/// Numbers that are no Cholesky factor.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum FactorError {
-    /// Not n (n + 1)/2 numbers.
-    #[error("a factor of dimension {dimension} has {expected} numbers, got {got}")]
-    Length {
-        /// n.
-        dimension: usize,
-        /// n (n + 1)/2.
-        expected: usize,
-        /// How many were given.
-        got: usize,
-    },
-    /// A number that is not finite, or a diagonal entry not above 0.
-    #[error("a factor must have finite entries and a positive diagonal, entry {index} is {got}")]
-    Entry {
-        /// Position in the packed vector, from 0.
-        index: usize,
-        /// The number.
-        got: f64,
-    },
 }
 
 impl Drop for Factor {
@@ -131,11 +109,11 @@ impl Factor {
     /// # Errors
     /// Another count of numbers than n (n + 1)/2, an entry that is not finite, or a diagonal entry
     /// that is not above 0.
-    pub fn from_slice(dimension: usize, packed: &[f64]) -> Result<Self, FactorError> {
+    pub fn from_slice(dimension: usize, packed: &[f64]) -> Result<Self, Refusal> {
         let got = packed.len();
         let expected = dimension.saturating_mul(dimension.saturating_add(1)) / 2;
         if got != expected {
-            return Err(FactorError::Length { dimension, expected, got });
+            refuse!("a factor of dimension {dimension} has {expected} numbers, got {got}");
         }
         let mut lower = Mat::zeros(dimension, dimension);
         let mut index = 0;
@@ -143,7 +121,10 @@ impl Factor {
             for i in j..dimension {
                 let value = packed[index];
                 if !value.is_finite() || (i == j && value <= 0.0) {
-                    return Err(FactorError::Entry { index, got: value });
+                    refuse!(
+                        "a factor must have finite entries and a positive diagonal, \
+                         entry {index} is {value}"
+                    );
                 }
                 lower[(i, j)] = value;
                 index += 1;

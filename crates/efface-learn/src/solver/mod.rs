@@ -15,18 +15,19 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use factor::{Factor, FactorError};
+pub use factor::Factor;
 pub use gradient_descent::sufficient_steps;
 pub use last_resort::{accelerated_steps, newton_steps};
 pub use run::{Progress, Watch, unwatched};
 pub use work::{Work, hessian_in_passes, most_work, usual_work};
 
+use efface_matrix::Refusal;
 use work::blocks_in_passes;
 
 use serde::{Deserialize, Serialize};
 
 use crate::constants::{Constants, Summation};
-use crate::objective::{LARGEST_HESSIAN, Objective, SumError};
+use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
 use run::{Point, Run};
 
@@ -152,46 +153,42 @@ pub enum SolveError {
         /// The distance asked for.
         got: f64,
     },
-    /// The distance is not a positive number.
-    #[error("`distance` (tau) must be finite and above 0, got {0}")]
-    Distance(f64),
-    /// The start has the wrong length or is not finite.
-    #[error("the start must have {expected} finite weights, got {got}")]
-    Start {
-        /// P.
-        expected: usize,
-        /// Its length, or the count of its finite entries.
-        got: usize,
-    },
-    /// A dense Hessian would be too large.
-    #[error(
-        "`newton` takes at most {LARGEST_HESSIAN} parameters, got {0}; choose `newton-cg` or \
-         `lbfgs`"
-    )]
-    Large(usize),
     /// The watcher asked to stop.
     #[error("cancelled after {passes} gradient passes")]
     Cancelled {
         /// Passes made.
         passes: u64,
     },
-    /// Not even the last resort reached the stopping rule: rounding errors beyond what the slack
-    /// foresees for the accepting pass alone, accumulated over the steps.
-    #[error(
+    /// A distance or a start of no use, too many parameters, records that could not be summed, or no
+    /// point that reaches the stopping rule.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Not even the last resort reached the stopping rule: rounding errors beyond what the slack
+/// foresees for the accepting pass alone, accumulated over the steps.
+pub(crate) fn not_converged(passes: u64, gradient_norm: f64, target: f64) -> Refusal {
+    refusal!(
         "no point with gradient norm at most {target:e} was found in {passes} passes, the last \
          had {gradient_norm:e}; raise the noise or lambda"
-    )]
-    NotConverged {
-        /// Passes made.
-        passes: u64,
-        /// Norm of the last gradient.
-        gradient_norm: f64,
-        /// m tau.
-        target: f64,
-    },
-    /// The records could not be summed.
-    #[error(transparent)]
-    Sum(#[from] SumError),
+    )
+}
+
+/// Refuses a distance that is not a positive number.
+pub(crate) fn check_distance(tau: f64) -> Result<(), Refusal> {
+    if tau > 0.0 && tau.is_finite() {
+        return Ok(());
+    }
+    Err(refusal!("`distance` (tau) must be finite and above 0, got {tau}"))
+}
+
+/// Refuses a start that does not have `expected` finite weights.
+pub(crate) fn check_start(start: &[f64], expected: usize) -> Result<(), Refusal> {
+    let got = start.iter().filter(|w| w.is_finite()).count();
+    if start.len() == expected && got == expected {
+        return Ok(());
+    }
+    Err(refusal!("the start must have {expected} finite weights, got {got}"))
 }
 
 /// The solver that [`Solver::Automatic`] stands for, from public constants alone.
@@ -224,7 +221,7 @@ fn root_of_condition(constants: &Constants) -> f64 {
 /// Depends on public constants alone (and on the number of records under `mean`).
 ///
 /// # Errors
-/// [`SolveError::Unattainable`] with the least attainable distance, or [`SolveError::Distance`].
+/// [`SolveError::Unattainable`] with the least attainable distance; a distance that is no positive number.
 pub fn check_attainable(
     constants: &Constants,
     summation: Summation,
@@ -232,9 +229,7 @@ pub fn check_attainable(
     records: usize,
 ) -> Result<(), SolveError> {
     let tau = stopping.distance;
-    if !(tau > 0.0 && tau.is_finite()) {
-        return Err(SolveError::Distance(tau));
-    }
+    check_distance(tau)?;
     if attains(constants, summation, tau, records) {
         return Ok(());
     }
@@ -314,17 +309,17 @@ fn solve_by(
     let constants = objective.constants();
     check_attainable(constants, objective.finest(), stopping, objective.records())?;
     let expected = constants.parameters();
-    let got = start.weights.iter().filter(|w| w.is_finite()).count();
-    if start.weights.len() != expected || got != expected {
-        return Err(SolveError::Start { expected, got: got.min(start.weights.len()) });
-    }
+    check_start(start.weights, expected)?;
     let solver = match solver {
         Solver::Automatic => match cheapest(constants) {
             // Blocks are formed where the records are.
             Solver::NewtonCg if objective.is_in_parts() => Solver::Lbfgs,
             other => other,
         },
-        Solver::Newton if expected > LARGEST_HESSIAN => return Err(SolveError::Large(expected)),
+        Solver::Newton if expected > LARGEST_HESSIAN => refuse!(
+            "`newton` takes at most {LARGEST_HESSIAN} parameters, got {expected}; choose \
+             `newton-cg` or `lbfgs`"
+        ),
         other => other,
     };
     let target = (constants.strong_convexity() * stopping.distance).next_down();
@@ -364,11 +359,7 @@ fn solve_by(
         if run.accepts(&last) {
             return Ok(finish(&run, last, Reached::LastResort, None));
         }
-        return Err(SolveError::NotConverged {
-            passes: run.passes,
-            gradient_norm: last.at.gradient_norm,
-            target,
-        });
+        return Err(not_converged(run.passes, last.at.gradient_norm, target).into());
     }
     Ok(finish(&run, first, Reached::By(solver), factor))
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroize;
 
 use super::{Block, Dense};
-use crate::change::{FillError, PushError, check_finite};
+use crate::change::{ChangeError, check_finite, refusal, refuse};
 use crate::kernel::sum_of_squares;
 
 /// A matrix of a known number of rows, which threads write in any order: [`Dense`] once all are written.
@@ -29,7 +29,7 @@ impl Fill {
     ///
     /// # Errors
     /// No memory for a list of them.
-    pub fn new(rows: usize, cols: usize) -> Result<Self, FillError> {
+    pub fn new(rows: usize, cols: usize) -> Result<Self, ChangeError> {
         Self::over(Dense::new(cols), rows)
     }
 
@@ -38,13 +38,13 @@ impl Fill {
     ///
     /// # Errors
     /// No memory.
-    pub fn over(used: Dense, rows: usize) -> Result<Self, FillError> {
+    pub fn over(used: Dense, rows: usize) -> Result<Self, ChangeError> {
         let Dense { cols, stride, block_rows, blocks, .. } = used;
         let mut blocks = blocks.into_iter();
         let count = rows.div_ceil(block_rows);
         let mut parts = Vec::new();
         let bytes = count.saturating_mul(size_of::<Mutex<Part>>());
-        parts.try_reserve_exact(count).map_err(|_| PushError::Memory { bytes })?;
+        parts.try_reserve_exact(count).map_err(|_| ChangeError::Memory { bytes })?;
         for first in (0..rows).step_by(block_rows) {
             let here = block_rows.min(rows - first);
             let block = blocks.next().map(|used| used.of_rows(here, stride, block_rows));
@@ -80,14 +80,15 @@ impl Fill {
     /// # Errors
     /// Those of `write`; rows that are not among them all; a row with a value that is not finite; no memory.
     /// Rows before that one are written then.
-    pub fn write<E: From<FillError>>(
+    pub fn write<E: From<ChangeError>>(
         &self,
         rows: Range<usize>,
         mut write: impl FnMut(usize, &mut [f32]) -> Result<(), E>,
         mut squares: impl FnMut((f64, f64)),
     ) -> Result<(), E> {
         if rows.end > self.rows {
-            return Err(FillError::Range { rows: self.rows, end: rows.end }.into());
+            let beyond = refusal!("rows must end at {} at most, got {}", self.rows, rows.end);
+            return Err(ChangeError::from(beyond).into());
         }
         let mut row = rows.start;
         while row < rows.end {
@@ -99,7 +100,7 @@ impl Fill {
                 Some(block) => block,
                 None => {
                     let (stride, rows) = (self.stride, self.block_rows);
-                    let new = Block::zeroed(stride, rows).map_err(FillError::from)?;
+                    let new = Block::zeroed(stride, rows)?;
                     block.insert(new.of_rows(written.len(), stride, rows))
                 }
             };
@@ -110,8 +111,7 @@ impl Fill {
                 let sum = sum_of_squares(values);
                 // It overflows for no finite values.
                 if !sum.0.is_finite() {
-                    check_finite(values.iter().map(|&value| value.into()), |column| column)
-                        .map_err(FillError::from)?;
+                    check_finite(values.iter().map(|&value| value.into()), |column| column)?;
                 }
                 squares(sum);
                 *written = true;
@@ -125,7 +125,7 @@ impl Fill {
     ///
     /// # Errors
     /// A row that was not written.
-    pub fn finish(self) -> Result<Dense, FillError> {
+    pub fn finish(self) -> Result<Dense, ChangeError> {
         let Self { cols, rows, stride, block_rows, blocks } = self;
         let mut done = Vec::with_capacity(blocks.len());
         for (number, part) in blocks.into_iter().enumerate() {
@@ -134,7 +134,7 @@ impl Fill {
             match (missing, block) {
                 (None, Some(block)) => done.push(block),
                 (at, _) => {
-                    return Err(FillError::Missing { row: number * block_rows + at.unwrap_or(0) });
+                    refuse!("row {} was not written", number * block_rows + at.unwrap_or(0));
                 }
             }
         }
@@ -170,7 +170,7 @@ mod tests {
         let mut told = Vec::new();
         let write = |at, values: &mut [f32]| {
             values.iter_mut().enumerate().for_each(|(j, v)| *v = value(first + at, j));
-            Ok::<_, FillError>(())
+            Ok::<_, ChangeError>(())
         };
         fill.write(rows.clone(), write, |squares| told.push(squares)).unwrap();
         let row = |row| (0..fill.cols).map(|j| value(row, j)).collect::<Vec<_>>();
@@ -232,22 +232,22 @@ mod tests {
     fn what_is_missing_or_does_not_fit_is_refused() {
         let fill = Fill::new(600, 3).unwrap();
         write(&fill, 0..599);
-        let nothing = |_, _: &mut [f32]| Ok::<_, FillError>(());
+        let nothing = |_, _: &mut [f32]| Ok::<_, ChangeError>(());
         let beyond = fill.write(599..601, nothing, |_| ()).unwrap_err();
-        assert_eq!(beyond, FillError::Range { rows: 600, end: 601 });
+        assert_eq!(beyond.to_string(), "rows must end at 600 at most, got 601");
         for wrong in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
             let with = |_, values: &mut [f32]| {
                 values.copy_from_slice(&[f32::MAX, f32::MIN, wrong]);
                 Ok(())
             };
-            let nan = fill.write(599..600, with, |_| panic!("told of no row")).unwrap_err();
-            let FillError::Push(PushError::NotFinite { column: 2, .. }) = nan else {
-                panic!("{nan}")
-            };
+            let nan: ChangeError =
+                fill.write(599..600, with, |_| panic!("told of no row")).unwrap_err();
+            let said = format!("`row` must hold finite values, got {wrong} in column 2");
+            assert_eq!(nan.to_string(), said);
         }
-        assert_eq!(fill.finish().unwrap_err(), FillError::Missing { row: 599 });
-        assert!(matches!(Fill::new(usize::MAX / 2, 1000), Err(FillError::Push(_))));
+        assert_eq!(fill.finish().unwrap_err().to_string(), "row 599 was not written");
+        assert!(matches!(Fill::new(usize::MAX / 2, 1000), Err(ChangeError::Memory { .. })));
         let wide = Fill::new(1, usize::MAX / 8).and_then(|fill| fill.write(0..1, nothing, |_| ()));
-        assert!(matches!(wide, Err(FillError::Push(PushError::Memory { .. }))));
+        assert!(matches!(wide, Err(ChangeError::Memory { .. })));
     }
 }

@@ -8,7 +8,8 @@ use faer::traits::ComplexField;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::{GramError, Products, Weights, zeros, zeros_of};
+use super::{Products, Weights, zeros, zeros_of};
+use crate::change::Refusal;
 use crate::dense::Dense;
 use crate::tree::{CHUNK, reduce_chunks};
 
@@ -30,10 +31,10 @@ pub(super) fn gram(
     weights: Weights<'_>,
     order: usize,
     products: Products,
-) -> Result<Mat<f64>, GramError> {
+) -> Result<Mat<f64>, Refusal> {
     let leaf_rows = if order <= NARROW { LEAF_ROWS } else { x.rows() };
     let leaf = |rows| onto(zeros(order)?, x, rows, blocks, weights, products);
-    let merge = |left: Result<Mat<f64>, GramError>, right: Result<Mat<f64>, GramError>| {
+    let merge = |left: Result<Mat<f64>, Refusal>, right: Result<Mat<f64>, Refusal>| {
         let mut left = left?;
         left += right?;
         Ok(left)
@@ -49,7 +50,7 @@ pub(super) fn onto(
     blocks: usize,
     weights: Weights<'_>,
     products: Products,
-) -> Result<Mat<f64>, GramError> {
+) -> Result<Mat<f64>, Refusal> {
     match products {
         Products::Double => onto_in::<f64>(sum, x, rows, blocks, weights),
         Products::Single => onto_in::<f32>(sum, x, rows, blocks, weights),
@@ -62,7 +63,7 @@ fn onto_in<T: Factor>(
     rows: Range<usize>,
     blocks: usize,
     weights: Weights<'_>,
-) -> Result<Mat<f64>, GramError> {
+) -> Result<Mat<f64>, Refusal> {
     let (cols, order) = (x.cols(), sum.ncols());
     let mut plain = Panel::<T>::new(cols, PANEL_ROWS.min(rows.len()), order)?;
     let mut scaled = Panel::<T>::new(cols, PANEL_ROWS.min(rows.len()), order)?;
@@ -95,7 +96,7 @@ trait Factor: ComplexField + Copy + Default + Send + Sync {
     /// Where products of a panel are summed before they join the sum.
     type Part;
 
-    fn part(cols: usize, order: usize) -> Result<Self::Part, GramError>;
+    fn part(cols: usize, order: usize) -> Result<Self::Part, Refusal>;
 
     /// A scale, and `x` times it.
     fn scale(scale: f64) -> Self;
@@ -113,7 +114,7 @@ trait Factor: ComplexField + Copy + Default + Send + Sync {
 impl Factor for f64 {
     type Part = ();
 
-    fn part(_: usize, _: usize) -> Result<(), GramError> {
+    fn part(_: usize, _: usize) -> Result<(), Refusal> {
         Ok(())
     }
 
@@ -139,8 +140,8 @@ impl Factor for f64 {
 impl Factor for f32 {
     type Part = Mat<f32>;
 
-    fn part(cols: usize, order: usize) -> Result<Mat<f32>, GramError> {
-        zeros_of(cols).ok_or(GramError::Memory { order })
+    fn part(cols: usize, order: usize) -> Result<Mat<f32>, Refusal> {
+        zeros_of(cols).ok_or_else(|| Refusal::no_memory(order))
     }
 
     fn scale(scale: f64) -> Self {
@@ -181,12 +182,12 @@ struct Panel<T> {
 }
 
 impl<T: Factor> Panel<T> {
-    fn new(cols: usize, rows: usize, order: usize) -> Result<Self, GramError> {
+    fn new(cols: usize, rows: usize, order: usize) -> Result<Self, Refusal> {
         let line = 64 / size_of::<T>();
         let stride = (cols.div_ceil(line) | 1) * line;
         let mut values = Vec::new();
-        let length = stride.checked_mul(rows).ok_or(GramError::Memory { order })?;
-        values.try_reserve_exact(length).map_err(|_| GramError::Memory { order })?;
+        let length = stride.checked_mul(rows).ok_or_else(|| Refusal::no_memory(order))?;
+        values.try_reserve_exact(length).map_err(|_| Refusal::no_memory(order))?;
         values.resize(length, T::default());
         Ok(Self { values, cols, stride })
     }

@@ -5,39 +5,8 @@ mod sparse;
 
 use faer::Mat;
 
+use crate::change::{Refusal, refusal, refuse};
 use crate::matrix::Matrix;
-
-/// Why a Gram matrix was not formed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum GramError {
-    /// Weights of the wrong length.
-    #[error("`{name}` must have {expected} values, got {got}")]
-    Length {
-        /// The argument.
-        name: &'static str,
-        /// Length it must have.
-        expected: usize,
-        /// Length it has.
-        got: usize,
-    },
-    /// A weight that is negative, NaN or infinite.
-    #[error("`{name}` must be finite and at least 0, got {value} at position {index}")]
-    Weight {
-        /// The argument.
-        name: &'static str,
-        /// Position in it, from 0.
-        index: usize,
-        /// The value.
-        value: f64,
-    },
-    /// The matrix does not fit in memory.
-    #[error("a matrix of order {order} does not fit in memory")]
-    Memory {
-        /// Number of rows and columns asked for.
-        order: usize,
-    },
-}
 
 /// Weight of record i in block (a, b) of the result.
 type Weights<'a> = &'a (dyn Fn(usize, usize, usize) -> f64 + Sync);
@@ -64,7 +33,7 @@ pub enum Products {
 ///
 /// # Errors
 /// When `s` has the wrong length, a weight is negative or not finite, or memory is refused.
-pub fn weighted_gram(x: &Matrix, s: &[f64]) -> Result<Mat<f64>, GramError> {
+pub fn weighted_gram(x: &Matrix, s: &[f64]) -> Result<Mat<f64>, Refusal> {
     weighted_gram_onto(None, x, s, Products::Double)
 }
 
@@ -77,7 +46,7 @@ pub fn weighted_gram_onto(
     x: &Matrix,
     s: &[f64],
     products: Products,
-) -> Result<Mat<f64>, GramError> {
+) -> Result<Mat<f64>, Refusal> {
     check("s", s, x.rows())?;
     form(sum, x, 1, &|i, _, _| s[i], products)
 }
@@ -92,7 +61,7 @@ pub fn weighted_gram_onto(
 ///
 /// # Errors
 /// When `p` has the wrong length, a weight is negative or not finite, or memory is refused.
-pub fn weighted_block_gram(x: &Matrix, classes: usize, p: &[f64]) -> Result<Mat<f64>, GramError> {
+pub fn weighted_block_gram(x: &Matrix, classes: usize, p: &[f64]) -> Result<Mat<f64>, Refusal> {
     weighted_block_gram_onto(None, x, classes, p, Products::Double)
 }
 
@@ -106,8 +75,8 @@ pub fn weighted_block_gram_onto(
     classes: usize,
     p: &[f64],
     products: Products,
-) -> Result<Mat<f64>, GramError> {
-    let expected = x.rows().checked_mul(classes).ok_or(GramError::Memory { order: usize::MAX })?;
+) -> Result<Mat<f64>, Refusal> {
+    let expected = x.rows().checked_mul(classes).ok_or_else(|| Refusal::no_memory(usize::MAX))?;
     check("p", p, expected)?;
     let weight = |i: usize, a: usize, b: usize| {
         let p = &p[i * classes..][..classes];
@@ -123,12 +92,15 @@ pub fn weighted_block_gram_onto(
     form(sum, x, classes, &weight, products)
 }
 
-fn check(name: &'static str, weights: &[f64], expected: usize) -> Result<(), GramError> {
+fn check(name: &'static str, weights: &[f64], expected: usize) -> Result<(), Refusal> {
     if weights.len() != expected {
-        return Err(GramError::Length { name, expected, got: weights.len() });
+        refuse!("`{name}` must have {expected} values, got {}", weights.len());
     }
     match weights.iter().position(|&w| !(w.is_finite() && w >= 0.0)) {
-        Some(index) => Err(GramError::Weight { name, index, value: weights[index] }),
+        Some(index) => Err(refusal!(
+            "`{name}` must be finite and at least 0, got {} at position {index}",
+            weights[index]
+        )),
         None => Ok(()),
     }
 }
@@ -170,11 +142,11 @@ fn form(
     blocks: usize,
     weights: Weights<'_>,
     products: Products,
-) -> Result<Mat<f64>, GramError> {
-    let order = x.cols().checked_mul(blocks).ok_or(GramError::Memory { order: usize::MAX })?;
+) -> Result<Mat<f64>, Refusal> {
+    let order = x.cols().checked_mul(blocks).ok_or_else(|| Refusal::no_memory(usize::MAX))?;
     match (sum, x) {
         (Some(sum), _) if (sum.nrows(), sum.ncols()) != (order, order) => {
-            Err(GramError::Length { name: "sum", expected: order, got: sum.ncols() })
+            Err(refusal!("`sum` must have {order} values, got {}", sum.ncols()))
         }
         (None, Matrix::Dense(x)) => dense::gram(x, blocks, weights, order, products),
         (None, Matrix::Sparse(x)) => sparse::gram(x, blocks, weights, order),
@@ -187,8 +159,8 @@ fn form(
 
 /// A zero matrix whose columns are an odd number of cache lines apart: at a power-of-two distance
 /// a row of the matrix would fall into few sets of the cache.
-fn zeros(order: usize) -> Result<Mat<f64>, GramError> {
-    zeros_of(order).ok_or(GramError::Memory { order })
+fn zeros(order: usize) -> Result<Mat<f64>, Refusal> {
+    zeros_of(order).ok_or_else(|| Refusal::no_memory(order))
 }
 
 fn zeros_of<T: Default>(order: usize) -> Option<Mat<T>> {

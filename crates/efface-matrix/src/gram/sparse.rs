@@ -5,7 +5,8 @@ use std::ops::Range;
 use faer::{Mat, MatMut};
 use rayon::prelude::*;
 
-use super::{GramError, Weights, zeros};
+use super::{Weights, zeros};
+use crate::change::Refusal;
 use crate::csr::Csr;
 use crate::tree::reduce_chunks;
 
@@ -23,7 +24,7 @@ pub(super) fn gram(
     blocks: usize,
     weights: Weights<'_>,
     order: usize,
-) -> Result<Mat<f64>, GramError> {
+) -> Result<Mat<f64>, Refusal> {
     if order <= NARROW {
         let leaf = |rows: Range<usize>| {
             let mut sum = zeros(order)?;
@@ -33,7 +34,7 @@ pub(super) fn gram(
             }
             Ok(sum)
         };
-        let merge = |left: Result<Mat<f64>, GramError>, right: Result<Mat<f64>, GramError>| {
+        let merge = |left: Result<Mat<f64>, Refusal>, right: Result<Mat<f64>, Refusal>| {
             let mut left = left?;
             left += right?;
             Ok(left)

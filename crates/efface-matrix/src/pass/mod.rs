@@ -6,6 +6,7 @@ mod twice;
 
 pub use twice::{TwiceTotals, twice_pass, twice_totals};
 
+use crate::change::{Refusal, refusal, refuse};
 use crate::kernel::GROUP;
 use crate::matrix::Matrix;
 use crate::simd::{Isa, Simd, Task};
@@ -70,33 +71,6 @@ pub struct Totals {
     pub gradient: Vec<f64>,
 }
 
-/// Why a pass was not made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PassError {
-    /// No outputs.
-    #[error("`outputs` must be at least 1, got 0")]
-    NoOutputs,
-    /// Weights of the wrong length.
-    #[error("`weights` must have {outputs} x {columns} values (outputs x columns), got {got}")]
-    Length {
-        /// Outputs of the link.
-        outputs: usize,
-        /// Columns of the matrix.
-        columns: usize,
-        /// Length of the weights given.
-        got: usize,
-    },
-    /// NaN or an infinity among the weights.
-    #[error("`weights` must be finite, got {value} at position {index}")]
-    NotFinite {
-        /// Position in the weights, from 0.
-        index: usize,
-        /// The value.
-        value: f64,
-    },
-}
-
 /// Loss and gradient summed over all records, in one read of `x`; products and sums in f64.
 ///
 /// `weights` holds `link.outputs()` blocks of `x.cols()` values. Sums are exact in shape (see the
@@ -106,7 +80,7 @@ pub enum PassError {
 ///
 /// # Errors
 /// When the weights have the wrong length or are not finite.
-pub fn fused_pass<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Totals, PassError> {
+pub fn fused_pass<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Totals, Refusal> {
     let outputs = link.outputs();
     check(x.cols(), outputs, weights)?;
     Ok(totals(x, weights, link))
@@ -117,7 +91,7 @@ pub fn fused_pass<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Tota
 ///
 /// # Errors
 /// As [`fused_pass`].
-pub fn margins(x: &Matrix, weights: &[f64], outputs: usize) -> Result<Vec<f64>, PassError> {
+pub fn margins(x: &Matrix, weights: &[f64], outputs: usize) -> Result<Vec<f64>, Refusal> {
     mapped_margins(x, weights, outputs, |_, _| ())
 }
 
@@ -130,7 +104,7 @@ pub fn mapped_margins(
     weights: &[f64],
     outputs: usize,
     map: impl Fn(usize, &mut [f64]) + Sync,
-) -> Result<Vec<f64>, PassError> {
+) -> Result<Vec<f64>, Refusal> {
     check(x.cols(), outputs, weights)?;
     Ok(match x {
         Matrix::Dense(x) => dense::margins(x, weights, outputs, &map),
@@ -152,7 +126,7 @@ pub fn curvature_pass<F>(
     vector: &[f64],
     outputs: usize,
     curvature: F,
-) -> Result<Vec<f64>, PassError>
+) -> Result<Vec<f64>, Refusal>
 where
     F: Fn(usize, &[f64], &mut [f64]) + Sync,
 {
@@ -209,15 +183,20 @@ fn totals(x: &Matrix, weights: &[f64], link: &impl Link) -> Totals {
     }
 }
 
-fn check(columns: usize, outputs: usize, weights: &[f64]) -> Result<(), PassError> {
+fn check(columns: usize, outputs: usize, weights: &[f64]) -> Result<(), Refusal> {
     if outputs == 0 {
-        return Err(PassError::NoOutputs);
+        refuse!("`outputs` must be at least 1, got 0");
     }
     if outputs.checked_mul(columns) != Some(weights.len()) {
-        return Err(PassError::Length { outputs, columns, got: weights.len() });
+        refuse!(
+            "`weights` must have {outputs} x {columns} values (outputs x columns), got {}",
+            weights.len()
+        );
     }
     match weights.iter().position(|w| !w.is_finite()) {
-        Some(index) => Err(PassError::NotFinite { index, value: weights[index] }),
+        Some(index) => {
+            Err(refusal!("`weights` must be finite, got {} at position {index}", weights[index]))
+        }
         None => Ok(()),
     }
 }

@@ -3,7 +3,8 @@
 use std::array;
 use std::ops::Range;
 
-use super::{PassError, Totals, check};
+use super::{Totals, check};
+use crate::change::Refusal;
 use crate::csr::Csr;
 use crate::dense::Dense;
 use crate::kernel::{GROUP, TwiceDots, TwiceUpdate, split, two_sum};
@@ -30,7 +31,7 @@ pub fn twice_pass<F>(
     weights: &[f64],
     outputs: usize,
     record: F,
-) -> Result<Totals, PassError>
+) -> Result<Totals, Refusal>
 where
     F: Fn(usize, &[f64], &[f64], &mut [f64]) -> f64 + Sync,
 {
@@ -47,7 +48,7 @@ pub fn twice_totals<F>(
     weights: &[f64],
     outputs: usize,
     record: F,
-) -> Result<TwiceTotals, PassError>
+) -> Result<TwiceTotals, Refusal>
 where
     F: Fn(usize, &[f64], &[f64], &mut [f64]) -> f64 + Sync,
 {

@@ -18,15 +18,15 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
             _ if error.is_cancelled() => Error::interrupted(),
             E::Releases { .. } => Error::refused(Code::ReleasesExhausted, text)
                 .hint("run `§efface refresh` to start a new count"),
-            E::Kept(_) | E::Memory(_) => Error::storage(Code::Damaged, text)
+            E::Kept(_) => Error::storage(Code::Damaged, text)
                 .hint("`§efface refresh` continues without what is kept"),
-            E::Sums(_) | E::Foreign(_) | E::Records { .. } => {
+            E::Sums(_) => {
                 Error::storage(Code::Damaged, text).hint("restore the vault from a backup")
             }
             E::Fraction(_) => Error::refused(Code::Weights, text)
                 .hint("give counts as weights, or use `§mechanism solve`, which takes any weight"),
             E::Rows(text) => Error::storage(Code::Damaged, text),
-            E::Keys { .. } => Error::storage(Code::Damaged, text),
+            E::Keys(_) => Error::storage(Code::Damaged, text),
             E::Solve(SolveError::Unattainable { least, .. }) if least.is_infinite() => {
                 Error::refused(
                     Code::By(name),

@@ -1,7 +1,7 @@
 //! The public constants of each mechanism.
 
 use efface_learn::mechanism::{DescentPlan, DistributedPlan, NoisyGdPlan, OutputNoisePlan};
-use efface_learn::{Constants, ConstantsError};
+use efface_learn::{Constants, Refusal};
 use efface_privacy::event::Setting;
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
@@ -52,11 +52,7 @@ pub struct Published {
 
 impl Schedule {
     /// The setting of the events of a model with these constants.
-    pub(crate) fn setting(
-        &self,
-        constants: &Constants,
-        group: u64,
-    ) -> Result<Setting, ConstantsError> {
+    pub(crate) fn setting(&self, constants: &Constants, group: u64) -> Result<Setting, Refusal> {
         match self {
             Self::Steps { plan: NoisyGdPlan { batches: Some(batches), .. }, .. } => {
                 batches.setting(constants, group)

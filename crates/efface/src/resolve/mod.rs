@@ -408,8 +408,7 @@ fn objective(
             most => most,
         },
     };
-    let out_of_range =
-        |error: efface_learn::ConstantsError| Error::input(Code::Range, error.to_string());
+    let out_of_range = |error: efface_learn::Refusal| Error::input(Code::Range, error.to_string());
     let mut constants = match s.radius {
         Some(_) => declared.clone().check_convex(),
         None => declared.clone().check(),

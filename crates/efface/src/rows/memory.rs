@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use efface_learn::{Dataset, DatasetError, Objective, check_records};
+use efface_learn::{Dataset, Objective, check_records};
 use efface_matrix::Matrix;
 use efface_vault::{IdLookup, Identity, RecordId};
 
@@ -229,6 +229,6 @@ impl Rows for InMemory<'_> {
     }
 }
 
-fn broken(error: DatasetError) -> Error {
+fn broken(error: impl std::fmt::Display) -> Error {
     Error::storage(Code::Rows, format!("rows in memory cannot be changed: {error}"))
 }

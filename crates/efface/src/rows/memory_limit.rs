@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use efface_formats::{Limits, RowBytes};
+use efface_learn::Dataset;
 use efface_learn::objective::{LARGEST_HESSIAN, longest_chunk};
 use efface_learn::solver::{Solver, cheapest};
-use efface_learn::{Dataset, DatasetError};
-use efface_matrix::{FillError, PushError};
+use efface_matrix::ChangeError;
 use efface_page::number::bytes;
 
 use crate::error::{Code, Error, Result, damaged};
@@ -194,14 +194,10 @@ fn bytes_of_blocks(plan: &Plan) -> usize {
 
 /// What is wrong with stored rows that cannot be put together: they are damaged, unless it is the system that
 /// refused the memory.
-pub(super) fn not_held(error: DatasetError) -> Error {
-    use DatasetError::{Fill, Push};
+pub(super) fn not_held(error: ChangeError) -> Error {
     match error {
-        Push(PushError::Memory { .. }) | Fill(FillError::Push(PushError::Memory { .. })) => {
-            Error::refused(Code::Memory, error.to_string()).hint(
-                "free some, or give a smaller `§memory`: rows are then read anew for every pass",
-            )
-        }
+        ChangeError::Memory { .. } => Error::refused(Code::Memory, error.to_string())
+            .hint("free some, or give a smaller `§memory`: rows are then read anew for every pass"),
         error => damaged(error),
     }
 }
@@ -349,11 +345,9 @@ mod tests {
 
     #[test]
     fn memory_that_the_system_refuses_is_no_damage() {
-        let refused = PushError::Memory { bytes: 1 << 40 };
-        for error in [DatasetError::from(refused.clone()), FillError::Push(refused).into()] {
-            assert_eq!(not_held(error).code(), Code::Memory);
-        }
-        let length = PushError::Length { columns: 2, got: 3 };
+        let refused = ChangeError::Memory { bytes: 1 << 40 };
+        assert_eq!(not_held(refused).code(), Code::Memory);
+        let length = efface_matrix::Refusal::new("another length");
         assert_eq!(not_held(length.into()).code(), Code::Damaged);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use efface_learn::{Dataset, DatasetError, Filling};
-use efface_matrix::FillError;
+use efface_learn::{Dataset, Filling};
+use efface_matrix::ChangeError;
 use efface_vault::RowBlock;
 
 use super::memory_limit::{Gauge, Held, not_held};
@@ -20,15 +20,9 @@ pub(super) fn is_placed(plan: &Plan) -> bool {
     plan.fitting.is_none() && !plan.rows.sparse
 }
 
-impl From<DatasetError> for Stopped {
-    fn from(error: DatasetError) -> Self {
+impl From<ChangeError> for Stopped {
+    fn from(error: ChangeError) -> Self {
         Self(not_held(error))
-    }
-}
-
-impl From<FillError> for Stopped {
-    fn from(error: FillError) -> Self {
-        DatasetError::from(error).into()
     }
 }
 

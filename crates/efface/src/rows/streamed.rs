@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{Builder, scope};
 
 use efface_learn::objective::Take;
-use efface_learn::{Dataset, Streamed, SumError};
+use efface_learn::{Dataset, Refusal, Streamed};
 use efface_matrix::Matrix;
 use rayon::prelude::*;
 
@@ -29,7 +29,7 @@ enum Failed {
     /// Rows could not be read.
     Reading(Error),
     /// What was made of them.
-    Summing(SumError),
+    Summing(Refusal),
 }
 
 impl From<Error> for Failed {
@@ -54,7 +54,7 @@ impl Streamed for InVault<'_, '_> {
 
     /// Reads each block once, in the order of the file, against its checksum; windows are summed on
     /// another thread while the next one is read, unless this thread is one of those that sum.
-    fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> std::result::Result<(), SumError> {
+    fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> std::result::Result<(), Refusal> {
         let shown = if is_placed(self.plan) {
             self.pass_placed(windows, take)
         } else {
@@ -65,7 +65,7 @@ impl Streamed for InVault<'_, '_> {
             Failed::Reading(error) => {
                 let said = error.said();
                 self.failed.replace(Some(error));
-                SumError::Unread(said)
+                Refusal::new(said)
             }
         })
     }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
-use efface_learn::{Dataset, Parts, SumError};
+use efface_learn::{Dataset, Parts, Refusal};
 use efface_matrix::{Matrix, Totals};
 use efface_net::PartSum;
 use efface_vault::{Genesis, Keyring, Vault};
@@ -265,7 +265,7 @@ impl Parts for Here {
         &self,
         weights: &[f64],
         take: &mut dyn FnMut(Totals),
-    ) -> std::result::Result<(), SumError> {
+    ) -> std::result::Result<(), Refusal> {
         self.part(|part| take(part.totals(weights).unwrap()));
         Ok(())
     }
@@ -274,7 +274,7 @@ impl Parts for Here {
         &self,
         weights: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
-    ) -> std::result::Result<(), SumError> {
+    ) -> std::result::Result<(), Refusal> {
         self.part(|part| take(part.hessian(weights).unwrap()));
         Ok(())
     }
@@ -284,7 +284,7 @@ impl Parts for Here {
         weights: &[f64],
         vector: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
-    ) -> std::result::Result<(), SumError> {
+    ) -> std::result::Result<(), Refusal> {
         self.part(|part| take(part.product(weights, vector).unwrap()));
         Ok(())
     }

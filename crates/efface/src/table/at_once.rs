@@ -1,8 +1,8 @@
 //! Dense tables in memory, whose rows all cores write where they are learnt from.
 
 use efface_formats::DenseRows;
-use efface_learn::{DatasetError, Filling};
-use efface_matrix::{FillError, Matrix};
+use efface_learn::Filling;
+use efface_matrix::{ChangeError, Matrix};
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
@@ -19,14 +19,8 @@ const REPORT: usize = 64 * SHARE;
 /// A row that cannot be taken; it is told of in its turn.
 struct Refused;
 
-impl From<DatasetError> for Refused {
-    fn from(_: DatasetError) -> Self {
-        Self
-    }
-}
-
-impl From<FillError> for Refused {
-    fn from(_: FillError) -> Self {
+impl From<ChangeError> for Refused {
+    fn from(_: ChangeError) -> Self {
         Self
     }
 }

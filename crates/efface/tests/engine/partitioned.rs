@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use efface::{
     CheckOutcome, Code, Context, Delete, Error, MemoryRows, MemoryTable, Names, NetworkStep,
-    Numbers, Part, PartSum, Partitioned, Parts, Place, Result, RowStore, Served, Settings, Shape,
-    Source, SumError, Totals, Values, Which, add, delete, delete_dry_run, entries, erase, refresh,
+    Numbers, Part, PartSum, Partitioned, Parts, Place, Refusal, Result, RowStore, Served, Settings,
+    Shape, Source, Totals, Values, Which, add, delete, delete_dry_run, entries, erase, refresh,
     status, train, update, verify, weights,
 };
 
@@ -115,7 +115,7 @@ impl Cluster {
     fn pass(
         &self,
         mut work: impl FnMut(usize, &Part) -> Result<()>,
-    ) -> std::result::Result<(), SumError> {
+    ) -> std::result::Result<(), Refusal> {
         self.kept(|kept| -> Result<()> {
             kept.passes += 1;
             if self.fails_at == Some(kept.passes) {
@@ -135,7 +135,7 @@ impl Cluster {
             }
             Ok(())
         })
-        .map_err(|error| SumError::Part(error.message().to_owned()))
+        .map_err(|error| Refusal::new(error.message()))
     }
 
     /// A request has ended: what it withdrew is erased, or comes back.
@@ -169,7 +169,7 @@ impl Parts for Cluster {
         &self,
         weights: &[f64],
         take: &mut dyn FnMut(Totals),
-    ) -> std::result::Result<(), SumError> {
+    ) -> std::result::Result<(), Refusal> {
         self.pass(|_, part| part.totals(weights).map(&mut *take))
     }
 
@@ -177,7 +177,7 @@ impl Parts for Cluster {
         &self,
         weights: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
-    ) -> std::result::Result<(), SumError> {
+    ) -> std::result::Result<(), Refusal> {
         self.pass(|_, part| part.hessian(weights).map(&mut *take))
     }
 
@@ -186,7 +186,7 @@ impl Parts for Cluster {
         weights: &[f64],
         vector: &[f64],
         take: &mut dyn FnMut(Vec<f64>),
-    ) -> std::result::Result<(), SumError> {
+    ) -> std::result::Result<(), Refusal> {
         self.pass(|_, part| part.product(weights, vector).map(&mut *take))
     }
 }

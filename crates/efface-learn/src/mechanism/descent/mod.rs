@@ -7,14 +7,16 @@ mod tests;
 
 pub use plan::{CheckedDescent, DescentPlan};
 
+use efface_matrix::Refusal;
 use efface_privacy::event::{Descent, Event, Phase, State};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
 use super::noisy_gd::{Change, MOST_PHASES, history};
 use super::{Evidence, Kept, MechanismError, Released, Warm};
-use crate::constants::Constants;
-use crate::objective::{Objective, SumError};
+use crate::constants::{Constants, out_of_range};
+use crate::mechanism::error::{self, changed};
+use crate::objective::Objective;
 use crate::outward;
 use crate::solver::{Progress, Watch};
 
@@ -49,7 +51,7 @@ pub fn refresh(
     let constants = objective.constants();
     same_constants(constants, plan, previous)?;
     if plan.plan().variant.state() == State::Perfect {
-        return Err(MechanismError::Start("in `perfect` state there is nothing to refresh"));
+        return Err(error::start("in `perfect` state there is nothing to refresh"));
     }
     let releases = previous.releases.saturating_add(1);
     let event = Descent {
@@ -85,14 +87,14 @@ pub fn request(
         (State::Perfect, None) => published.to_vec(),
         (State::Secret, Some(kept)) => Warm::from_bytes(&kept.state)?.weights,
         (State::Perfect, Some(_)) => {
-            return Err(MechanismError::Start("`perfect` state keeps nothing"));
+            return Err(error::start("`perfect` state keeps nothing"));
         }
         (State::Secret, None) => {
-            return Err(MechanismError::Start("the kept iterate is missing; refresh"));
+            return Err(error::start("the kept iterate is missing; refresh"));
         }
     };
     if start.len() != constants.parameters() || start.iter().any(|w| !w.is_finite()) {
-        return Err(MechanismError::Start("it has another number of weights, or some not finite"));
+        return Err(error::start("it has another number of weights, or some not finite"));
     }
     plan.project(&mut start);
     release(objective, plan, start, event, rng, watch)
@@ -118,13 +120,17 @@ pub fn next_event(
     }
     let learnt = previous.phases.first().and_then(|phase| phase.records);
     if let Some(learnt) = learnt.filter(|learnt| (records as u64) < learnt.div_ceil(2)) {
-        return Err(MechanismError::Half { learnt, got: records as u64 });
+        refuse!(
+            "the data set would have {} records, but `descent-to-delete` needs half of \
+             the {learnt} it learnt from; train a new model",
+            records as u64
+        );
     }
     let touched = (change.deleted_since.len() as u64).saturating_add(change.added);
     let updates = previous.updates.saturating_add(touched.div_ceil(plan.plan().group).max(1));
     let steps = previous.steps_between(previous.updates, updates).ok_or_else(|| {
         let (name, rule) = ("updates", "of at most 2^53 steps together");
-        MechanismError::Range { name, rule, got: updates as f64 }
+        out_of_range(name, rule, updates as f64)
     })?;
     let normalizer = constants.declared().normalizer;
     let capacity = normalizer.capacity().unwrap_or(u64::MAX);
@@ -202,7 +208,7 @@ fn same_constants(
     let now = shown(&first_event(constants, plan, 1, 1)?);
     for ((name, before), (_, now)) in shown(previous).into_iter().zip(now) {
         if before != now {
-            return Err(MechanismError::Changed { name, before, now });
+            return Err(changed(name, &before, &now));
         }
     }
     Ok(())
@@ -245,7 +251,7 @@ fn descend(
     objective: &Objective<'_>,
     plan: &CheckedDescent,
     weights: &mut [f64],
-) -> Result<f64, SumError> {
+) -> Result<f64, Refusal> {
     let at = objective.evaluate(weights)?;
     for (w, g) in weights.iter_mut().zip(&at.gradient) {
         *w -= plan.plan().step * g;

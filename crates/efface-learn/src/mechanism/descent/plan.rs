@@ -5,8 +5,7 @@ use efface_privacy::quantity::as_decimal;
 use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 
-use crate::constants::Constants;
-use crate::mechanism::error::range;
+use crate::constants::{Constants, out_of_range, range};
 use crate::mechanism::{Grid, MechanismError};
 use crate::outward;
 
@@ -111,7 +110,7 @@ impl CheckedDescent {
         weights: &[f64],
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<f64>, MechanismError> {
-        Ok(self.grid.publish(weights, rng)?)
+        self.grid.publish(weights, rng)
     }
 
     /// The grid that its noise is drawn on.
@@ -163,7 +162,7 @@ impl CheckedDescent {
             Ok(rounding)
         } else {
             let (name, rule) = ("rounding", "at most D/2; lower `§capacity` or `§row-norm`");
-            Err(MechanismError::Range { name, rule, got: rounding })
+            Err(out_of_range(name, rule, rounding).into())
         }
     }
 }

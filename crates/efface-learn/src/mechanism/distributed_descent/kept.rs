@@ -5,6 +5,7 @@ use super::part::Part;
 use super::plan::CheckedDistributed;
 use super::sample::Sample;
 use crate::mechanism::KeptError;
+use crate::mechanism::kept::{no_number, other_length};
 
 /// The samples and the unperturbed weights of all parts.
 ///
@@ -60,7 +61,7 @@ impl KeptParts {
         let expected = 8 * (1 + plan.plan().copies * copy_words);
         let (words, _) = bytes.as_chunks::<8>();
         if bytes.len() as u64 != expected {
-            return Err(KeptError::Length { expected, got: bytes.len() });
+            return Err(other_length(expected, bytes.len()));
         }
         let (updates, words) = words.split_at(1);
         let mut copies = Vec::new();
@@ -75,7 +76,7 @@ impl KeptParts {
                     (!number.is_finite() || (at == 0 && *number < 0.0)).then_some((at, *number))
                 };
                 if let Some((at, got)) = numbers.iter().enumerate().find_map(bad) {
-                    return Err(KeptError::Number { index: index + at, got });
+                    return Err(no_number(index + at, got));
                 }
                 index += numbers.len();
                 all.push(Part { distance: numbers[0], weights: numbers[1..].to_vec() });

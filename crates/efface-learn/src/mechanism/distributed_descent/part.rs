@@ -5,7 +5,7 @@ use crate::dataset::Dataset;
 use crate::mechanism::MechanismError;
 use crate::objective::Objective;
 use crate::outward;
-use crate::solver::{SolveError, Solver, Start, Stopping, solve, sufficient_steps, unwatched};
+use crate::solver::{Solver, Start, Stopping, not_converged, solve, sufficient_steps, unwatched};
 
 /// Weights of a part and how far from its optimum they are proven to be.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,15 +77,11 @@ impl Job {
         let mut taken = 0;
         while taken < self.steps || self.distance.is_some_and(|goal| distance > goal) {
             if taken >= most {
-                let gradient_norm = objective.evaluate(&weights).map_err(SolveError::from)?;
-                return Err(SolveError::NotConverged {
-                    passes: taken,
-                    gradient_norm: gradient_norm.gradient_norm,
-                    target: constants.strong_convexity() * self.distance.unwrap_or(0.0),
-                }
-                .into());
+                let last = objective.evaluate(&weights)?.gradient_norm;
+                let target = constants.strong_convexity() * self.distance.unwrap_or(0.0);
+                return Err(not_converged(taken, last, target).into());
             }
-            let at = objective.evaluate(&weights).map_err(SolveError::from)?;
+            let at = objective.evaluate(&weights)?;
             for (w, g) in weights.iter_mut().zip(&at.gradient) {
                 *w -= step.length * g;
             }

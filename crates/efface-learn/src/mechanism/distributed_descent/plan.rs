@@ -1,15 +1,15 @@
 //! The plan of `distributed-descent`, the constants of its parts, and what floating point leaves of
 //! its distance.
 
+use efface_matrix::Refusal;
 use efface_privacy::event::Normalizer;
 use efface_privacy::quantity::as_decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::constants::{Constants, Declared, Summation};
-use crate::mechanism::error::range;
+use crate::constants::{Constants, Declared, Summation, range};
 use crate::mechanism::{Grid, MechanismError};
 use crate::outward;
-use crate::solver::{SolveError, Solver, least_distance};
+use crate::solver::{SolveError, Solver, check_distance, least_distance};
 
 /// The most positions of a sample, and the most weights that all parts hold together.
 const MOST: u64 = 1 << 32;
@@ -76,7 +76,7 @@ impl DistributedPlan {
     /// other or the reach of the weights; a distance that float64 cannot certify.
     pub fn check(self, constants: &Constants) -> Result<CheckedDistributed, MechanismError> {
         if !matches!(constants.declared().normalizer, Normalizer::Mean { .. }) {
-            return Err(MechanismError::Normalizer);
+            return Err(normalizer().into());
         }
         let count = |name, rule, got: u64, ok| range(name, rule, got as f64, ok);
         let (sample, parts, copies) = (self.sample, self.parts, self.copies);
@@ -89,9 +89,7 @@ impl DistributedPlan {
         count("releases", "at least 1", self.joint_releases, self.joint_releases > 0)?;
         count("max-group", "at least 1", self.group, self.group > 0)?;
         let grid = Grid::new(self.noise, self.grid)?;
-        if !(self.distance > 0.0 && self.distance.is_finite()) {
-            return Err(SolveError::Distance(self.distance).into());
-        }
+        check_distance(self.distance)?;
         let least = sample / parts;
         let part_constants = [part(constants, least)?, part(constants, least + 1)?];
         let reach = outward::add(part_constants[1].optimum_bound(), self.distance);
@@ -111,6 +109,14 @@ impl DistributedPlan {
         let constants = constants.clone();
         Ok(CheckedDistributed { plan: self, constants, grid, part_constants, part_distance })
     }
+}
+
+/// Every part averages over its own positions.
+pub(super) fn normalizer() -> Refusal {
+    refusal!(
+        "`distributed-descent` needs the normaliser `mean`, got `fixed`: each of its parts averages \
+         over its own positions"
+    )
 }
 
 /// The constants of a part: N is the number of its positions, which never changes.

@@ -10,12 +10,13 @@ use rayon::prelude::*;
 use super::Load;
 use super::kept::{KeptCopy, KeptParts};
 use super::part::{Job, Part};
-use super::plan::{CheckedDistributed, Reach};
+use super::plan::{CheckedDistributed, Reach, normalizer};
 use super::sample::{Membership, Sample, part_of, positions};
-use crate::mechanism::{Evidence, KeptError, MechanismError, Released};
-use crate::objective::{Objective, ObjectiveError};
+use crate::mechanism::kept::foreign;
+use crate::mechanism::{Evidence, MechanismError, Released};
+use crate::objective::{Objective, too_few};
 use crate::outward;
-use crate::solver::{Progress, SolveError, Watch};
+use crate::solver::{Progress, SolveError, Watch, check_start};
 
 /// Rows held in memory at a time, unless a single part has more.
 const ROWS: usize = 1 << 16;
@@ -107,10 +108,7 @@ pub fn learn(
 ) -> Result<Averages, MechanismError> {
     check_members(plan, records.members)?;
     let expected = plan.constants().parameters();
-    let got = start.iter().filter(|w| w.is_finite()).count();
-    if start.len() != expected || got != expected {
-        return Err(SolveError::Start { expected, got: got.min(start.len()) }.into());
-    }
+    check_start(start, expected)?;
     let far = outward::add(outward::norm(start), plan.part_constants(0).optimum_bound());
     let part = Part { weights: start.to_vec(), distance: far };
     let all: Vec<usize> = (0..plan.parts()).collect();
@@ -245,7 +243,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
                 let data = (self.records.load)(keys)?;
                 if data.rows() != keys.len() {
                     let (expected, got) = (keys.len(), data.rows());
-                    return Err(MechanismError::Missing { expected, got });
+                    refuse!("{expected} rows were asked for, got {got}");
                 }
                 jobs.push(Job { part, data, start: copy.parts[part].clone(), steps, distance });
             }
@@ -303,7 +301,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
             let objective = Objective::new(self.plan.constants(), &data)?;
             let mut least = f64::INFINITY;
             for (number, weights) in noisy.iter().enumerate() {
-                let value = objective.evaluate(weights).map_err(SolveError::from)?.value;
+                let value = objective.evaluate(weights)?.value;
                 self.gradients += data.rows() as u64;
                 if value < least {
                     (best, least) = (number, value);
@@ -331,28 +329,33 @@ fn average(parts: &[Part]) -> Vec<f64> {
     sum.iter().map(|sum| sum / parts.len() as f64).collect()
 }
 
+/// Keys that are no ascending list, or that do not fit together.
+fn wrong_keys(name: &str, rule: &str) -> MechanismError {
+    MechanismError::Keys(refusal!("`{name}` must be {rule}"))
+}
+
 fn check_members(plan: &CheckedDistributed, members: Membership<'_>) -> Result<(), MechanismError> {
     let minimum = match plan.constants().declared().normalizer {
         Normalizer::Mean { minimum } => minimum.max(1),
-        Normalizer::Fixed { .. } => return Err(MechanismError::Normalizer),
+        Normalizer::Fixed { .. } => return Err(normalizer().into()),
     };
     let got = members.present.len();
     if (got as u64) < minimum {
-        return Err(ObjectiveError::Minimum { minimum, got }.into());
+        return Err(too_few(minimum, got).into());
     }
     let lists =
         [("present", members.present), ("added", members.added), ("removed", members.removed)];
     for (name, keys) in lists {
         if keys.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return Err(MechanismError::Keys { name, rule: "strictly ascending" });
+            return Err(wrong_keys(name, "strictly ascending"));
         }
     }
     let present = |key: &u64| members.present.binary_search(key).is_ok();
     if !members.added.iter().all(present) {
-        return Err(MechanismError::Keys { name: "added", rule: "among the present keys" });
+        return Err(wrong_keys("added", "among the present keys"));
     }
     if members.removed.iter().any(present) {
-        return Err(MechanismError::Keys { name: "removed", rule: "absent from the present keys" });
+        return Err(wrong_keys("removed", "absent from the present keys"));
     }
     Ok(())
 }
@@ -370,7 +373,7 @@ fn check_kept(
             && copy.parts.iter().all(|part| part.weights.len() == parameters)
     };
     if kept.copies.len() as u64 != plan.plan().copies || !kept.copies.iter().all(fits) {
-        return Err(KeptError::Foreign("it has other copies, parts or weights").into());
+        return Err(foreign("it has other copies, parts or weights").into());
     }
     let before = |key: &u64| {
         members.removed.binary_search(key).is_ok()
@@ -378,7 +381,7 @@ fn check_kept(
                 && members.added.binary_search(key).is_err())
     };
     if !kept.copies.iter().all(|copy| copy.sample.keys().iter().all(before)) {
-        return Err(KeptError::Foreign("its sample has keys that were in no data set").into());
+        return Err(foreign("its sample has keys that were in no data set").into());
     }
     Ok(())
 }

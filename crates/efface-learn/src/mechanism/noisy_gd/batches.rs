@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use efface_matrix::Refusal;
 use efface_privacy::event::{self, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::constants::{Constants, ConstantsError};
+use crate::constants::{Constants, out_of_range};
 use crate::mechanism::MechanismError;
 use crate::objective::Objective;
 
@@ -32,10 +33,10 @@ impl BatchPlan {
     ///
     /// # Errors
     /// Batches that are none.
-    pub fn constants(&self, whole: &Constants) -> Result<Constants, ConstantsError> {
+    pub fn constants(&self, whole: &Constants) -> Result<Constants, Refusal> {
         if !(2..=MOST_BATCHES).contains(&self.count) {
             let (rule, got) = ("from 2 to 2^20", self.count as f64);
-            return Err(ConstantsError::Range { name: "batches", rule, got });
+            return Err(out_of_range("batches", rule, got));
         }
         whole.with_normalizer(Normalizer::Fixed { n: self.size, capacity: self.most })
     }
@@ -44,7 +45,7 @@ impl BatchPlan {
     ///
     /// # Errors
     /// As [`constants`](Self::constants).
-    pub fn setting(&self, whole: &Constants, group: u64) -> Result<Setting, ConstantsError> {
+    pub fn setting(&self, whole: &Constants, group: u64) -> Result<Setting, Refusal> {
         let smoothness = Decimal(self.constants(whole)?.smoothness());
         Ok(Setting { smoothness, ..whole.setting(group) })
     }
@@ -118,6 +119,8 @@ impl Steps for Batched<'_> {
 
     fn along(&self, step: u64) -> Result<&Objective<'_>, MechanismError> {
         let batch = self.plan.of_step(step);
-        self.batches.get(&batch).ok_or(MechanismError::Batch(batch))
+        self.batches
+            .get(&batch)
+            .ok_or_else(|| refusal!("the records of batch {batch} are not at hand").into())
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use efface_matrix::{Matrix, Row};
+use efface_matrix::{Matrix, Refusal, Row};
 use efface_privacy::event::Normalizer;
 
 use super::batches::{BatchPlan, Batched, Steps};
@@ -11,7 +11,7 @@ use super::*;
 use crate::example::{constants, dataset, generator, losses, normal};
 use crate::objective::exact::gradient;
 use crate::solver::unwatched;
-use crate::{Constants, Dataset, Loss};
+use crate::{Constants, Dataset, Loss, said};
 
 const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
 const OVER: BatchPlan = BatchPlan { count: 3, size: 20, most: 30 };
@@ -138,7 +138,7 @@ fn the_cycle_goes_on_from_one_request_to_the_next() {
     let mut few = over(&whole, &each, &parts);
     few.batches.remove(&0);
     let failed = request(&few, &plan, event, &change, start, &mut rng, &mut unwatched);
-    assert_eq!(failed.unwrap_err(), MechanismError::Batch(0));
+    assert_eq!(failed.unwrap_err(), Refusal::new("the records of batch 0 are not at hand").into());
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn what_requests_changed_is_merged_with_their_phases() {
     let other = other.check(&whole).unwrap();
     let change = Change { deleted_since: &[0], added: 0 };
     let refused = next_event(&whole, &other, &event, &change, 400).unwrap_err();
-    assert!(matches!(refused, MechanismError::Changed { .. }), "{refused}");
+    assert!(said(Some(&refused), "is fixed for the life of a model"), "{refused}");
     let ball = NoisyGdPlan { radius: Some(1.0), ..plan.plan().clone() }.check(&whole).unwrap_err();
     assert!(ball.to_string().contains("`radius` must be left out with `batches`"), "{ball}");
 }

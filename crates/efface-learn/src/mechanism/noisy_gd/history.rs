@@ -1,5 +1,6 @@
 //! How a request changes the phases of a history.
 
+use efface_matrix::Refusal;
 use efface_privacy::event::Phase;
 
 /// Most phases an event keeps; older ones are merged.
@@ -15,46 +16,14 @@ pub struct Change<'a> {
     pub added: u64,
 }
 
-/// A change that contradicts the phases.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum HistoryError {
-    /// No phases, or counts that overflow.
-    #[error("the earlier event's phases are malformed: {0}")]
-    Phases(&'static str),
-    /// A record of a release that is yet to come.
-    #[error("a deleted record must be of release 0 to {last}, got {got}")]
-    Since {
-        /// The latest release.
-        last: u64,
-        /// The number given.
-        got: u64,
-    },
-    /// More records added since a phase were deleted than ever were added.
-    #[error(
-        "phase {phase} lacks {known} records of the latest data, but {deleted} such records were \
-         deleted"
-    )]
-    Count {
-        /// Position of the phase, from 0.
-        phase: usize,
-        /// B of that phase.
-        known: u64,
-        /// Deleted records that are younger than it.
-        deleted: u64,
-    },
-    /// Records that do not add up under `mean`.
-    #[error("the data set must have {expected} records after this request, got {got}")]
-    Records {
-        /// Earlier number, less deleted, plus added.
-        expected: i128,
-        /// Its number of records.
-        got: u64,
-    },
-}
-
 /// The phases after learning.
 pub(in crate::mechanism) fn learning(steps: u64, records: Option<u64>) -> Vec<Phase> {
     vec![Phase { steps, releases: 1, only_then: 0, only_now: 0, records }]
+}
+
+/// No phases, or counts that overflow.
+fn malformed(why: &str) -> Refusal {
+    refusal!("the earlier event's phases are malformed: {why}")
 }
 
 /// The phases after one more request, whose own phase is `last`, merged down to `most` (at least
@@ -66,15 +35,15 @@ pub(in crate::mechanism) fn request(
     records: u64,
     capacity: u64,
     most: usize,
-) -> Result<Vec<Phase>, HistoryError> {
+) -> Result<Vec<Phase>, Refusal> {
     let deleted = change.deleted_since.len() as u64;
     let Some(previous) = before.last() else {
-        return Err(HistoryError::Phases("there are none"));
+        return Err(malformed("there are none"));
     };
     if let (Some(then), Some(now)) = (previous.records, last.records) {
         let expected = i128::from(then) - i128::from(deleted) + i128::from(change.added);
         if expected != i128::from(now) {
-            return Err(HistoryError::Records { expected, got: now });
+            refuse!("the data set must have {expected} records after this request, got {now}");
         }
     }
     let mut since = change.deleted_since.to_vec();
@@ -82,7 +51,10 @@ pub(in crate::mechanism) fn request(
     let served = before.iter().fold(0_u64, |sum, phase| sum.saturating_add(phase.releases));
     match since.last() {
         Some(&got) if got >= served => {
-            return Err(HistoryError::Since { last: served.saturating_sub(1), got });
+            refuse!(
+                "a deleted record must be of release 0 to {}, got {got}",
+                served.saturating_sub(1)
+            );
         }
         _ => {}
     }
@@ -91,15 +63,17 @@ pub(in crate::mechanism) fn request(
     let mut end = 0_u64;
     for (index, phase) in before.iter().enumerate() {
         if phase.releases == 0 {
-            return Err(HistoryError::Phases("one has no release"));
+            return Err(malformed("one has no release"));
         }
-        end = end.checked_add(phase.releases).ok_or(HistoryError::Phases("too many releases"))?;
+        end = end.checked_add(phase.releases).ok_or_else(|| malformed("too many releases"))?;
         let older = since.partition_point(|&s| s < end) as u64;
         let younger = deleted - older;
-        let kept = phase.only_now.checked_sub(younger).ok_or(HistoryError::Count {
-            phase: index,
-            known: phase.only_now,
-            deleted: younger,
+        let kept = phase.only_now.checked_sub(younger).ok_or_else(|| {
+            refusal!(
+                "phase {index} lacks {} records of the latest data, but {younger} such \
+             records were deleted",
+                phase.only_now
+            )
         })?;
         phases.push(Phase {
             only_then: phase.only_then.saturating_add(older).min(capacity),

@@ -1,11 +1,13 @@
 //! Phases against sets of records kept by brute force.
 
+use crate::said;
 use std::collections::BTreeMap;
 
+use efface_matrix::Refusal;
 use efface_privacy::event::Phase;
 use proptest::prelude::*;
 
-use super::history::{self, Change, HistoryError};
+use super::history::{self, Change};
 
 /// Ids of a data set, with the release that first held each.
 type Records = BTreeMap<u32, u64>;
@@ -99,15 +101,24 @@ fn contradictions_are_refused() {
         history::request(before, change, last(3, Some(records)), records, 100, 256)
     };
     assert!(go(&start, &none, 5).is_ok());
-    assert_eq!(go(&start, &none, 6), Err(HistoryError::Records { expected: 5, got: 6 }));
+    assert_eq!(
+        go(&start, &none, 6),
+        Err(Refusal::new("the data set must have 5 records after this request, got 6"))
+    );
     let future = Change { deleted_since: &[1], added: 0 };
     // Release 1 is the one being made: the record would also be younger than learning.
-    assert!(matches!(go(&start, &future, 4), Err(HistoryError::Since { last: 0, got: 1 })));
+    let refused = go(&start, &future, 4);
+    assert_eq!(refused, Err(Refusal::new("a deleted record must be of release 0 to 0, got 1")));
     let added = go(&start, &Change { deleted_since: &[], added: 1 }, 6).unwrap();
     let twice = Change { deleted_since: &[1, 1], added: 0 };
     let refused = go(&added, &twice, 4);
-    assert_eq!(refused, Err(HistoryError::Count { phase: 0, known: 1, deleted: 2 }));
-    assert!(matches!(go(&[], &none, 5), Err(HistoryError::Phases(_))));
+    assert_eq!(
+        refused,
+        Err(Refusal::new(
+            "phase 0 lacks 1 records of the latest data, but 2 such records were deleted"
+        ))
+    );
+    assert!(said(go(&[], &none, 5).as_ref().err(), "the earlier event's phases are malformed"));
 }
 
 #[test]

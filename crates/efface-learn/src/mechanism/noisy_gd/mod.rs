@@ -12,18 +12,20 @@ mod history_tests;
 mod tests;
 
 pub use batches::{BatchPlan, Batched, Steps};
-pub use history::{Change, HistoryError, MOST_PHASES};
+pub use history::{Change, MOST_PHASES};
 pub use plan::{CheckedNoisyGd, NoisyGdPlan};
 
 use std::ops::RangeInclusive;
 
+use efface_matrix::Refusal;
 use efface_privacy::event::{Event, NoisyGd, Phase};
 use efface_privacy::quantity::Decimal;
 use rand_core::CryptoRng;
 
 use super::{Evidence, MechanismError, Released};
-use crate::constants::Constants;
-use crate::objective::{Objective, SumError};
+use crate::constants::{Constants, out_of_range};
+use crate::mechanism::error::changed;
+use crate::objective::Objective;
 use crate::outward;
 use crate::solver::{Progress, Watch};
 
@@ -55,7 +57,7 @@ pub fn learn(
 /// The event of learning before it is done: nothing is computed from the data.
 ///
 /// # Errors
-/// Rounding errors that outweigh a step, see [`MechanismError::Rounding`].
+/// Rounding errors that outweigh a step, see [`CheckedNoisyGd::rounding`].
 pub fn learning_event(
     constants: &Constants,
     plan: &CheckedNoisyGd,
@@ -161,7 +163,7 @@ fn same_constants(
     let setting = plan.setting(constants)?;
     if setting != previous.setting {
         let (before, now) = (format!("{:?}", previous.setting), format!("{setting:?}"));
-        return Err(MechanismError::Changed { name: "setting", before, now });
+        return Err(changed("setting", &before, &now));
     }
     let pairs = [
         ("eta", previous.step.0, plan.plan().step),
@@ -171,7 +173,7 @@ fn same_constants(
     for (name, before, now) in pairs {
         if before != now {
             let (before, now) = (before.to_string(), now.to_string());
-            return Err(MechanismError::Changed { name, before, now });
+            return Err(changed(name, &before, &now));
         }
     }
     let same = match (&plan.plan().batches, &previous.batches) {
@@ -183,13 +185,13 @@ fn same_constants(
     if !same {
         let (before, now) =
             (format!("{:?}", previous.batches), format!("{:?}", plan.plan().batches));
-        return Err(MechanismError::Changed { name: "batches", before, now });
+        return Err(changed("batches", &before, &now));
     }
     let radius = plan.plan().radius.map(Decimal);
     if radius != previous.radius {
         let shown = |radius: Option<Decimal>| radius.map_or("none".to_owned(), |r| r.to_string());
         let (before, now) = (shown(previous.radius), shown(radius));
-        return Err(MechanismError::Changed { name: "radius", before, now });
+        return Err(changed("radius", &before, &now));
     }
     Ok(())
 }
@@ -207,7 +209,7 @@ fn release(
     let total = steps_of(&event);
     if total > plan::MOST_STEPS {
         let (name, rule) = ("steps", "at most 2^40 over the life of a model");
-        return Err(MechanismError::Range { name, rule, got: total as f64 });
+        return Err(out_of_range(name, rule, total as f64).into());
     }
     let eta = plan.plan().step;
     let mut largest_norm = outward::norm(&weights);
@@ -234,7 +236,7 @@ fn noiseless(
     objective: &Objective<'_>,
     eta: f64,
     weights: &[f64],
-) -> Result<(Vec<f64>, f64), SumError> {
+) -> Result<(Vec<f64>, f64), Refusal> {
     let at = objective.evaluate(weights)?;
     let moved = weights.iter().zip(&at.gradient).map(|(w, g)| w - eta * g).collect();
     Ok((moved, outward::add(at.gradient_norm, at.slack)))

@@ -6,8 +6,8 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 
 use super::BatchPlan;
-use crate::constants::Constants;
-use crate::mechanism::error::range;
+use crate::constants::{Constants, range};
+use crate::mechanism::error::start;
 use crate::mechanism::{Grid, GridNoise, MechanismError};
 use crate::outward;
 
@@ -194,7 +194,11 @@ impl CheckedNoisyGd {
         if rounding <= limit {
             Ok(rounding)
         } else {
-            Err(MechanismError::Rounding { rounding, limit })
+            Err(refusal!(
+                "one step's rounding error {rounding:e} must be at most {limit:e}; raise \
+                 `eta`, lambda or the noise"
+            )
+            .into())
         }
     }
 
@@ -205,7 +209,7 @@ impl CheckedNoisyGd {
         given: &[f64],
     ) -> Result<Vec<f64>, MechanismError> {
         if given.iter().any(|w| !w.is_finite()) {
-            return Err(MechanismError::Start("it has a number that is not finite"));
+            return Err(start("it has a number that is not finite"));
         }
         let spacing = self.grid.spacing();
         let placed: Vec<f64> = given.iter().map(|w| (w / spacing).trunc() * spacing).collect();
@@ -220,13 +224,13 @@ impl CheckedNoisyGd {
         weights: &[f64],
     ) -> Result<(), MechanismError> {
         if weights.len() != constants.parameters() {
-            return Err(MechanismError::Start("it has another number of weights"));
+            return Err(start("it has another number of weights"));
         }
         if outward::norm(weights) > self.weight_bound {
-            return Err(MechanismError::Start("it is beyond the public bound on |w|"));
+            return Err(start("it is beyond the public bound on |w|"));
         }
         if weights.iter().any(|w| (w / self.grid.spacing()).fract() != 0.0) {
-            return Err(MechanismError::Start("it is not on the grid"));
+            return Err(start("it is not on the grid"));
         }
         Ok(())
     }

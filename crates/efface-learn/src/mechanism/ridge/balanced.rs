@@ -1,11 +1,12 @@
 //! The normal equations of classes whose records count by how many they are.
 
-use efface_matrix::{GramError, Matrix};
+use efface_matrix::{Matrix, Refusal};
 
 use super::sums::{Sides, Sums, triangle};
 use super::{Quantiser, Watch};
 use crate::dataset::Dataset;
-use crate::mechanism::{KeptError, MechanismError};
+use crate::mechanism::MechanismError;
+use crate::mechanism::kept::foreign;
 
 /// S and t of the weighted records: whole-number sums of each class, each converted, multiplied by what a
 /// record of the class counts, and added up in the classes' order. Each of these operations is rounded by
@@ -58,10 +59,10 @@ pub(super) fn fold(
         (0..data.rows()).filter(|&row| data.targets_of(row)[0] == class as f64).collect();
     *weight = weight.or_else(|| members.first().map(|&row| data.sample_weights()[row]));
     if members.iter().any(|&row| Some(data.sample_weights()[row]) != *weight) {
-        return Err(KeptError::Foreign("records of one class have different weights").into());
+        return Err(foreign("records of one class have different weights").into());
     }
     // Rows in the shape of stored ones: only memory can fail.
-    let memory = |_| GramError::Memory { order: data.cols() };
+    let memory = |_| Refusal::no_memory(data.cols());
     for rows in members.chunks(sums.quantiser().exact_records()) {
         let none = match data.x() {
             Matrix::Dense(_) => Matrix::dense(data.cols()),

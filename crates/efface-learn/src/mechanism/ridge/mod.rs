@@ -13,9 +13,9 @@ use std::ops::ControlFlow;
 use balanced::Balanced;
 pub use quantiser::Quantiser;
 use quantiser::power_of_two;
-pub use sums::{Sides, Sums, SumsError};
+pub use sums::{Sides, Sums};
 
-use efface_matrix::{CHUNK, SPARSE_CHUNK, windows};
+use efface_matrix::{CHUNK, Refusal, SPARSE_CHUNK, windows};
 use efface_privacy::event::{Event, ExactRemoval};
 use efface_privacy::quantity::Decimal;
 
@@ -23,10 +23,10 @@ use super::{Evidence, Kept, Released};
 use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::loss::Loss;
-use crate::mechanism::{KeptError, MechanismError};
-use crate::objective::{
-    ObjectiveError, Streamed, SumError, check_count, check_records, check_total,
-};
+use crate::mechanism::MechanismError;
+use crate::mechanism::error::{check_size, singular};
+use crate::mechanism::kept::foreign;
+use crate::objective::{Streamed, check_count, check_records, check_total, too_many};
 use crate::outward;
 
 /// Most columns: the kept sums of 4096 take 67 MB, a solve some seconds.
@@ -49,7 +49,9 @@ const MOST_WEIGHT: f64 = (1_u64 << 29) as f64;
 const NAME: &str = "ridge";
 
 /// A pivot or weight that is not a number; the plan's bound on lambda excludes it.
-const SINGULAR: MechanismError = MechanismError::Singular("the normal equations have no solution");
+fn unsolved() -> MechanismError {
+    singular("the normal equations have no solution")
+}
 
 /// Told how many records were read; may ask to stop.
 pub type Watch<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
@@ -65,7 +67,7 @@ impl RidgePlan {
         if !matches!(declared.loss, Loss::UNCLIPPED | Loss::SquaredClasses { .. }) {
             let wanted = "`squared` without a clip or `squared-classes`";
             let got = format!("{:?}", declared.loss);
-            return Err(MechanismError::Loss { mechanism: NAME, wanted, got });
+            refuse!("`{NAME}` is for the loss {wanted}, got {got}");
         }
         if let Some(most) = declared.max_weight
             && !balances(&constants)
@@ -74,27 +76,17 @@ impl RidgePlan {
             return Err(MechanismError::Fraction(most));
         }
         let columns = constants.cols();
-        if columns > MOST_COLUMNS {
-            return Err(MechanismError::Large {
-                mechanism: NAME,
-                most: MOST_COLUMNS,
-                got: columns,
-            });
-        }
-        let parameters = constants.parameters();
-        if parameters > MOST_PARAMETERS {
-            return Err(MechanismError::Large {
-                mechanism: NAME,
-                most: MOST_PARAMETERS,
-                got: parameters,
-            });
-        }
+        check_size(NAME, MOST_COLUMNS, columns)?;
+        check_size(NAME, MOST_PARAMETERS, constants.parameters())?;
         let quantiser = Quantiser::new(&constants)?;
         let least = least_lambda(&constants, &quantiser);
         let most = 1e30 * declared.row_bound * declared.row_bound;
         let got = declared.lambda;
         if !(least..=most).contains(&got) {
-            return Err(MechanismError::Lambda { least, most, got });
+            refuse!(
+                "`lambda` must be between {least:e} and {most:e} for these public \
+                 constants, got {got}"
+            );
         }
         Ok(Self { constants, quantiser })
     }
@@ -157,7 +149,7 @@ impl RidgePlan {
             see(data).map_err(|error| {
                 let said = error.to_string();
                 refused = Some(error);
-                SumError::Unread(said)
+                Refusal::new(said)
             })
         });
         refused.map_or(Ok(()), Err).and(read.map_err(MechanismError::from))
@@ -171,7 +163,7 @@ impl RidgePlan {
     pub fn weights(&self, sums: &Sums) -> Result<Vec<f64>, MechanismError> {
         let shape = (self.constants.cols(), Sides::of(&self.constants));
         if (sums.columns(), sums.sides()) != shape || sums.quantiser() != self.quantiser {
-            return Err(KeptError::Foreign("its sums are of other constants").into());
+            return Err(foreign("its sums are of other constants").into());
         }
         let moment = sums.moment().iter().map(|sum| *sum as f64).collect();
         self.solve(|i, j| sums.gram(i, j) as f64, moment, sums.records())
@@ -255,9 +247,9 @@ impl RidgePlan {
         let n = self.constants.normalizer(records as usize);
         let ridge = self.constants.strong_convexity() * n * power_of_two(p) * power_of_two(p);
         let mut weights = moment;
-        equation::solve(self.constants.cols(), gram, ridge, &mut weights).ok_or(SINGULAR)?;
+        equation::solve(self.constants.cols(), gram, ridge, &mut weights).ok_or_else(unsolved)?;
         weights.iter_mut().for_each(|u| *u *= power_of_two(p - q));
-        if weights.iter().all(|w| w.is_finite()) { Ok(weights) } else { Err(SINGULAR) }
+        if weights.iter().all(|w| w.is_finite()) { Ok(weights) } else { Err(unsolved()) }
     }
 
     /// The sums that a release handed on.
@@ -318,7 +310,7 @@ impl RidgePlan {
         check_count(&self.constants, records)?;
         let capacity = self.quantiser.capacity();
         if records as u64 > capacity {
-            return Err(ObjectiveError::Capacity { capacity, got: records }.into());
+            return Err(too_many(capacity, records).into());
         }
         Ok(())
     }
@@ -362,8 +354,7 @@ fn all_read(records: &dyn Streamed, read: u64) -> Result<(), MechanismError> {
     if read == records.records() as u64 {
         return Ok(());
     }
-    let changed = "the number of records changed while they were read";
-    Err(SumError::Unread(changed.to_owned()).into())
+    Err(refusal!("the number of records changed while they were read").into())
 }
 
 /// Serves one request: takes the records of `removed` out of the kept sums, adds those of `added`,
@@ -382,7 +373,7 @@ pub fn request(
     watch: &mut Watch<'_>,
 ) -> Result<Released, MechanismError> {
     if balances(&plan.constants) {
-        return Err(KeptError::Foreign("balanced classes leave none").into());
+        return Err(foreign("balanced classes leave none").into());
     }
     let mut sums = plan.read(kept)?;
     for data in [removed, added] {
@@ -391,11 +382,13 @@ pub fn request(
     }
     let (records, got) = (sums.records(), removed.rows() as u64);
     if got > records {
-        return Err(MechanismError::Records { change: "removed", records, got });
+        let foreign = refusal!("{got} records were reportedly removed, but there are {records}");
+        return Err(MechanismError::Sums(foreign));
     }
     plan.check_count((records - got) as usize + added.rows())?;
     sums.fold(removed, -1, watch)?;
-    sums.check().map_err(MechanismError::Foreign)?;
+    let foreign = |error| refusal!("the removed records are not the added ones: {error}");
+    sums.check().map_err(|error| MechanismError::Sums(foreign(error)))?;
     sums.fold(added, 1, watch)?;
     plan.release(&sums, releases, removed.rows() + added.rows())
 }

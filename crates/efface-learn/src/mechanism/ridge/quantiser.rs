@@ -1,6 +1,6 @@
 //! The public dyadic grids that rows and targets are rounded to.
 
-use efface_matrix::{Csr, Dense, GramError, Matrix, Row};
+use efface_matrix::{Csr, Dense, Matrix, Refusal, Row};
 
 use super::{balances, target_bound};
 use crate::constants::Constants;
@@ -52,7 +52,10 @@ impl Quantiser {
         let room = SUM_BITS.saturating_sub(ceil_log2(capacity) + weight_bits);
         let bits = room.min(EXACT_BITS.saturating_sub(weight_bits)) / 2;
         if bits < LEAST_BITS {
-            return Err(MechanismError::Capacity { capacity, bits, least: LEAST_BITS });
+            refuse!(
+                "`capacity` {capacity} leaves the sums {bits} bits for each entry of a \
+                 row, at least {LEAST_BITS} are needed"
+            );
         }
         let bits = bits.min(MOST_BITS);
         let places = |bound: f64| bits as i32 - exponent_above(bound);
@@ -118,7 +121,7 @@ impl Quantiser {
                 Row::Sparse { indices, .. } => Row::Sparse { indices, values: &buffer },
             };
             // Whole numbers of at most 2^22 in the shape of a stored row: only memory can fail.
-            rounded.push(row).map_err(|_| GramError::Memory { order: data.cols() })?;
+            rounded.push(row).map_err(|_| Refusal::no_memory(data.cols()))?;
         }
         Ok(rounded)
     }

@@ -1,6 +1,6 @@
 //! What `ridge` keeps: integer sums over the current records.
 
-use efface_matrix::weighted_gram;
+use efface_matrix::{Refusal, weighted_gram};
 
 use super::{Quantiser, Watch};
 use crate::constants::Constants;
@@ -50,37 +50,6 @@ impl Sides {
             Self::Targets(count) | Self::Classes(count) => count,
         }
     }
-}
-
-/// Bytes that are no sums of this model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SumsError {
-    /// Not the length of this model's sums.
-    #[error("the kept sums must have {expected} bytes, got {got}")]
-    Length {
-        /// Length of the sums of this many columns.
-        expected: usize,
-        /// Length given.
-        got: usize,
-    },
-    /// Another quantiser, another number of columns or too many records.
-    #[error("the kept sums' `{name}` must be {rule}, got {got}")]
-    Header {
-        /// Which number.
-        name: &'static str,
-        /// What it must be.
-        rule: String,
-        /// What it is.
-        got: i64,
-    },
-    /// A number that no records give.
-    #[error("the kept sums are those of no {records} records: entry {index} is out of range")]
-    Range {
-        /// Their count.
-        records: u64,
-        /// Position among the sums, from 0.
-        index: usize,
-    },
 }
 
 /// Numbers before the sums: columns, records, and the quantiser's p and q.
@@ -196,10 +165,15 @@ impl Sums {
 
     /// Whether some records could have these sums: each within the range of their count, squares
     /// not negative, and |x.y|^2 <= |x|^2 |y|^2.
-    pub(super) fn check(&self) -> Result<(), SumsError> {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
         let bound = self.quantiser.sum_bound(self.records);
         let mut sums = self.gram.iter().chain(&self.moment);
-        let refuse = |index| Err(SumsError::Range { records: self.records, index });
+        let refuse = |index| {
+            Err(refusal!(
+                "the kept sums are those of no {} records: entry {index} is out of range",
+                self.records
+            ))
+        };
         if let Some(index) = sums.position(|sum| sum.unsigned_abs() > bound) {
             return refuse(index);
         }
@@ -243,13 +217,13 @@ impl Sums {
         columns: usize,
         sides: Sides,
         quantiser: Quantiser,
-    ) -> Result<Self, SumsError> {
+    ) -> Result<Self, Refusal> {
         let expected = 8 * (HEADER + triangle(columns) + columns * sides.count());
         let (words, _) = bytes.as_chunks::<8>();
         let mut numbers = words.iter().map(|word| i64::from_le_bytes(*word));
         let mut next = || numbers.next().filter(|_| bytes.len() == expected);
         let (Some(has), Some(records), Some(p), Some(q)) = (next(), next(), next(), next()) else {
-            return Err(SumsError::Length { expected, got: bytes.len() });
+            refuse!("the kept sums must have {expected} bytes, got {}", bytes.len());
         };
         for (name, got, expected) in [
             ("columns", has, columns as i64),
@@ -258,12 +232,12 @@ impl Sums {
         ] {
             if got != expected {
                 let rule = expected.to_string();
-                return Err(SumsError::Header { name, rule, got });
+                refuse!("the kept sums' `{name}` must be {rule}, got {got}");
             }
         }
         if !(0..=quantiser.capacity() as i64).contains(&records) {
             let rule = format!("in 0..={}", quantiser.capacity());
-            return Err(SumsError::Header { name: "records", rule, got: records });
+            refuse!("the kept sums' `records` must be {rule}, got {records}");
         }
         let records = records as u64;
         let gram = numbers.by_ref().take(triangle(columns)).collect();

@@ -6,16 +6,15 @@ mod targets;
 
 use std::ops::ControlFlow;
 
-use efface_matrix::{Matrix, Row};
+use efface_matrix::{Matrix, Refusal, Row};
 use efface_privacy::event::Normalizer;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::*;
-use crate::Declared;
 use crate::example::{generator, normal, uniform};
 use crate::mechanism::MechanismError;
-use crate::objective::ObjectiveError;
+use crate::{Declared, said};
 
 /// Rows and targets by position.
 type Records = Vec<(Vec<f32>, f64)>;
@@ -322,6 +321,13 @@ fn the_solve_follows_its_definition_and_solves() {
     }
 }
 
+/// The least lambda that a refusal names.
+fn least_lambda_of(refused: &MechanismError) -> f64 {
+    let said = refused.to_string();
+    let rest = said.strip_prefix("`lambda` must be between ").unwrap();
+    rest.split(' ').next().unwrap().parse().unwrap()
+}
+
 #[test]
 fn the_least_lambda_still_solves_the_worst_data() {
     // Equal columns: the sums are singular, lambda alone holds the pivots up.
@@ -329,7 +335,7 @@ fn the_least_lambda_still_solves_the_worst_data() {
         let entry = (1.0 / (cols as f64).sqrt() * (1.0 - 1e-7)) as f32;
         let same: Records = vec![(vec![entry; cols], 1.0); 600];
         let refused = RidgePlan::new(declared(cols, 480, 1e-30).check().unwrap());
-        let Err(MechanismError::Lambda { least, .. }) = refused else { panic!("{refused:?}") };
+        let least = least_lambda_of(&refused.unwrap_err());
         let fitted = fit(&plan(declared(cols, 480, least)), &dataset(cols, &same));
         assert!(fitted.weights.iter().all(|w| w.is_finite()));
     }
@@ -345,29 +351,26 @@ fn what_breaks_a_rule_is_refused_and_changes_nothing() {
     let one = |row: &[f32], y| dataset(COLS, &[(row.to_vec(), y)]);
     let add = |data: &Dataset| request(&plan, &kept, &none, data, 2, &mut going).unwrap_err();
     let long = add(&one(&[0.8, 0.8, 0.0], 0.0));
-    assert!(
-        matches!(long, MechanismError::Objective(ObjectiveError::RowBound { row: 0, .. })),
-        "{long}"
-    );
+    assert!(said(Some(&long), "row 0 must have norm at most"), "{long}");
     let target = add(&one(&[0.0; COLS], 1.0_f64.next_up()));
-    assert!(matches!(target, MechanismError::Objective(ObjectiveError::Target { .. })), "{target}");
+    assert!(said(Some(&target), "the target of row"), "{target}");
     let full = add(&dataset(COLS, &all[24..32]));
-    assert!(
-        matches!(full, MechanismError::Objective(ObjectiveError::Capacity { got: 32, .. })),
-        "{full}"
-    );
+    assert!(said(Some(&full), "records, got 32; a larger capacity"), "{full}");
     let wide = add(&dataset(2, &[(vec![0.0, 0.0], 0.0)]));
-    assert!(matches!(wide, MechanismError::Objective(ObjectiveError::Columns { .. })), "{wide}");
+    assert!(said(Some(&wide), "columns (intercept included), got"), "{wide}");
     let many = dataset(COLS, &all[..25]);
     let many = request(&plan, &kept, &many, &none, 2, &mut going).unwrap_err();
-    assert_eq!(many, MechanismError::Records { change: "removed", records: 24, got: 25 });
+    assert_eq!(
+        many,
+        MechanismError::Sums(Refusal::new("25 records were reportedly removed, but there are 24"))
+    );
     // As many records as there are, but not the same ones: no records leave zeros.
     let others = dataset(COLS, &all[1..25]);
     let foreign = request(&plan, &kept, &others, &none, 2, &mut going).unwrap_err();
-    assert!(
-        matches!(foreign, MechanismError::Foreign(SumsError::Range { records: 0, .. })),
-        "{foreign}"
-    );
+    assert!(matches!(foreign, MechanismError::Sums(_)), "{foreign}");
+    let expected =
+        "the removed records are not the added ones: the kept sums are those of no 0 records";
+    assert!(said(Some(&foreign), expected), "{foreign}");
     let stopped =
         request(&plan, &kept, &none, &one(&[0.0; COLS], 0.0), 2, &mut |_| ControlFlow::Break(()));
     assert_eq!(stopped, Err(MechanismError::Cancelled));
@@ -384,7 +387,7 @@ fn under_mean_the_minimum_holds() {
     let plan = plan(Declared { normalizer, ..declared(2, 1, 1e-3) });
     let kept = fit(&plan, &dataset(2, &all)).kept.unwrap();
     let few = request(&plan, &kept, &dataset(2, &all[..3]), &dataset(2, &[]), 2, &mut going);
-    assert!(matches!(few, Err(MechanismError::Objective(ObjectiveError::Minimum { got: 9, .. }))));
+    assert!(said(few.as_ref().err(), "the data set must have at least"));
 }
 
 #[test]
@@ -392,26 +395,23 @@ fn constants_that_do_not_fit_are_refused() {
     let refuse = |declared: Declared| RidgePlan::new(declared.check().unwrap()).unwrap_err();
     let base = || declared(3, 100, 1e-3);
     let clipped = refuse(Declared { loss: Loss::Squared { clip: 1.0 }, ..base() });
-    assert!(matches!(clipped, MechanismError::Loss { .. }));
-    assert!(matches!(
-        refuse(Declared { loss: Loss::Logistic, ..base() }),
-        MechanismError::Loss { .. }
-    ));
+    assert!(said(Some(&clipped), "is for the loss"));
+    assert!(said(Some(&refuse(Declared { loss: Loss::Logistic, ..base() })), "is for the loss"));
     assert_eq!(
         refuse(Declared { cols: 4097, ..base() }),
-        MechanismError::Large { mechanism: "ridge", most: 4096, got: 4097 }
+        Refusal::new("`ridge` takes at most 4096 parameters, got 4097").into()
     );
     let most = Loss::SquaredClasses { classes: 4097 };
     assert_eq!(
         refuse(Declared { cols: 4096, loss: most, ..base() }),
-        MechanismError::Large { mechanism: "ridge", most: 1 << 24, got: 4096 * 4097 }
+        refusal!("`ridge` takes at most {} parameters, got {}", 1 << 24, 4096 * 4097).into()
     );
     let normalizer = Normalizer::Fixed { n: 1 << 39, capacity: 1 << 39 };
     let capacity = refuse(Declared { normalizer, ..base() });
-    assert!(matches!(capacity, MechanismError::Capacity { bits: 11, .. }), "{capacity}");
+    assert!(said(Some(&capacity), "leaves the sums 11 bits"), "{capacity}");
     for lambda in [1e-20, 1e31] {
         let refused = refuse(Declared { lambda, ..base() });
-        assert!(matches!(refused, MechanismError::Lambda { .. }), "{refused}");
+        assert!(said(Some(&refused), "`lambda` must be between"), "{refused}");
     }
 }
 
@@ -446,11 +446,11 @@ fn bytes_come_back_and_damage_is_refused() {
     assert_eq!(Sums::from_bytes(&bytes, 4, Sides::Targets(1), q), Ok(sums));
     for end in 0..bytes.len() {
         let short = Sums::from_bytes(&bytes[..end], 4, Sides::Targets(1), q);
-        assert!(matches!(short, Err(SumsError::Length { .. })), "{end}");
+        assert!(said(short.as_ref().err(), "the kept sums must have"), "{end}");
     }
-    assert!(matches!(
-        Sums::from_bytes(&bytes, 5, Sides::Targets(1), q),
-        Err(SumsError::Length { .. })
+    assert!(said(
+        Sums::from_bytes(&bytes, 5, Sides::Targets(1), q).as_ref().err(),
+        "the kept sums must have"
     ));
     let damage = |word: usize, value: i64| {
         let mut bytes = bytes.clone();
@@ -458,11 +458,11 @@ fn bytes_come_back_and_damage_is_refused() {
         Sums::from_bytes(&bytes, 4, Sides::Targets(1), q).unwrap_err()
     };
     for (word, value) in [(0, 5), (1, -1), (1, 39), (2, 21), (3, -22)] {
-        assert!(matches!(damage(word, value), SumsError::Header { .. }), "{word}");
+        assert!(said(Some(&damage(word, value)), "the kept sums' `"), "{word}");
     }
     // A square below 0, sums beyond the range of 30 records, a product larger than its squares.
     for (word, value) in [(4, -1), (4, i64::MAX), (14, i64::MIN), (5, 31 << 42)] {
-        assert!(matches!(damage(word, value), SumsError::Range { .. }), "{word}");
+        assert!(said(Some(&damage(word, value)), "the kept sums are those of no"), "{word}");
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::problem::{Record, dataset, distance};
 use crate::example::{constants, generator, losses, uniform};
-use crate::newton::{Memory, MemoryError, NewtonError};
+use crate::newton::Memory;
 use crate::solver::{Solver, Start, Stopping, solve, unwatched};
-use crate::{Constants, Dataset, Loss, Objective};
+use crate::{Constants, Dataset, Loss, Objective, said};
+use efface_matrix::Refusal;
 
 const STOP: Stopping = Stopping { distance: 1e-3 };
 
@@ -108,7 +109,10 @@ fn bytes_come_back_and_damage_is_refused() {
     let bytes = memory.to_bytes();
     assert_eq!(Memory::from_bytes(&bytes), Ok(memory));
     for end in 0..bytes.len() {
-        assert!(matches!(Memory::from_bytes(&bytes[..end]), Err(MemoryError::Length { .. })));
+        assert!(said(
+            Memory::from_bytes(&bytes[..end]).as_ref().err(),
+            "the Newton memory must have"
+        ));
     }
     let with = |at: usize, value: f64| {
         let mut bytes = bytes.clone();
@@ -118,11 +122,11 @@ fn bytes_come_back_and_damage_is_refused() {
     for at in 4..bytes.len() / 8 {
         assert!(with(at, f64::NAN).is_err(), "{at}");
     }
-    assert!(matches!(with(7, -1.0), Err(MemoryError::Number { index: 3, .. })));
+    assert!(said(with(7, -1.0).as_ref().err(), "number 3 is"));
     assert!(with(4, f64::INFINITY).is_ok());
     let mut huge = bytes.clone();
     huge[..8].fill(0xff);
-    assert!(matches!(Memory::from_bytes(&huge), Err(MemoryError::Length { .. })));
+    assert!(said(Memory::from_bytes(&huge).as_ref().err(), "the Newton memory must have"));
 }
 
 #[test]
@@ -134,7 +138,15 @@ fn what_has_no_bound_or_does_not_fit_is_refused() {
         let made = Memory::new(&objective, &vec![0.0; constants.parameters()]);
         assert_eq!(made.is_ok(), loss == Loss::Logistic);
         if loss != Loss::Logistic {
-            assert_eq!(made.unwrap_err(), NewtonError::Loss(loss.name().to_owned()));
+            assert_eq!(
+                made.unwrap_err(),
+                refusal!(
+                    "Newton removal needs a loss whose second derivative is Lipschitz: \
+                 `logistic`, or `squared` without a clip; got {}; choose another solver",
+                    loss.name()
+                )
+                .into()
+            );
         }
     }
     let (records, constants, mut memory) = trained(Loss::Logistic, 20, 3);
@@ -151,5 +163,5 @@ fn what_has_no_bound_or_does_not_fit_is_refused() {
     let data = dataset(3, &records[1..]);
     let objective = Objective::new(&constants, &data).unwrap();
     let other = memory.correct(&objective, STOP, &mut unwatched);
-    assert_eq!(other, Err(NewtonError::Records { expected: 20, got: 19 }));
+    assert_eq!(other, Err(Refusal::new("the memory is of 20 records, got 19").into()));
 }

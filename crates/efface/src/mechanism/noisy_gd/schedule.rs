@@ -1,7 +1,7 @@
 //! Step size, noise and numbers of steps of `noisy-gd` that meet the target.
 
 use efface_learn::Constants;
-use efface_learn::mechanism::{GridError, MechanismError, NoisyGdPlan};
+use efface_learn::mechanism::{MechanismError, NoisyGdPlan};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::calibrate::least;
 use efface_privacy::certificate::Origin;
@@ -245,7 +245,7 @@ fn rounding(
     .check(public.constants)
     .and_then(|plan| plan.rounding(public.constants, public.records as usize));
     match found {
-        Err(MechanismError::Grid(GridError::Reach { .. })) => Ok(None),
+        Err(MechanismError::Reach { .. }) => Ok(None),
         found => found.map(Some).map_err(refused(MechanismName::NoisyGd)),
     }
 }

@@ -3,7 +3,7 @@
 use efface_learn::mechanism::{
     CheckedOutputNoise, MechanismError, Prepared, Released, Steering, newton, retrain, solve,
 };
-use efface_learn::newton::{NewtonError, Point};
+use efface_learn::newton::Point;
 use efface_learn::solver::{SolveError, Watch};
 use efface_learn::{Constants, Dataset};
 use efface_page::number::bound;
@@ -71,7 +71,7 @@ fn from_point(
 ) -> Result<Option<Released>> {
     let refused = refused(MechanismName::Solve);
     let pending = match newton::from_prepared(run.constants, checked, point, removed, added) {
-        Err(MechanismError::Newton(NewtonError::NoFactor)) => return Ok(None),
+        Err(MechanismError::NoFactor) => return Ok(None),
         other => other.map_err(&refused)?,
     };
     if pending.needs_pass(checked) {

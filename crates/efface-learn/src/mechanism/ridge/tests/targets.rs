@@ -1,6 +1,7 @@
 //! Several targets at once: each as it would be alone, from one matrix of products.
 
 use super::*;
+use crate::said;
 
 const COLS: usize = 7;
 const TARGETS: usize = 3;
@@ -70,18 +71,18 @@ fn data_and_sums_of_another_number_of_targets_are_refused() {
     let records = records(50, COLS, 23);
     let (one, three) = (plan(declared(COLS, 50, 1e-2)), plan_of(declared(COLS, 50, 1e-2)));
     let refused = learn(&three, &dataset(COLS, &records), &mut going).unwrap_err();
-    let expected = ObjectiveError::Targets { expected: TARGETS, got: 1 };
+    let expected = refusal!("data must have {TARGETS} target(s) per row, got 1");
     assert_eq!(refused, expected.into());
     let refused = learn(&one, &several(&records, 1), &mut going).unwrap_err();
-    assert_eq!(refused, ObjectiveError::Targets { expected: 1, got: TARGETS }.into());
+    assert_eq!(refused, refusal!("data must have 1 target(s) per row, got {TARGETS}").into());
     let kept = fit(&one, &dataset(COLS, &records)).kept.unwrap();
-    assert!(matches!(three.read(&kept), Err(MechanismError::Sums(SumsError::Length { .. }))));
+    assert!(said(three.read(&kept).as_ref().err(), "the kept sums must have"));
     // The second target of a record breaks the bound.
     let mut data = several(&records, 1);
     data.push_several(Row::Dense(&[0.0; COLS]), &[0.0, 1.5, 0.0], 1.0).unwrap();
     let refused = learn(&three, &data, &mut going).unwrap_err();
     let rule = "within [-1, 1]".to_owned();
-    assert_eq!(refused, ObjectiveError::Target { row: 50, rule, got: 1.5 }.into());
+    assert_eq!(refused, refusal!("the target of row 50 must be {rule}, got 1.5").into());
 }
 
 #[test]
