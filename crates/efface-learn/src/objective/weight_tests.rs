@@ -11,7 +11,6 @@ use crate::mechanism::{OutputNoisePlan, retrain, solve};
 use crate::solver::{Solver, Start, Stopping, solve as optimum, unwatched};
 use crate::twice::Twice;
 use crate::{Declared, Loss, said};
-use crate::{Declared, Loss, said};
 
 fn random(constants: &Constants, size: f64, seed: u64) -> Vec<f64> {
     let mut rng = generator(seed);
