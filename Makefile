@@ -67,7 +67,7 @@ test-rust: ## the Rust tests, documentation examples included; ends with the tim
 	CARGO=$(CARGO) $(PYTHON) .ci/times $(CARGO_FLAGS) --lib --bins --tests --examples
 	$(CARGO) test $(CARGO_FLAGS) --doc
 
-check: lint ## while you work: lints, and the tests of units and of the engine
+check: lint ## while you work: lints, and the tests of units, of the engine and of the vault
 	CARGO=$(CARGO) $(PYTHON) .ci/times $(CARGO_FLAGS) --lib --test engine --test vault
 
 # Not part of `make test`: no user runs any of it.
