@@ -8,7 +8,7 @@ CARGO ?= cargo
 PYTHON ?= python3
 CARGO_FLAGS ?=
 VENV := .venv
-PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py laboratory/vectors/*.py laboratory/benches/*.py laboratory/fuzz/*.py) laboratory/mutants/run .ci/times
+PYTHON_FILES := $(wildcard verifier/*.py docs/site/*.py laboratory/vectors/*.py laboratory/benches/*.py laboratory/fuzz/*.py) laboratory/mutants/run .ci/times.py
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The Python package's extension, in place; a wheel has its own.
 EXTENSION := python/src/efface/_engine.abi3.so
@@ -29,7 +29,7 @@ QUICK ?=
 # scripts would notice.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
 timed = CARGO_TARGET_$(HOST)_RUNNER="env RUSTC_BOOTSTRAP=1" $(CARGO) test $(CARGO_FLAGS) $(1) \
-	-- -Z unstable-options --report-time 2>&1 | $(PYTHON) .ci/times
+	-- -Z unstable-options --report-time 2>&1 | $(PYTHON) .ci/times.py
 
 .PHONY: help demo test check lint lint-rust lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
 .PHONY: bench count fuzz miri mutants power soak test-laboratory

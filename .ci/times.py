@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Passes on what `cargo test` prints, then tells how long its binaries and slowest tests took."""
 
 import re
