@@ -145,14 +145,14 @@ pub(crate) fn deliver(
         if !copied {
             // The encoder says which number is at fault.
             arrays.features.numbers(&mut numbers);
-            let fault = |column, fault: Fault| {
+            let here = |column, fault: Fault| {
                 let name = columns.name(column).unwrap_or_default();
                 ReadError::at(Place::new(file, spot).column(name), fault)
             };
-            check_bytes(divide, &numbers).map_err(|(column, found)| fault(column, found))?;
+            check_bytes(divide, &numbers).map_err(|(column, found)| here(column, found))?;
             encoder
                 .encode_numbers(&numbers, &mut row)
-                .map_err(|(column, found)| fault(column, found.into()))?;
+                .map_err(|(column, found)| here(column, found.into()))?;
         }
         delivery.deliver(spot, &mut row, label, &keys)?;
     }
@@ -190,13 +190,13 @@ fn deliver_raw(
         if !(copies && arrays.features.singles(&mut singles) && row.singles(&singles)) {
             // What follows says which number is at fault.
             arrays.features.numbers(&mut numbers);
-            let fault = |column: usize, fault| {
+            let here = |column: usize, fault| {
                 let name = columns.name(column).unwrap_or_default();
                 ReadError::at(Place::new(file, spot).column(name), fault)
             };
-            check_bytes(divide, &numbers).map_err(|(column, found)| fault(column, found))?;
+            check_bytes(divide, &numbers).map_err(|(column, found)| here(column, found))?;
             row.numbers(numbers.iter().copied(), sparse)
-                .map_err(|(column, found)| fault(column as usize, found))?;
+                .map_err(|(column, found)| here(column as usize, found))?;
         }
         delivery.deliver_raw(spot, &row, label, &keys)?;
     }

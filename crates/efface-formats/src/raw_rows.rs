@@ -66,17 +66,17 @@ pub(crate) fn array_frame(
     schema: Option<&Schema>,
     made: Frame,
 ) -> Result<Frame, ReadError> {
-    let fault = |fault: Fault| Err(ReadError::at(Place::file(file), fault));
+    let refuse = |fault: Fault| Err(ReadError::at(Place::file(file), fault));
     let frame = match (request, schema.map(Schema::body)) {
         (FrameRequest::Given(frame), _) => frame.clone(),
         (FrameRequest::New, Some(Body::Columns { .. })) => {
-            return fault(other_shape("named columns", "an array without names"));
+            return refuse(other_shape("named columns", "an array without names"));
         }
         (FrameRequest::New, Some(Body::Matrix(Matrix { width, first, divide, .. }))) => match &made
         {
             Frame::Matrix { width: got, .. } if got != width => {
                 let (got, expected) = (u64::from(*got), u64::from(*width));
-                return fault(other_width(got, expected));
+                return refuse(other_width(got, expected));
             }
             Frame::Matrix { sparse, .. } => {
                 Frame::Matrix { width: *width, first: *first, sparse: *sparse, divide: *divide }
@@ -86,9 +86,9 @@ pub(crate) fn array_frame(
         (FrameRequest::New, None) => return Ok(made),
     };
     match (&frame, made.columns(), frame.columns()) {
-        (Frame::Columns(_), ..) => fault(other_rows("named columns", "an array without names")),
+        (Frame::Columns(_), ..) => refuse(other_rows("named columns", "an array without names")),
         (Frame::Matrix { .. }, got, expected) if got != expected => {
-            fault(other_width(got, expected))
+            refuse(other_width(got, expected))
         }
         (Frame::Matrix { .. }, ..) => Ok(frame),
     }

@@ -307,10 +307,10 @@ fn sparse_lines<'r>(
 ) -> Result<Summary, ReadError> {
     let options = delivery.options;
     let file = delivery.file();
-    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
     let given = match &options.frame {
         Some(FrameRequest::Given(Frame::Columns(_))) => {
-            return Err(fault(other_rows("named columns", "an array without names")));
+            return Err(here(other_rows("named columns", "an array without names")));
         }
         Some(FrameRequest::Given(Frame::Matrix { width, first, divide, .. })) => {
             let (width, first, divide) = (*width, *first, *divide);
@@ -321,7 +321,7 @@ fn sparse_lines<'r>(
     let body = given.as_ref().or_else(|| options.schema.as_ref().map(Schema::body));
     let (matrix, stream) = match body {
         Some(Body::Columns { .. }) => {
-            return Err(fault(other_shape("named columns", "an array without names")));
+            return Err(here(other_shape("named columns", "an array without names")));
         }
         Some(Body::Matrix(Matrix { first: 0, .. })) if options.zero_based.is_none() => {
             return Err(fault!(
@@ -334,7 +334,7 @@ fn sparse_lines<'r>(
         Some(Body::Matrix(matrix)) => match options.width {
             Some(width) if width != matrix.width => {
                 let (got, expected) = (u64::from(width), u64::from(matrix.width));
-                return Err(fault(other_width(got, expected)));
+                return Err(here(other_width(got, expected)));
             }
             _ => (*matrix, stream),
         },

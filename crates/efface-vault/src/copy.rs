@@ -65,7 +65,7 @@ impl Vault {
     /// between the two leaves two vaults, but the old one says from then on that it was moved.
     ///
     /// # Errors
-    /// See [`CreateError`]. That what it replaces could not be erased alone comes after the move.
+    /// See [`CreateError`]. One error comes after the move: the old file could not be erased.
     pub fn move_to(
         self,
         path: &Path,

@@ -129,10 +129,10 @@ impl<'a> Delivery<'a> {
         let (columns, mapper) = match &self.options.feature_map {
             None => (columns, None),
             Some(map) => {
-                let fault = |fault| ReadError::at(Place::file(self.file), fault);
+                let here = |fault| ReadError::at(Place::file(self.file), fault);
                 let image = image.and_then(ImageShape::gray);
-                let map = map.of_rows(inputs, sparse, image).map_err(fault)?;
-                let mapper = Mapper::new(&map, inputs).map_err(fault)?;
+                let map = map.of_rows(inputs, sparse, image).map_err(here)?;
+                let mapper = Mapper::new(&map, inputs).map_err(here)?;
                 (FeatureNames::Listed(map.feature_names()), Some(mapper))
             }
         };

@@ -167,11 +167,11 @@ pub(crate) fn draft_table(
     let mut rows = 0;
     while table.advance()? {
         rows += 1;
-        let fault = |fault: Fault| ReadError::at(Place::new(file, table.spot()), fault);
-        within("rows", rows, options.limits.rows).map_err(fault)?;
+        let here = |fault: Fault| ReadError::at(Place::new(file, table.spot()), fault);
+        within("rows", rows, options.limits.rows).map_err(here)?;
         for (at, finding) in findings.iter_mut().enumerate() {
             if matches!(roles.get(at), Some(None)) {
-                finding.see(table.cell(at), budget).map_err(fault)?;
+                finding.see(table.cell(at), budget).map_err(here)?;
             }
         }
     }
@@ -197,14 +197,12 @@ pub(crate) fn draft_table(
     let width: u64 = columns.iter().map(|column| u64::from(column.width())).sum();
     let sparse = width >= u64::from(SPARSE_FROM);
     let storage = if sparse { Storage::Sparse } else { Storage::Dense };
-    let nothing = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
     if rows == 0 {
-        return Err(nothing(fault!(
-            "the table has column names, but no rows to draft a schema from"
-        )));
+        return Err(here(fault!("the table has column names, but no rows to draft a schema from")));
     }
     if width == 0 {
-        return Err(nothing(match notes.is_empty() {
+        return Err(here(match notes.is_empty() {
             true => fault!("no feature columns are left"),
             false => fault!("no column can be a feature as it is: {}", reasons(&notes)),
         }));

@@ -134,17 +134,17 @@ impl<'r> ArrayRows<'r> {
         limits: &Limits,
         budget: &Budget,
     ) -> Result<Self, ReadError> {
-        let fault = |fault| ReadError::at(Place::file(file), fault);
+        let here = |fault| ReadError::at(Place::file(file), fault);
         let got = header.shape.len();
         let most = if axes == Axes::Joined { usize::MAX } else { 4 };
         if !(2..=most).contains(&got) {
-            return Err(fault(fault!(
+            return Err(here(fault!(
                 "features must have 2 axes (rows, columns), or 3 (images, height, width) or 4 \
                  (images, height, width, channels), got {got}"
             )));
         }
         if header.element.is_text() {
-            return Err(fault(fault!("the elements are text, but features must be numbers")));
+            return Err(here(fault!("the elements are text, but features must be numbers")));
         }
         Self::open(file, header, input, axes, limits, budget)
     }
@@ -157,7 +157,7 @@ impl<'r> ArrayRows<'r> {
         labels: usize,
         (limits, budget): (&Limits, &Budget),
     ) -> Result<Self, ReadError> {
-        let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+        let here = |fault: Fault| ReadError::at(Place::file(file), fault);
         let columns = match *header.shape.as_slice() {
             [_] => Some(1),
             [_, columns] => Some(columns),
@@ -169,14 +169,14 @@ impl<'r> ArrayRows<'r> {
                 0 | 1 => "one label was named, or none".to_owned(),
                 labels => format!("{labels} labels were named"),
             };
-            return Err(fault(fault!(
+            return Err(here(fault!(
                 "the labels have shape {shape}, and {named}; each row has one label, or several \
                  numbers that are learnt together, named in their order with `§label` once for \
                  each"
             )));
         }
         if labels > 1 && header.element.is_text() {
-            return Err(fault(fault!(
+            return Err(here(fault!(
                 "several labels are numbers to predict together, and these are text"
             )));
         }
@@ -209,21 +209,21 @@ impl<'r> ArrayRows<'r> {
         limits: &Limits,
         budget: &Budget,
     ) -> Result<Self, ReadError> {
-        let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+        let here = |fault: Fault| ReadError::at(Place::file(file), fault);
         let rows = header.rows();
         let width =
             header.shape.iter().skip(1).try_fold(1_u64, |product, &axis| product.checked_mul(axis));
         let (Some(width), size) = (width, header.element.size()) else {
-            return Err(fault(fault!("the shape has more than 2^64 elements")));
+            return Err(here(fault!("the shape has more than 2^64 elements")));
         };
         within("rows", rows, limits.rows)
             .and_then(|()| within("columns", width, u64::from(limits.columns)))
             .and_then(|()| within("bytes in one field", size, u64::from(limits.field_bytes)))
-            .map_err(fault)?;
-        budget.features(width).map_err(fault)?;
+            .map_err(here)?;
+        budget.features(width).map_err(here)?;
         let total = width.checked_mul(size).and_then(|row| row.checked_mul(rows));
         let Some(total) = total else {
-            return Err(fault(fault!("the shape has more than 2^64 elements")));
+            return Err(here(fault!("the shape has more than 2^64 elements")));
         };
         let mut array = Self {
             file: file.to_owned(),

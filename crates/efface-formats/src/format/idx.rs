@@ -16,11 +16,11 @@ pub(crate) fn recognise(head: &[u8]) -> bool {
 
 /// Reads the header; the data follow in `input`.
 pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHeader, ReadError> {
-    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
     let mut start = Vec::new();
     (&mut *input).take(4).read_to_end(&mut start).map_err(|error| ReadError::io(file, error))?;
     let &[0, 0, code, axes] = start.as_slice() else {
-        return Err(fault(fault!("the file does not start with two zero bytes as IDX files do")));
+        return Err(here(fault!("the file does not start with two zero bytes as IDX files do")));
     };
     let element = match code {
         0x08 => Element::U8,
@@ -30,13 +30,13 @@ pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHe
         0x0d => Element::F32,
         0x0e => Element::F64,
         code => {
-            return Err(fault(fault!(
+            return Err(here(fault!(
                 "the element type must be 0x08, 0x09, 0x0b, 0x0c, 0x0d or 0x0e, got 0x{code:02x}"
             )));
         }
     };
     if axes == 0 {
-        return Err(fault(fault!("the file declares no axes")));
+        return Err(here(fault!("the file declares no axes")));
     }
     let wanted = usize::from(axes) * 4;
     let mut bytes = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHe
         .read_to_end(&mut bytes)
         .map_err(|error| ReadError::io(file, error))?;
     if bytes.len() < wanted {
-        return Err(fault(fault!("the file ends inside its header")));
+        return Err(here(fault!("the file ends inside its header")));
     }
     let (axes, _) = bytes.as_chunks::<4>();
     let shape = axes.iter().map(|&axis| u64::from(u32::from_be_bytes(axis))).collect();

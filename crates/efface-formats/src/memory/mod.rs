@@ -416,15 +416,15 @@ impl<'a> Parts<'a> {
 
 /// The schema given, if the table's columns are its columns; else the implied one.
 fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, ReadError> {
-    let fault = |fault: Fault| ReadError::at(Place::file(ROWS), fault);
+    let here = |fault: Fault| ReadError::at(Place::file(ROWS), fault);
     let width = table.rows.width();
     if let Some(got) = table.names.map(<[String]>::len)
         && got != width as usize
     {
-        return Err(fault(fault!("{got} names for {width} columns")));
+        return Err(here(fault!("{got} names for {width} columns")));
     }
     if let MemoryRows::Columns { .. } = table.rows {
-        return Err(fault(fault!(
+        return Err(here(fault!(
             "columns of values are read as raw rows only; give an array of numbers instead"
         )));
     }
@@ -459,7 +459,7 @@ fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, R
                 if *got != expected {
                     let got = crate::cell::quoted(got);
                     let position = at + 1;
-                    return Err(fault(fault!(
+                    return Err(here(fault!(
                         "column {position} is `{got}`, but `{expected}` in the schema"
                     )));
                 }

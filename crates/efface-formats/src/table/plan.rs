@@ -38,11 +38,11 @@ impl Plan {
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
         let named = named_columns(options)?;
-        let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+        let here = |fault: Fault| ReadError::at(Place::file(file), fault);
         let mut places = HashMap::new();
         for (at, name) in names.iter().enumerate() {
             if places.insert(name.as_str(), at).is_some() {
-                return Err(fault(fault!(
+                return Err(here(fault!(
                     "two columns are named `{name}`; give each a name of its own in the file"
                 )));
             }
@@ -51,24 +51,24 @@ impl Plan {
             let may_lack = !options.label_required
                 && matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
             if !places.contains_key(column) && !may_lack {
-                return Err(fault(absent(column, &option(kind), names)));
+                return Err(here(absent(column, &option(kind), names)));
             }
         }
         let implied = options.schema.is_none();
         let schema = match &options.schema {
             // Columns are numbers unless they have another role.
             None if names.iter().all(|name| named.iter().any(|named| named.column == name)) => {
-                return Err(fault(fault!("no feature columns are left")));
+                return Err(here(fault!("no feature columns are left")));
             }
             None => implied_schema(names, &named, options.csv)?,
             Some(schema) => extend(file, schema, names, &named)?,
         };
         if let Body::Matrix(_) = schema.body() {
-            return Err(fault(other_shape("an array without names", "named columns")));
+            return Err(here(other_shape("an array without names", "named columns")));
         }
         let width = u64::from(schema.width());
         within("features", width, u64::from(options.limits.columns))
-            .map_err(|limit| ReadError::at(Place::file(file), limit))?;
+            .map_err(here)?;
         let encoder = RowEncoder::new(&schema);
         let mut plan = Self {
             schema,
@@ -90,7 +90,7 @@ impl Plan {
             };
             let Some(place) = place else {
                 if needed {
-                    return Err(fault(absent(
+                    return Err(here(absent(
                         &column.name,
                         &format!("{} in the schema", column.kind.name()),
                         names,
@@ -128,7 +128,7 @@ impl Plan {
         if !options.label_required {
             plan.labels.clear();
         } else if plan.labels.is_empty() {
-            return Err(fault(fault!(
+            return Err(here(fault!(
                 "no label column given; name one of {present} with `§label`",
                 present = listed(names)
             )));
@@ -230,7 +230,7 @@ fn extend(
     names: &[String],
     named: &[Named<'_>],
 ) -> Result<Schema, ReadError> {
-    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
     let Body::Columns { storage, columns } = schema.body() else { return Ok(schema.clone()) };
     let mut columns = columns.clone();
     let mut known: HashMap<String, &'static str> =
@@ -242,7 +242,7 @@ fn extend(
                 known.insert((*column).to_owned(), kind.name());
             }
             Some(declared) if *declared != kind.name() => {
-                return Err(fault(fault!(
+                return Err(here(fault!(
                     "column `{column}` is {declared} in the schema, but {asked} in the options",
                     column = (*column),
                     asked = kind.name()
@@ -252,7 +252,7 @@ fn extend(
         }
     }
     if let Some(column) = names.iter().find(|name| !known.contains_key(*name)) {
-        return Err(fault(fault!(
+        return Err(here(fault!(
             "column `{column}` is not in the schema; declare it, at least as `ignored`"
         )));
     }

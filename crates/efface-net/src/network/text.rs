@@ -92,8 +92,8 @@ fn item(part: &str) -> Result<Item, NetworkError> {
     let unknown = || {
         NetworkError::Refused(format!(
             "`{part}` is no layer; layers are conv:FILTERSxSIDE[/STRIDE][+BORDER], \
-         pool[:SIDE[/STRIDE]], dense:WIDTH, groupnorm:GROUPS, tanh and relu, or `linear` \
-         alone"
+             pool[:SIDE[/STRIDE]], dense:WIDTH, groupnorm:GROUPS, tanh and relu, or `linear` \
+             alone"
         ))
     };
     let number = |text: &str, what, least, most| {

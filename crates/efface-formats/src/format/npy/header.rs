@@ -16,13 +16,13 @@ pub(crate) fn read_header(
     input: &mut dyn BufRead,
     limits: &Limits,
 ) -> Result<ArrayHeader, ReadError> {
-    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
-    let not_npy = || fault(fault!("the file does not start with the magic bytes of NPY"));
+    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let not_npy = || here(fault!("the file does not start with the magic bytes of NPY"));
     let mut take = |count: u64| {
         let mut bytes = Vec::new();
         match (&mut *input).take(count).read_to_end(&mut bytes) {
             Ok(read) if read as u64 == count => Ok(bytes),
-            Ok(_) => Err(fault(fault!("the file ends inside its header"))),
+            Ok(_) => Err(here(fault!("the file ends inside its header"))),
             Err(error) => Err(ReadError::io(file, error)),
         }
     };
@@ -39,12 +39,12 @@ pub(crate) fn read_header(
         [2 | 3, 0] => take(4)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
         _ => {
             let (major, minor) = (version[0], version[1]);
-            return Err(fault(fault!("NPY versions 1 to 3 are supported, got {major}.{minor}")));
+            return Err(here(fault!("NPY versions 1 to 3 are supported, got {major}.{minor}")));
         }
     };
-    within("bytes in the header", length, u64::from(limits.header_bytes)).map_err(fault)?;
+    within("bytes in the header", length, u64::from(limits.header_bytes)).map_err(here)?;
     let text = take(length)?;
-    Parser { text: &text, at: 0 }.header().map_err(fault)
+    Parser { text: &text, at: 0 }.header().map_err(here)
 }
 
 struct Parser<'a> {

@@ -38,26 +38,23 @@ pub(crate) fn open<'r>(
     options: &ReadOptions,
 ) -> Result<Folder<'r>, ReadError> {
     let (file, budget) = (source.name(), source.budget());
-    let fault = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
     let folder = source.as_path().unwrap_or(Path::new("."));
-    let (names, bytes) = images(folder, &options.limits).map_err(|error| match error {
-        Listing::Io(error) => ReadError::io(file, error),
-        Listing::Fault(found) => fault(found),
-        Listing::Limit(limit) => ReadError::at(Place::file(file), limit),
-    })?;
+    let (names, bytes) =
+        images(folder, &options.limits).map_err(|error| ReadError::io(file, error))?;
     budget.stored(bytes);
     for name in &names {
-        budget.text(name).map_err(|limit| ReadError::at(Place::file(file), limit))?;
+        budget.text(name).map_err(here)?;
     }
     let Some(first) = names.first() else {
-        return Err(fault(fault!("the folder has no files `*.png`")));
+        return Err(here(fault!("the folder has no files `*.png`")));
     };
     let most = options.limits.columns;
     let (size, _) = image(folder, first, most).map_err(|error| ReadError::io(file, error))?;
     let label = match (labels, options.label_required) {
         (_, false) => None,
         (Some(mut table), true) => Some(stated(&mut table, &names, options)?),
-        (None, true) => Some(by_folder(&names).map_err(fault)?),
+        (None, true) => Some(by_folder(&names).map_err(here)?),
     };
     let (rows, channels) = (names.len() as u64, u64::from(size.channels));
     let mut shape = vec![rows, u64::from(size.height), u64::from(size.width)];
@@ -109,24 +106,17 @@ fn texts<'r>(
     ArrayRows::column(file, &header, input, &options.limits, source.budget())
 }
 
-/// Why a folder cannot be listed.
-enum Listing {
-    Io(io::Error),
-    Fault(Fault),
-    Limit(Fault),
-}
-
 /// The images below a folder, in the order of their names, and the bytes of their files.
-fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing> {
+fn images(folder: &Path, limits: &Limits) -> io::Result<(Vec<String>, u64)> {
     let (mut names, mut bytes) = (Vec::new(), 0_u64);
     let mut waiting = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((place, before, depth)) = waiting.pop() {
-        for entry in fs::read_dir(place).map_err(Listing::Io)? {
-            let entry = entry.map_err(Listing::Io)?;
+        for entry in fs::read_dir(place)? {
+            let entry = entry?;
             let name = entry.file_name();
             let Some(name) = name.to_str() else {
                 let name = name.to_string_lossy().into_owned();
-                return Err(Listing::Fault(fault!(
+                return Err(io::Error::other(fault!(
                     "the name of the file `{name}` is not valid Unicode"
                 )));
             };
@@ -134,10 +124,10 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing>
                 continue;
             }
             let (path, name) = (entry.path(), format!("{before}{name}"));
-            let about = fs::metadata(&path).map_err(Listing::Io)?;
+            let about = fs::metadata(&path)?;
             if about.is_dir() {
                 if depth == DEEPEST {
-                    return Err(Listing::Fault(fault!(
+                    return Err(io::Error::other(fault!(
                         "there are more than {most} folders below each other",
                         most = DEEPEST
                     )));
@@ -146,12 +136,12 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Listing>
             } else if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
                 if !about.is_file() {
                     // A pipe would wait for whoever writes to it.
-                    return Err(Listing::Io(io::Error::other(format!("`{name}` is not a file"))));
+                    return Err(io::Error::other(format!("`{name}` is not a file")));
                 }
                 bytes = bytes.saturating_add(about.len());
                 names.push(name);
                 let most = limits.rows.min(1 << 28);
-                within("images", names.len() as u64, most).map_err(Listing::Limit)?;
+                within("images", names.len() as u64, most).map_err(io::Error::other)?;
             }
         }
     }
@@ -204,14 +194,14 @@ fn stated(
     let mut labels = vec![None; names.len()];
     while rows.advance()? {
         let (name, label) = (rows.cell(0).text().into_owned(), rows.cell(1).text().into_owned());
-        let fault = |fault: Fault| ReadError::at(Place::new(&file, rows.spot()), fault);
+        let here = |fault: Fault| ReadError::at(Place::new(&file, rows.spot()), fault);
         table.budget().text(&label).map_err(|limit| ReadError::at(Place::file(&file), limit))?;
         let place = known.get(name.as_str()).or_else(|| known.get(format!("{name}.png").as_str()));
         let Some(&place) = place else {
-            return Err(fault(fault!("the folder has no image `{name}`")));
+            return Err(here(fault!("the folder has no image `{name}`")));
         };
         if labels[place].replace(label).is_some() {
-            return Err(fault(fault!("the image `{name}` has two labels")));
+            return Err(here(fault!("the image `{name}` has two labels")));
         }
     }
     let found =
