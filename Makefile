@@ -25,13 +25,15 @@ DENY_FLAGS ?=
 BENCH_OUT ?= dist/bench
 QUICK ?=
 
+# Cargo whose compiler of this workspace has clippy's lints: libraries are compiled once for lints and tests.
+linted = RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/.ci/linted $(CARGO)
 # Stable compilers have the times of tests for whoever sets this variable. Only test binaries get it: build
 # scripts would notice.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
-timed = CARGO_TARGET_$(HOST)_RUNNER="env RUSTC_BOOTSTRAP=1" $(CARGO) test $(CARGO_FLAGS) $(1) \
+timed = CARGO_TARGET_$(HOST)_RUNNER="env RUSTC_BOOTSTRAP=1" $(linted) test $(CARGO_FLAGS) $(1) \
 	-- -Z unstable-options --report-time 2>&1 | $(PYTHON) .ci/times.py
 
-.PHONY: help demo test check lint lint-rust lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
+.PHONY: help demo test check lint clippy documented lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
 .PHONY: bench count fuzz miri mutants power soak test-laboratory
 
 help: ## list the targets
@@ -40,13 +42,16 @@ help: ## list the targets
 demo: ## train on real data, delete a person, verify the certificate: a report in demo-output/
 	$(CARGO) run --release $(CARGO_FLAGS) -p efface-demo -- demo-output
 
-test: lint test-rust test-python docs ## lint, then every test, then the documentation site
+test: documented lint-python deny test-rust test-python docs ## lint, then every test, then the documentation site
 
-lint: lint-rust lint-python deny ## formatting, lints, documentation, types, dependencies: nothing may warn
+lint: documented clippy lint-python deny ## formatting, lints, documentation, types, dependencies: nothing may warn
 
-lint-rust:
-	$(CARGO) fmt --all --check
+# `make test` has these lints where it compiles the tests.
+clippy:
 	$(CARGO) clippy $(CARGO_FLAGS) --all-targets -- -D warnings
+
+documented:
+	$(CARGO) fmt --all --check
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --no-deps --lib
 
 lint-python: $(VENV)/ready
@@ -71,7 +76,7 @@ test-rust check: export PROPTEST_RNG_SEED = 1
 test-rust check: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 test-rust: ## the Rust tests, documentation examples included; ends with the times of the slowest
 	$(call timed,--lib --bins --tests --examples)
-	$(CARGO) test $(CARGO_FLAGS) --doc
+	$(linted) test $(CARGO_FLAGS) --doc
 
 check: lint ## while you work: lints, and the tests of units, of the engine and of the vault
 	$(call timed,--lib --test engine --test vault)
@@ -83,7 +88,7 @@ test-laboratory: ## lint and test the laboratory: attacks, tightness, experiment
 
 soak: export EFFACE_SOAK = 1
 soak: ## the Rust tests with new random values, and more of them, each time (ROUNDS=n times)
-	for round in $$(seq $(ROUNDS)); do $(CARGO) test $(CARGO_FLAGS) --lib --tests; done
+	for round in $$(seq $(ROUNDS)); do $(linted) test $(CARGO_FLAGS) --lib --tests; done
 
 # Not part of `make test`: other features mean other builds of most dependencies, minutes of them.
 test-features: ## the crates with their features off, which a build of the workspace never has
@@ -107,7 +112,7 @@ docs: extension $(VENV)/ready ## the documentation site, in dist/site; EFFACE_DA
 	@echo "docs: dist/site/index.html"
 
 extension: ## build the Python package in place, in python/src
-	$(CARGO) build $(CARGO_FLAGS) --lib --features efface-python/extension-module
+	$(linted) build $(CARGO_FLAGS) --lib --features efface-python/extension-module
 	cp $(TARGET)/debug/lib_engine.so $(EXTENSION).new
 	mv $(EXTENSION).new $(EXTENSION)
 
@@ -143,7 +148,7 @@ fuzz: ## a minute of fuzzing per parser (needs cargo-fuzz; FUZZ_SECONDS=n for an
 	./laboratory/fuzz/run $(FUZZ_SECONDS)
 
 power: ## cut the power at every step of requests, on disks that keep what was synchronised (needs strace)
-	$(CARGO) build $(CARGO_FLAGS) -p efface-cli
+	$(linted) build $(CARGO_FLAGS) -p efface-cli
 	$(PYTHON) laboratory/fuzz/power_loss.py $(TARGET)/debug/efface $(STATES)
 
 miri: ## the kernels' unsafe code under miri, in its AVX2 form (needs a nightly compiler with miri)

@@ -52,7 +52,8 @@ fn labelled<'a>(
 fn admit(
     delivery: &mut Delivery<'_>,
     spot: Spot,
-    (labels, names): (&mut [ArrayRows<'_>], &[String]),
+    labels: &mut [ArrayRows<'_>],
+    names: &[String],
     numbers: &mut Vec<f64>,
 ) -> Result<Admission, ReadError> {
     if let ([array], [name]) = (&mut *labels, names) {
@@ -109,7 +110,7 @@ pub(crate) fn deliver(
     }
     let names = delivery.options.label_names("y")?;
     if let Some(request) = &delivery.options.frame {
-        return deliver_raw(arrays, divide, format, delivery, (request, names));
+        return deliver_raw(arrays, divide, format, delivery, request, names);
     }
     let schema = match &delivery.options.schema {
         Some(schema) => schema.clone(),
@@ -136,8 +137,9 @@ pub(crate) fn deliver(
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
         let keys = keys(&mut arrays.columns)?;
-        let labels = (&mut arrays.labels[..], &names[..]);
-        let Admission::Kept(label) = admit(&mut delivery, spot, labels, &mut numbers)? else {
+        let Admission::Kept(label) =
+            admit(&mut delivery, spot, &mut arrays.labels, &names, &mut numbers)?
+        else {
             continue;
         };
         let copied =
@@ -166,7 +168,8 @@ fn deliver_raw(
     divide: f64,
     format: Format,
     mut delivery: Delivery<'_>,
-    (request, names): (&FrameRequest, Vec<String>),
+    request: &FrameRequest,
+    names: Vec<String>,
 ) -> Result<Summary, ReadError> {
     let file = delivery.file();
     let width = arrays.features.width();
@@ -182,8 +185,9 @@ fn deliver_raw(
     while arrays.features.advance()? {
         let spot = arrays.features.spot();
         let keys = keys(&mut arrays.columns)?;
-        let labels = (&mut arrays.labels[..], &names[..]);
-        let Admission::Kept(label) = admit(&mut delivery, spot, labels, &mut numbers)? else {
+        let Admission::Kept(label) =
+            admit(&mut delivery, spot, &mut arrays.labels, &names, &mut numbers)?
+        else {
             continue;
         };
         delivery.begin_raw(spot, label, &mut row)?;

@@ -218,8 +218,7 @@ fn array(
             };
             let budget = source.budget().clone();
             let (input, count) = (stream.input, options_labels(delivery.options));
-            let bounds = (limits, &budget);
-            Some(ArrayRows::labels(source.name(), &header, input, count, bounds)?)
+            Some(ArrayRows::labels(source.name(), &header, input, count, limits, &budget)?)
         }
         _ => None,
     };

@@ -78,7 +78,7 @@ impl Vault {
             (opened.chain.as_ref().filter(|_| opened.sound), chains, &self.checksums)
         {
             let (file, pages) = chains.file();
-            let read = chain.part((&file, pages), head.features(), &range);
+            let read = chain.part(&file, pages, head.features(), &range);
             let holds = |features: &Features| {
                 head.features_hold(group, AtHand(&[(range.start, features)]), checksums)
             };

@@ -44,7 +44,8 @@ impl Vault {
     fn each_block_straight<T: Send, E: From<ReadError>>(
         &self,
         ahead: usize,
-        (mut beginning, ending): (Beginning, Ending),
+        mut beginning: Beginning,
+        ending: Ending,
         work: impl Fn(Stored) -> T + Sync,
         mut take: impl FnMut(T) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -120,7 +121,9 @@ impl Vault {
         let steps =
             checksums.map(|checksums| self.in_two_steps(Wanted::All, checksums)).transpose()?;
         match steps.filter(|(beginning, _)| beginning.is_straight()) {
-            Some(steps) => self.each_block_straight(ahead, steps, work, take)?,
+            Some((beginning, ending)) => {
+                self.each_block_straight(ahead, beginning, ending, work, take)?
+            }
             None => self.each_block_within(ahead, work, take)?,
         }
         let faults = self.tally()?.compare(&found).map_err(StoreFault::from);

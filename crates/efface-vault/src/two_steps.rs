@@ -94,7 +94,7 @@ impl Ending {
     /// Some of the features of a block, as far as they lie as expected.
     pub(crate) fn features(&self, part: &Part, ranges: &[Range<usize>]) -> Option<Vec<Features>> {
         let (file, pages) = self.file.as_ref()?;
-        let read = |range| part.chain.part((file, *pages), part.columns.length, range);
+        let read = |range| part.chain.part(file, *pages, part.columns.length, range);
         ranges.iter().map(read).collect()
     }
 
@@ -106,7 +106,7 @@ impl Ending {
         };
         let again = Again { first: columns.first, before: columns.before };
         let read = |(file, pages): &(Arc<File>, u32)| {
-            chain.last_column((file, *pages), columns.length, &self.spare)
+            chain.last_column(file, *pages, columns.length, &self.spare)
         };
         let Some(features) = self.file.as_ref().and_then(read) else { return Err(again) };
         columns.features = Some(Features::in_spare(features, &self.spare));

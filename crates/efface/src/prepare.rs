@@ -41,9 +41,9 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
         bytes: bytes as u64,
         already,
     };
-    let (resident, of_now) = (context.rows.held(), (plan, version, weights.len()));
+    let resident = context.rows.held();
     // One that is damaged is made anew.
-    if let Ok(Some(kept)) = prepared_or_held(&vault, of_now, resident) {
+    if let Ok(Some(kept)) = prepared_or_held(&vault, plan, version, weights.len(), resident) {
         let bytes = Zeroizing::new(kept.to_bytes()).len();
         if let Some(resident) = resident {
             resident.keep_prepared(kept);

@@ -244,13 +244,15 @@ pub(crate) fn prepared(
     version: u64,
     weights: usize,
 ) -> Result<Option<Prepared>> {
-    prepared_or_held(vault, (plan, version, weights), None)
+    prepared_or_held(vault, plan, version, weights, None)
 }
 
 /// The same, or what the process holds in memory, which then gives it up.
 pub(crate) fn prepared_or_held(
     vault: &Vault,
-    (plan, version, weights): (&Plan, u64, usize),
+    plan: &Plan,
+    version: u64,
+    weights: usize,
     resident: Option<&Resident>,
 ) -> Result<Option<Prepared>> {
     if !plan.prepares() {

@@ -78,7 +78,7 @@ fn taken(path: &Path, layer: u32, salt: [u8; 32]) -> Result<TakenTrunk> {
     let current = Current::of(&vault)?;
     let published = current.published()?;
     let plan = &current.plan;
-    let trunk = Trunk::of((plan, &published.weights), &current.genesis.vault_id, layer, salt)?;
+    let trunk = Trunk::of(plan, &published.weights, &current.genesis.vault_id, layer, salt)?;
     let Event::DpSgd(training) = &current.latest.event else {
         return Err(Error::storage(Code::Damaged, "the network's certificate is of no training"));
     };

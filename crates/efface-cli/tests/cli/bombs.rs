@@ -31,7 +31,7 @@ fn stays_small(name: &str, line: &str, code: i64) -> String {
     let bytes = match name {
         "zeros.csv.gz" => files::zeros(),
         "panic.parquet" => files::no_dictionary(),
-        name => files::all().into_iter().find(|(bomb, _)| *bomb == name).unwrap().1,
+        name => files::all().into_iter().find(|(bomb, _)| *bomb == name).unwrap().1(),
     };
     assert!(bytes.len() < 2_000_000, "{name} has {} bytes", bytes.len());
     w.write(name, bytes);

@@ -81,8 +81,10 @@ fn other_text(text: &str) -> String {
     }
 }
 
+/// The Python verifier, which is slow, sees every third of them; with `EFFACE_SOAK` it sees all.
 #[test]
 fn any_change_of_a_certificate_is_caught() {
+    let each = if std::env::var_os("EFFACE_SOAK").is_some() { 1 } else { 3 };
     for settings in ["", "--mechanism noisy-gd --lambda 0.05"] {
         let (w, key, certificate) = vault(settings);
         let changes = altered(&certificate);
@@ -102,11 +104,13 @@ fn any_change_of_a_certificate_is_caught() {
             let resealed = what.starts_with("/signature");
             let caught = fails(&ran, "signature") && (resealed || fails(&ran, "hash"));
             assert!(ran.code == Some(2) || caught, "{what}: {ran:#?}");
-            python.arg(w.path(&file));
+            if number % each == 0 {
+                python.arg(w.path(&file));
+            }
         }
         let output = python.args(["--key", &key]).output().unwrap();
         let lines = String::from_utf8(output.stdout).unwrap();
-        for (number, (what, _)) in changes.iter().enumerate() {
+        for (number, (what, _)) in changes.iter().enumerate().step_by(each) {
             let file = format!("/t{number}.json: ");
             let caught = lines.lines().filter(|line| line.contains(&file)).any(|line| {
                 line.starts_with("fails")

@@ -76,7 +76,7 @@ impl Planted {
             }
         };
         let town = rare(&["Ulm", "Trier", "?"], 4, "tn", draws);
-        let label = rare(&["yes", "no"], 40, "cl", draws);
+        let label = rare(&["yes", "no"], 60, "cl", draws);
         let age = if draws.below(9) == 0 { String::new() } else { draws.below(90).to_string() };
         let numbers = vec![number(9e5, draws), number(4e3, draws)];
         let [year, month, day] = [(1950, 70), (1, 12), (1, 28)].map(|(d, n)| d + draws.below(n));

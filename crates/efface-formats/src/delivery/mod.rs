@@ -17,6 +17,19 @@ use crate::schema::{Row, Schema};
 use crate::summary::{PrivateEvidence, Summary};
 use waiting::{Held, Waiting};
 
+/// A row that is ready, without what names it.
+struct Made<'a> {
+    position: u64,
+    spot: Spot,
+    features: Features<'a>,
+    raw: Option<&'a [u8]>,
+    /// Bytes that it takes where rows are kept.
+    stored: usize,
+    label: Option<Label>,
+    /// The numbers of several labels; none: those that were judged last.
+    labels: Option<&'a [f64]>,
+}
+
 /// One pass over a table.
 pub(crate) struct Delivery<'a> {
     file: &'a str,
@@ -196,13 +209,13 @@ impl<'a> Delivery<'a> {
         label: Option<Label>,
         keys: &Keys<'_>,
     ) -> Result<(), ReadError> {
-        let at = (self.position, spot);
+        let position = self.position;
         if let Some(waiting) = &mut self.waiting {
             let labels = match (&self.labels, label) {
                 (Some(labels), Some(Label::Values)) => labels.values().to_vec(),
                 _ => Vec::new(),
             };
-            let held = Held::new(at, label, labels, keys);
+            let held = Held::new(position, spot, label, labels, keys);
             let enough = waiting.push(row.values_mut(), held);
             return if enough { self.deliver_next() } else { Ok(()) };
         }
@@ -214,7 +227,10 @@ impl<'a> Delivery<'a> {
             Features::Dense(values) => size_of_val(values),
             Features::Sparse { indices, values } => size_of_val(indices) + size_of_val(values),
         };
-        self.hand_over(at, (features, None), stored, (label, None), keys)
+        self.hand_over(
+            Made { position, spot, features, raw: None, stored, label, labels: None },
+            keys,
+        )
     }
 
     /// Begins to work on the rows that wait, and hands those over that were worked on before.
@@ -231,8 +247,9 @@ impl<'a> Delivery<'a> {
             self.budget.made(more as u64).map_err(|fault| self.fault(held.spot, fault))?;
             let (label, labels) = (held.label, Some(&*held.labels));
             let features = Features::Dense(features);
-            let at = (held.position, held.spot);
-            self.hand_over(at, (features, None), encoded, (label, labels), &held.keys())?;
+            let (position, spot, stored) = (held.position, held.spot, encoded);
+            let made = Made { position, spot, features, raw: None, stored, label, labels };
+            self.hand_over(made, &held.keys())?;
         }
         if let Some(waiting) = &mut self.waiting {
             waiting.reuse(ready);
@@ -269,24 +286,18 @@ impl<'a> Delivery<'a> {
         label: Option<Label>,
         keys: &Keys<'_>,
     ) -> Result<(), ReadError> {
-        let (bytes, at) = (row.bytes(), (self.position, spot));
-        self.hand_over(at, (Features::Dense(&[]), Some(bytes)), bytes.len(), (label, None), keys)
+        let (bytes, features) = (row.bytes(), Features::Dense(&[]));
+        let (position, raw, stored) = (self.position, Some(bytes), bytes.len());
+        self.hand_over(Made { position, spot, features, raw, stored, label, labels: None }, keys)
     }
 
     fn reference(&self, label: Option<Label>) -> Option<LabelRef<'_>> {
         Some(self.labels.as_ref()?.reference(label?))
     }
 
-    /// Hands a record over. The numbers of several labels are those that were judged last, unless others are
-    /// given.
-    fn hand_over(
-        &mut self,
-        (position, spot): (u64, Spot),
-        (features, raw): (Features<'_>, Option<&[u8]>),
-        stored: usize,
-        (label, labels): (Option<Label>, Option<&[f64]>),
-        keys: &Keys<'_>,
-    ) -> Result<(), ReadError> {
+    /// Hands a record over.
+    fn hand_over(&mut self, made: Made<'_>, keys: &Keys<'_>) -> Result<(), ReadError> {
+        let Made { position, spot, features, raw, stored, label, labels } = made;
         let id = keys.id.map(|cell| cell.text());
         let subject = keys.subject.map(|cell| cell.text());
         for (role, text) in [("id", &id), ("subject", &subject)] {

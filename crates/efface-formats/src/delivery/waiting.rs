@@ -87,7 +87,8 @@ pub(super) struct Held {
 impl Held {
     /// Copies the keys of a record.
     pub(super) fn new(
-        (position, spot): (u64, Spot),
+        position: u64,
+        spot: Spot,
         label: Option<Label>,
         labels: Vec<f64>,
         keys: &Keys<'_>,
@@ -234,7 +235,7 @@ mod tests {
     use crate::row_map::RowMapMode;
 
     fn held(position: u64) -> Held {
-        Held::new((position, Spot::Row(position)), None, Vec::new(), &Keys::default())
+        Held::new(position, Spot::Row(position), None, Vec::new(), &Keys::default())
     }
 
     /// Features that are fewer or more than the numbers of a row, or none.

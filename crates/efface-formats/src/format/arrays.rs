@@ -155,7 +155,8 @@ impl<'r> ArrayRows<'r> {
         header: &ArrayHeader,
         input: Box<dyn BufRead + 'r>,
         labels: usize,
-        (limits, budget): (&Limits, &Budget),
+        limits: &Limits,
+        budget: &Budget,
     ) -> Result<Self, ReadError> {
         let here = |fault: Fault| ReadError::at(Place::file(file), fault);
         let columns = match *header.shape.as_slice() {

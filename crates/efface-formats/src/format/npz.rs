@@ -90,7 +90,7 @@ impl Archive {
         let (place, budget) = (self.place(array), self.budget.clone());
         let mut input = self.entry(array, limits)?;
         let header = npy::read_header(&place, &mut input, limits)?;
-        ArrayRows::labels(&place, &header, input, labels, (limits, &budget))
+        ArrayRows::labels(&place, &header, input, labels, limits, &budget)
     }
 
     /// The array's name in messages.

@@ -67,8 +67,7 @@ impl Plan {
             return Err(here(other_shape("an array without names", "named columns")));
         }
         let width = u64::from(schema.width());
-        within("features", width, u64::from(options.limits.columns))
-            .map_err(here)?;
+        within("features", width, u64::from(options.limits.columns)).map_err(here)?;
         let encoder = RowEncoder::new(&schema);
         let mut plan = Self {
             schema,

@@ -25,20 +25,22 @@ const UNPACKED: i64 = 0;
 const SNAPPY: i64 = 1;
 const GZIP: i64 = 2;
 
-/// Every bomb with the name of its file.
-pub(crate) fn all() -> Vec<(&'static str, Vec<u8>)> {
+/// The name of a bomb's file, and what writes it.
+type Bomb = (&'static str, fn() -> Vec<u8>);
+
+pub(crate) fn all() -> Vec<Bomb> {
     vec![
-        ("snappy_page.parquet", snappy_page()),
-        ("gzip_page.parquet", gzip_page()),
-        ("dictionary.parquet", dictionary()),
-        ("long_text.parquet", long_text()),
-        ("many_pages.parquet", many_pages()),
-        ("lengths.parquet", lengths()),
-        ("row_groups.parquet", row_groups()),
-        ("nested.parquet", nested()),
-        ("columns.csv.gz", columns()),
-        ("column_major.npy.gz", column_major()),
-        ("wide.svm", b"1 16777216:1\n2 1:1\n".to_vec()),
+        ("snappy_page.parquet", snappy_page),
+        ("gzip_page.parquet", gzip_page),
+        ("dictionary.parquet", dictionary),
+        ("long_text.parquet", long_text),
+        ("many_pages.parquet", many_pages),
+        ("lengths.parquet", lengths),
+        ("row_groups.parquet", row_groups),
+        ("nested.parquet", nested),
+        ("columns.csv.gz", columns),
+        ("column_major.npy.gz", column_major),
+        ("wide.svm", || b"1 16777216:1\n2 1:1\n".to_vec()),
     ]
 }
 

@@ -22,13 +22,13 @@ fn bombs_are_refused_with_a_reason() {
         ("columns.csv.gz", "decompressed, the table needs more than 192MiB of memory"),
         ("column_major.npy.gz", "decompressed, the table needs more than"),
     ] {
-        let (_, bytes) = bombs::all().into_iter().find(|(bomb, _)| *bomb == name).unwrap();
+        let (_, bomb) = bombs::all().into_iter().find(|(of, _)| *of == name).unwrap();
         let format = match name.split('.').nth(1) {
             Some("csv") => Format::Csv,
             Some("npy") => Format::Npy,
             _ => Format::Parquet,
         };
-        let message = refused(format, &bytes, &unlabelled());
+        let message = refused(format, &bomb(), &unlabelled());
         assert!(message.contains(reason), "{name}: {message}");
     }
 }

@@ -194,9 +194,9 @@ impl Pending {
         if norm > most {
             at.iter_mut().for_each(|w| *w *= most / norm);
         }
-        let start = (&at[..], self.memory.factor());
+        let factor = self.memory.factor();
         let mut released =
-            super::solve::from_prepared(objective, plan, start, releases, rng, watch)?;
+            super::solve::from_prepared(objective, plan, &at, factor, releases, rng, watch)?;
         // Also where the start is near enough, and the factor had nothing left to do.
         if let Evidence::Optimum { by_kept_hessian, .. } = &mut released.evidence {
             *by_kept_hessian = true;

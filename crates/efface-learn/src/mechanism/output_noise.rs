@@ -122,7 +122,7 @@ impl CheckedOutputNoise {
         let solver = self.solver(objective.constants());
         let found = match origin {
             Origin::Published(weights, Some(prepared)) => {
-                solve_prepared(objective, solver, stopping, (weights, prepared), watch)?
+                solve_prepared(objective, solver, stopping, weights, prepared, watch)?
             }
             _ => {
                 let start = Start { weights: &warm.weights, factor: warm.factor.as_ref() };

@@ -36,7 +36,8 @@ pub fn from_published(
 pub fn from_prepared(
     objective: &Objective<'_>,
     plan: &CheckedOutputNoise,
-    (published, factor): (&[f64], &Factor),
+    published: &[f64],
+    factor: &Factor,
     releases: u64,
     rng: &mut impl CryptoRng,
     watch: &mut Watch<'_>,

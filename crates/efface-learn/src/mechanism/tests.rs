@@ -240,9 +240,10 @@ fn a_prepared_request_ends_where_others_do() {
         data.remove_rows(&[5, 6, 250]).unwrap();
         let objective = Objective::new(&constants, &data).unwrap();
         let Steering::Factor(factor) = &prepared.kept else { panic!("a factor was asked for") };
-        let start = (&first.weights[..], factor);
         let watch = &mut unwatched;
-        let with = solve::from_prepared(&objective, &output, start, 2, &mut rng, watch).unwrap();
+        let with =
+            solve::from_prepared(&objective, &output, &first.weights, factor, 2, &mut rng, watch)
+                .unwrap();
         let watch = &mut unwatched;
         let without =
             solve::from_published(&objective, &output, &first.weights, 2, &mut rng, watch).unwrap();

@@ -67,7 +67,8 @@ impl Memory {
     /// Without a step, of which nothing is known yet.
     pub(super) fn of(
         records: u64,
-        (gradient, hessian): (Gradient, Hessian),
+        gradient: Gradient,
+        hessian: Hessian,
         factor: Arc<Factor>,
         typical: Typical,
     ) -> Self {
@@ -90,7 +91,7 @@ impl Memory {
         let ridge = Ridge::of(constants, records).computed;
         let factor = hessian.factor(ridge).ok_or(NewtonError::NoFactor)?;
         let typical = Typical::of(objective, &gradient, &factor)?;
-        let mut memory = Self::of(records, (gradient, hessian), Arc::new(factor), typical);
+        let mut memory = Self::of(records, gradient, hessian, Arc::new(factor), typical);
         memory.rest(constants);
         Ok(memory)
     }

@@ -94,7 +94,7 @@ impl Point {
         let mut gradient = self.gradient.clone();
         gradient.change(added, 1.0, constants);
         gradient.change(removed, -1.0, constants);
-        self.memory(constants, (records, gradient, &changes), stopping)
+        self.memory(constants, records, gradient, &changes, stopping)
     }
 
     /// The same without a change of rows.
@@ -103,7 +103,7 @@ impl Point {
     /// Constants of another size, a Hessian without a factor.
     pub fn step(&self, constants: &Constants, stopping: Stopping) -> Result<Memory, NewtonError> {
         self.check(constants)?;
-        self.memory(constants, (self.records, self.gradient.clone(), &[]), stopping)
+        self.memory(constants, self.records, self.gradient.clone(), &[], stopping)
     }
 
     fn check(&self, constants: &Constants) -> Result<(), NewtonError> {
@@ -114,7 +114,9 @@ impl Point {
     fn memory(
         &self,
         constants: &Constants,
-        (records, gradient, changes): (u64, Gradient, &[Outer]),
+        records: u64,
+        gradient: Gradient,
+        changes: &[Outer],
         stopping: Stopping,
     ) -> Result<Memory, NewtonError> {
         let few = changes.len() as u64 <= records / RECORDS_PER_CHANGE;
@@ -128,7 +130,7 @@ impl Point {
         };
         let factor = factor.ok_or(NewtonError::NoFactor)?;
         let typical = Typical { step: 0.0, curved: 0.0 };
-        let mut memory = Memory::of(records, (gradient, hessian), factor, typical);
+        let mut memory = Memory::of(records, gradient, hessian, factor, typical);
         memory.changes = changes.len() as u64;
         memory.solve_or_refactor(constants, pending, stopping);
         Ok(memory)

@@ -291,7 +291,8 @@ pub fn solve_prepared(
     objective: &Objective<'_>,
     solver: Solver,
     stopping: Stopping,
-    (weights, prepared): (&[f64], &Factor),
+    weights: &[f64],
+    prepared: &Factor,
     watch: &mut Watch<'_>,
 ) -> Result<Optimum, SolveError> {
     let start = Start { weights, factor: None };

@@ -483,11 +483,11 @@ fn a_bad_factor_costs_passes_and_nothing_else() {
                 packed.extend((column + 1..p).map(|_| scale * 5.0 * normal(&mut rng)));
             }
             let factor = Factor::from_slice(p, &packed).unwrap();
-            let start = (&zeros[..], &factor);
             let stopping = Stopping { distance: tau };
             for solver in SOLVERS {
                 let found =
-                    solve_prepared(&objective, solver, stopping, start, &mut unwatched).unwrap();
+                    solve_prepared(&objective, solver, stopping, &zeros, &factor, &mut unwatched)
+                        .unwrap();
                 assert_eq!(found.solver, Reached::By(solver), "{loss:?} {scale}");
                 assert_eq!(found.by_prepared, solver != Solver::GradientDescent);
                 assert!(found.distance <= tau);
@@ -496,8 +496,9 @@ fn a_bad_factor_costs_passes_and_nothing_else() {
             }
         }
         let other = Factor::from_slice(1, &[1.0]).unwrap();
-        let (start, stopping) = ((&zeros[..], &other), Stopping { distance: tau });
-        let found = solve_prepared(&objective, Solver::Lbfgs, stopping, start, &mut unwatched);
+        let stopping = Stopping { distance: tau };
+        let found =
+            solve_prepared(&objective, Solver::Lbfgs, stopping, &zeros, &other, &mut unwatched);
         assert!(!found.unwrap().by_prepared, "one of another dimension is passed over");
     }
 }

@@ -300,7 +300,8 @@ impl Chain {
     /// The last column, which should have `length` bytes, in spare memory; none where the file has others.
     pub(crate) fn last_column(
         &self,
-        (file, pages): (&File, u32),
+        file: &File,
+        pages: u32,
         length: usize,
         spare: &Spare,
     ) -> Option<Vec<u8>> {
@@ -359,7 +360,8 @@ impl Chain {
     /// page after another; where it is not, they are others.
     pub(crate) fn part(
         &self,
-        (file, pages): (&File, u32),
+        file: &File,
+        pages: u32,
         length: usize,
         range: &Range<usize>,
     ) -> Option<Features> {

@@ -62,12 +62,12 @@ fn read_straight(vault: &Vault) -> ((usize, usize), (usize, usize)) {
         let expected = vault.features_of(first).unwrap().unwrap();
         let Some(chain) = chains.find(first) else { continue };
         let (file, pages) = chains.file();
-        let read = chain.last_column((&file, pages), expected.len(), &Spare::default());
+        let read = chain.last_column(&file, pages, expected.len(), &Spare::default());
         // Of some bytes it is known only where chains are one page after another.
         for range in [0..0, 0..1, 0..expected.len(), 5000..9000, expected.len() - 1..expected.len()]
         {
             let range = range.start.min(expected.len())..range.end.min(expected.len());
-            let part = chain.part((&file, pages), expected.len(), &range);
+            let part = chain.part(&file, pages, expected.len(), &range);
             let right = part.is_some_and(|part| *part == expected[range.clone()]);
             parts.0 += usize::from(right);
             parts.1 += 1;

@@ -54,7 +54,8 @@ impl Trunk {
     /// A plan without a network, a layer that the network does not have, more weights than a plan may
     /// hold.
     pub(crate) fn of(
-        (plan, weights): (&Plan, &[f64]),
+        plan: &Plan,
+        weights: &[f64],
         vault: &str,
         layer: u32,
         salt: [u8; 32],

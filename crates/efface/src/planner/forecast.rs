@@ -20,7 +20,8 @@ pub(super) const REFIT: f64 = 1.0;
 pub(super) fn choice(
     candidate: &Candidate,
     settings: Settings,
-    (ground, inputs): (&Ground, &Inputs<'_>),
+    ground: &Ground,
+    inputs: &Inputs<'_>,
     timing: &mut Timing<'_>,
 ) -> Result<Choice> {
     let plan = planned(settings.clone(), inputs.facts)?;

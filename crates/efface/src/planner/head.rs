@@ -79,7 +79,7 @@ fn untrained(plan: &Plan, facts: &Facts) -> Result<TakenTrunk> {
     let sampled = plan.sampled().ok_or_else(damaged)?;
     let start = sampled.network()?.initial(sampled.start);
     let weights: Vec<f64> = start.into_iter().map(f64::from).collect();
-    let trunk = Trunk::of((plan, &weights), "", 1, [0; 32])?;
+    let trunk = Trunk::of(plan, &weights, "", 1, [0; 32])?;
     let records = crate::mechanism::cost::size(facts.records)?;
     let Event::DpSgd(training) = first_event(plan, records)? else { return Err(damaged()) };
     Ok(TakenTrunk {

@@ -164,7 +164,7 @@ fn choose(
     let inputs = ground.inputs(workload);
     let Some(settings) = (candidate.settings)(&inputs)? else { return Ok(None) };
     let mut timing = grounds.first.timing(workload, grounds.machine);
-    let choice = forecast::choice(candidate, settings, (&ground, &inputs), &mut timing)?;
+    let choice = forecast::choice(candidate, settings, &ground, &inputs, &mut timing)?;
     match candidate.head {
         None => Ok(Some(choice)),
         Some(head) => head::after(choice, head, &ground, workload, grounds).map(Some),

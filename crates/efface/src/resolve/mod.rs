@@ -85,8 +85,15 @@ impl Plan {
                 .setting(&constants, choices.max_group)
                 .map_err(|error| Error::input(Code::Range, error.to_string()))?,
         };
-        let origins = (lambda_origin, weight_origin, size_origin);
-        list_objective(&mut list, choices, &setting, fit.width, origins);
+        list_objective(
+            &mut list,
+            choices,
+            &setting,
+            fit.width,
+            lambda_origin,
+            weight_origin,
+            size_origin,
+        );
         if let Some(weighing) = weighing {
             list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
         }
@@ -474,7 +481,9 @@ fn list_objective(
     choices: &Choices,
     setting: &Setting,
     width: Option<(Decimal, Origin)>,
-    (lambda_origin, weight_origin, size_origin): (Origin, Origin, Origin),
+    lambda_origin: Origin,
+    weight_origin: Origin,
+    size_origin: Origin,
 ) {
     let s = &choices.settings;
     let from = if s.loss_from_data { Origin::Data } else { origin(s.loss.is_some(), &[]) };

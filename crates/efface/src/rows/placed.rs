@@ -31,7 +31,8 @@ fn put(
     block: &RowBlock,
     from: usize,
     weighted: bool,
-    (filling, places): (&Filling, Range<usize>),
+    filling: &Filling,
+    places: Range<usize>,
 ) -> std::result::Result<(), Stopped> {
     let mut rows = block.spans().skip(from);
     filling.write(places, |_, values, targets| {
@@ -52,7 +53,7 @@ impl InVault<'_, '_> {
         let mut keys = Vec::with_capacity(filling.rows());
         let read = |block: RowBlock, before: u64| {
             let (before, rows) = (before as usize, block.len());
-            put(&block, 0, weighted, (&filling, before..before.saturating_add(rows)))?;
+            put(&block, 0, weighted, &filling, before..before.saturating_add(rows))?;
             Ok(block.numbers().map(efface_vault::RecordId::get).collect::<Vec<_>>())
         };
         self.each_row_block(self.leaving, usize::MAX, read, |mut own| {
@@ -116,7 +117,7 @@ impl<'g> Windowed<'g> {
             let Some(&until) = self.starts.get(after) else { return Err(Stopped(changed())) };
             let (start, until) = (self.starts[after - 1], until.min(end));
             let filling = self.filling(after - 1).map_err(Stopped)?;
-            put(block, row - first, self.weighted, (&filling, row - start..until - start))?;
+            put(block, row - first, self.weighted, &filling, row - start..until - start)?;
             row = until;
         }
         Ok(block.len())

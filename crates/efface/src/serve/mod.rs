@@ -169,7 +169,7 @@ pub(crate) fn serve(
     let (place, watched) = (context.rows, Watched::by(context.watch));
     let asked = |rows: u64| watched.read(rows);
     let asked: Option<&Asked<'_>> = Some(&asked);
-    let (anew_plan, found) = refitted(&transaction, current, &effect, (place, asked))?;
+    let (anew_plan, found) = refitted(&transaction, current, &effect, place, asked)?;
     let plan = anew_plan.as_ref().unwrap_or(&current.plan);
     if let Some(now) = anew_plan.as_ref().map(Plan::statistics).transpose()?.flatten() {
         let before = current.plan.fitting.as_ref().and_then(|fitting| fitting.found.as_ref());
@@ -207,8 +207,9 @@ pub(crate) fn serve(
     };
     let count = |rows: &Keyed| rows.data.rows() as u64;
     let known = (remaining as u64 + count(&effect.removed)).saturating_sub(count(&effect.inserted));
-    let told = (known, &mut effect.notices);
-    let prepared = prepared::for_request(&transaction, current, plan, context.rows.held(), told)?;
+    let held = context.rows.held();
+    let prepared =
+        prepared::for_request(&transaction, current, plan, held, known, &mut effect.notices)?;
     let request = Request {
         weights: &start,
         event: &current.latest.event,
@@ -258,7 +259,8 @@ fn refitted(
     transaction: &Transaction<'_>,
     current: &Current,
     effect: &Effect,
-    (place, asked): (RowStore<'_>, Option<&Asked<'_>>),
+    place: RowStore<'_>,
+    asked: Option<&Asked<'_>>,
 ) -> Result<(Option<Plan>, Option<Keyed>)> {
     if current.plan.fitting.is_none() {
         return Ok((None, None));

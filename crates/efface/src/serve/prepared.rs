@@ -17,7 +17,8 @@ pub(super) fn for_request(
     current: &Current,
     plan: &Plan,
     resident: Option<&Resident>,
-    (before, notices): (u64, &mut Vec<Notice>),
+    before: u64,
+    notices: &mut Vec<Notice>,
 ) -> Result<Option<Prepared>> {
     if current.is_withdrawn() {
         return Ok(None);
@@ -28,8 +29,7 @@ pub(super) fn for_request(
         notices.push(Notice::new(NoticeCode::HessianNotUsed, said));
         Ok(None)
     };
-    let of = (&current.plan, current.version, weights);
-    match prepared_or_held(vault, of, resident) {
+    match prepared_or_held(vault, &current.plan, current.version, weights, resident) {
         Ok(Some(_)) if !plan.has_columns_of(&current.plan)? => {
             left_out("rows have other columns now that the preprocessing was fitted again")
         }

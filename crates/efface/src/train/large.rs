@@ -231,7 +231,7 @@ impl First<'_> {
         }
         let nobody = Leaving::default();
         let (plan, released, scaled) =
-            self.learnt(&creation, plan, table.memory, (&mut rng, context.watch))?;
+            self.learnt(&creation, plan, table.memory, &mut rng, context.watch)?;
         let plan = &plan;
         let released = Released { event: stated(plan, released.event, None, 0)?, ..released };
         let mut clipped = Clipped::of(&summary.private, facts.records);
@@ -260,7 +260,8 @@ impl First<'_> {
         creation: &Creation,
         plan: &Plan,
         memory: Memory,
-        (rng, watch): (&mut ChaCha20Rng, &mut Watch<'_>),
+        rng: &mut ChaCha20Rng,
+        watch: &mut Watch<'_>,
     ) -> Result<(Plan, Released, u64)> {
         let watched = Watched::by(watch);
         let asked = |rows: u64| watched.read(rows);

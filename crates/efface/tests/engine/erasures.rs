@@ -10,7 +10,7 @@ use efface::{
 
 use sha2::{Digest, Sha256};
 
-use crate::world::{World, bytes};
+use crate::world::{World, bytes, holds};
 
 fn ids(names: &[&str]) -> Delete {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
@@ -38,18 +38,13 @@ fn folder(world: &World) -> Vec<u8> {
     bytes(&world.path("."))
 }
 
-fn has(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|part| part == needle)
-}
-
 /// Whether a name is there in any form that something stored may have: as text, which a longer
 /// number would follow, in UTF-16, as hexadecimal digits, and as a hash that whoever guesses the name
 /// can compute.
 fn names(haystack: &[u8], name: &str) -> bool {
     let text = name.as_bytes();
     let followed = |at: usize| haystack.get(at + text.len()).is_some_and(u8::is_ascii_digit);
-    let as_text =
-        haystack.windows(text.len()).enumerate().any(|(at, part)| part == text && !followed(at));
+    let as_text = memchr::memmem::find_iter(haystack, text).any(|at| !followed(at));
     let hashes = [Sha256::digest(text).to_vec(), blake3::hash(text).as_bytes().to_vec()];
     let mut others = vec![
         name.encode_utf16().flat_map(u16::to_le_bytes).collect(),
@@ -58,7 +53,7 @@ fn names(haystack: &[u8], name: &str) -> bool {
     ];
     others.extend(hashes.iter().map(|hash| hex::encode(hash).into_bytes()));
     others.extend(hashes);
-    as_text || others.iter().any(|form: &Vec<u8>| has(haystack, form))
+    as_text || others.iter().any(|form: &Vec<u8>| holds(haystack, form))
 }
 
 /// The whole ledger holds, and so does each of its entries.
@@ -89,7 +84,7 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
         let old: Vec<u8> = weights(&vault).unwrap().coef[0].to_le_bytes().to_vec();
         let before = folder(&world);
         assert!(names(&before, "id-77") && names(&before, "who-3"), "{mechanism}");
-        assert!(has(&before, &old), "{mechanism}");
+        assert!(holds(&before, &old), "{mechanism}");
 
         let dry = erase_dry_run(&vault, &ids(&["id-77", "id-78"]), &world.keyring).unwrap();
         assert_eq!((dry.records, dry.remaining, dry.claims.len()), (2, 118, 0));
@@ -102,7 +97,7 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
         assert!(served.claims.is_empty() && served.certificate.contains("efface.erasure/0.4"));
         let after = folder(&world);
         assert!(!names(&after, "id-77") && !names(&after, "id-78"), "{mechanism}");
-        assert!(!has(&after, &old), "{mechanism}: weights");
+        assert!(!holds(&after, &old), "{mechanism}: weights");
         let now = status(&vault).unwrap();
         assert!(now.withdrawn && now.claims.is_empty() && now.records == 118);
         assert!(now.notions.iter().all(|notion| !notion.available));

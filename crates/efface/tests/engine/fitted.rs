@@ -11,7 +11,7 @@ use efface::{
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use crate::world::{World, bytes, unwatched};
+use crate::world::{World, bytes, holds, unwatched};
 
 /// Records of a table as people have it: words, dates, missing cells, numbers of all sizes.
 #[derive(Clone)]
@@ -75,10 +75,6 @@ fn fitted() -> Settings {
 
 fn ids(names: &[&str]) -> Delete {
     Delete { what: Which::Ids(names.iter().map(|&id| id.into()).collect()), request_id: None }
-}
-
-fn found(needle: &[u8], text: &[u8]) -> bool {
-    text.windows(needle.len()).any(|window| window == needle)
 }
 
 fn refused(error: &Error, code: Code, words: &[&str]) {
@@ -170,12 +166,12 @@ fn nothing_of_a_deleted_record_stays() {
             .into();
     needles.extend(number(97531.25).into_iter().chain(number(86_420_864.5)));
     for needle in needles {
-        assert!(!found(&needle, &left), "{needle:?} ({})", String::from_utf8_lossy(&needle));
+        assert!(!holds(&left, &needle), "{needle:?} ({})", String::from_utf8_lossy(&needle));
     }
     let after = weights(&vault).unwrap();
     assert!(!after.names.unwrap().iter().any(|name| name.contains("lighthouse")));
     assert_eq!(after.classes.unwrap(), ["no", "yes"]);
-    assert!(!found(published.as_bytes(), &left));
+    assert!(!holds(&left, published.as_bytes()));
 }
 
 /// Predictions take rows as they come, unknown words and missing cells included.
@@ -554,12 +550,12 @@ fn the_pattern_of_missing_cells_leaves_with_its_record() {
         assert!(missing(&now, "age") > 0);
         let left = bytes(vault.parent().unwrap());
         // The new ones are there in the same form.
-        assert!(found(now.as_bytes(), &left) && found(&after.coef[0].to_le_bytes(), &left));
+        assert!(holds(&left, now.as_bytes()) && holds(&left, &after.coef[0].to_le_bytes()));
         let at = before.names.unwrap().iter().position(|name| *name == indicator).unwrap();
         let weight = before.coef[at].to_le_bytes();
         let needles = [preprocessing.as_bytes(), b"income=missing", b"a lot", &weight];
         for needle in needles {
-            assert!(!found(needle, &left), "{}", String::from_utf8_lossy(needle));
+            assert!(!holds(&left, needle), "{}", String::from_utf8_lossy(needle));
         }
     }
 }

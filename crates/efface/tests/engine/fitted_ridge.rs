@@ -12,7 +12,7 @@ use efface::{
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::world::{World, bytes};
+use crate::world::{World, bytes, holds};
 
 /// The label of a table, by the names that tests use.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -175,7 +175,7 @@ fn a_class_goes_with_its_last_record() {
     world.run(|s| delete(&vault, &ids([27]), s)).unwrap();
     live.remove(&27);
     let left = bytes(vault.parent().unwrap());
-    let found = |needle: &[u8]| left.windows(needle.len()).any(|part| part == needle);
+    let found = |needle: &[u8]| holds(&left, needle);
     assert!(!found(b"rare4") && !before.coef.iter().any(|weight| found(&weight.to_le_bytes())));
     let after = weights(&vault).unwrap();
     assert_eq!(after.classes.unwrap(), ["word0", "word1", "word2"]);
@@ -316,7 +316,7 @@ fn nothing_of_a_deleted_record_stays() {
     std::fs::remove_file(world.path("all.csv")).unwrap();
     world.run(|s| delete(&vault, &ids([777]), s)).unwrap();
     let left = bytes(vault.parent().unwrap());
-    let found = |needle: &[u8]| left.windows(needle.len()).any(|part| part == needle);
+    let found = |needle: &[u8]| holds(&left, needle);
     let mut needles: Vec<Vec<u8>> =
         ["lighthouse", "id-777", "1777-07", "97531", "86420864", "123456.75", statistics.as_str()]
             .map(|text| text.as_bytes().to_vec())

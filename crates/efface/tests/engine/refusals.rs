@@ -5,7 +5,7 @@ use efface::{
     Which, add, delete, refresh, train, verify,
 };
 
-use crate::world::{World, bytes};
+use crate::world::{World, bytes, holds};
 
 fn ids(names: &[&str]) -> Which {
     Which::Ids(names.iter().map(|name| (*name).to_owned()).collect())
@@ -236,7 +236,7 @@ fn deletion_leaves_no_trace_in_the_folder() {
         std::fs::rename(vault, &apart).unwrap();
         apart
     };
-    let find = |text: &str| bytes(&folder).windows(text.len()).any(|w| w == text.as_bytes());
+    let find = |text: &str| holds(&bytes(&folder), text.as_bytes());
     assert!(find("id-101") && find("who-33"));
     let request =
         Delete { what: Which::Subjects(vec!["who-33".into()]), request_id: Some("r1".into()) };

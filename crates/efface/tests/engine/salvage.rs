@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::foreign::Alteration::{self, Features, Name, Remove, Target};
 use crate::foreign::alter;
-use crate::world::{World, bytes};
+use crate::world::{World, bytes, holds};
 
 /// A vault of 117 rows, those of `who-1` (`id-3` to `id-5`) deleted, and a copy from before.
 fn aged(settings: Settings) -> (World, PathBuf) {
@@ -42,7 +42,7 @@ fn sql(world: &World, vault: &Path, statements: &str) {
 }
 
 fn has(world: &World, name: &[u8]) -> bool {
-    bytes(&world.path(".")).windows(name.len()).any(|part| part == name)
+    holds(&bytes(&world.path(".")), name)
 }
 
 fn damage(certificate: &str) -> Value {

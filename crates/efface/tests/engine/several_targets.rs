@@ -11,7 +11,7 @@ use efface::{
     update, verify, verify_ledger, weights,
 };
 
-use crate::world::{World, bytes};
+use crate::world::{World, bytes, holds};
 
 const TARGETS: [&str; 3] = ["price", "rooms", "age of roof"];
 
@@ -211,10 +211,7 @@ fn nothing_of_a_deleted_records_targets_stays() {
             // As SQLite has numbers.
             needles.push(map(y).to_be_bytes().to_vec());
         }
-        let found = |needle: &[u8]| {
-            let all = bytes(vault.parent().unwrap());
-            all.windows(needle.len()).any(|part| part == needle)
-        };
+        let found = |needle: &[u8]| holds(&bytes(vault.parent().unwrap()), needle);
         let there = needles.iter().filter(|needle| found(needle)).count();
         assert!(there >= 3, "{there}");
         world.run(|s| delete(&vault, &ids([777]), s)).unwrap();

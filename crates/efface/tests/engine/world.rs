@@ -113,6 +113,11 @@ impl World {
     }
 }
 
+/// Whether a part of the bytes is the needle.
+pub(crate) fn holds(bytes: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(bytes, needle).is_some()
+}
+
 /// Every byte of a folder's files.
 pub(crate) fn bytes(folder: &Path) -> Vec<u8> {
     let mut all = Vec::new();

@@ -62,7 +62,7 @@ impl<'r> CsvTable<'r> {
         let (names, skipped) = if waiting {
             (numbered(&records, schema, options)?, 0)
         } else {
-            let mut names = header(file, &records, shape.header, (schema, given(options)))?;
+            let mut names = header(file, &records, shape.header, schema, given(options))?;
             let skipped = nameless(&records, &names, schema, options)?;
             names.drain(..skipped);
             (names, skipped)
@@ -192,7 +192,8 @@ fn header(
     file: &str,
     records: &Records<'_>,
     stated: Option<Header>,
-    (schema, frame): (Option<&Schema>, Option<&[FrameColumn]>),
+    schema: Option<&Schema>,
+    frame: Option<&[FrameColumn]>,
 ) -> Result<Vec<String>, ReadError> {
     let columns = schema.map_or(&[][..], Schema::columns);
     let frame = frame.unwrap_or_default();

@@ -186,7 +186,7 @@ fn of_whole_orders(
     }
     let group = segments.iter().map(|segment| segment.group).max().unwrap_or(1);
     let most = (TERMS / group.max(1)).clamp(2, ORDERS);
-    whole_orders_epsilon(segments, least_head(head), delta, (hops, most))
+    whole_orders_epsilon(segments, least_head(head), delta, hops, most)
 }
 
 /// The least epsilon found at `delta` between two runs that each differ from a third by the
@@ -230,12 +230,7 @@ pub fn replaced_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<
 /// segments' groups and `head` from each other: the total variation, or what `epsilon` at `delta` gives where
 /// that is less or the former is not computed; rounded up.
 #[must_use]
-pub fn advantage(
-    segments: &[Segment],
-    head: Mu,
-    hops: f64,
-    (epsilon, delta): (Epsilon, Delta),
-) -> f64 {
+pub fn advantage(segments: &[Segment], head: Mu, hops: f64, epsilon: Epsilon, delta: Delta) -> f64 {
     if segments.is_empty() && head.get() == 0.0 {
         return 0.0;
     }

@@ -79,7 +79,7 @@ fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64
     let (mut question, mut fine) = (Question::AtDelta(delta.get()), Fineness::FINE);
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
-        let (composed, found) = match found_at(parts, direction, (question, fine), delta.get()) {
+        let (composed, found) = match found_at(parts, direction, question, fine, delta.get()) {
             Ok(found) => found,
             // A tilt for a Gaussian sum is no good for one that is far from it.
             Err(_) if matches!(question, Question::AtDelta(_)) => {
@@ -108,7 +108,8 @@ fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64
 fn found_at(
     parts: &Sampled,
     direction: Direction,
-    (question, fine): (Question, Fineness),
+    question: Question,
+    fine: Fineness,
     delta: f64,
 ) -> Result<(compose::Composed, answer::Found), PldError> {
     let composed = compose(parts, direction, question, fine)?;

@@ -82,7 +82,8 @@ pub fn whole_orders_epsilon(
     segments: &[Segment],
     head: Mu,
     delta: Delta,
-    (hops, most): (Hops, u64),
+    hops: Hops,
+    most: u64,
 ) -> Result<Epsilon, PldError> {
     let total = totals(segments, head, most)?;
     let ln_delta = libm::log(delta.get());

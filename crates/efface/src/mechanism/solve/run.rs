@@ -33,8 +33,8 @@ pub(super) fn run(
         && let Steering::Point(point) = &prepared.kept
         && !anew
     {
-        let changed = (&removed.data, &added.data);
-        if let Some(released) = from_point(&mut run, checked, point, changed, watch)? {
+        let (removed, added) = (&removed.data, &added.data);
+        if let Some(released) = from_point(&mut run, checked, point, removed, added, watch)? {
             return Ok(released);
         }
     }
@@ -48,8 +48,7 @@ pub(super) fn run(
             prepared: Some(Prepared { kept: Steering::Factor(factor), .. }),
             ..
         }) if !anew => {
-            let start = (*weights, factor);
-            solve::from_prepared(objective, checked, start, run.releases, run.rng, watch)
+            solve::from_prepared(objective, checked, weights, factor, run.releases, run.rng, watch)
         }
         Start::Given(weights) | Start::Request(Request { weights, .. }) if !anew => {
             solve::from_published(objective, checked, weights, run.releases, run.rng, watch)
@@ -66,7 +65,8 @@ fn from_point(
     run: &mut Run<'_>,
     checked: &CheckedOutputNoise,
     point: &Point,
-    (removed, added): (&Dataset, &Dataset),
+    removed: &Dataset,
+    added: &Dataset,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Released>> {
     let refused = refused(MechanismName::Solve);

@@ -59,7 +59,7 @@ fn known_settings() {
 fn whole_orders_bound_the_same() {
     let of = |segments: &[Segment], head: f64, delta, hops| {
         let (head, delta) = (crate::outward::mu(head), Delta::new(delta).unwrap());
-        whole_orders_epsilon(segments, head, delta, (hops, 64)).unwrap().get()
+        whole_orders_epsilon(segments, head, delta, hops, 64).unwrap().get()
     };
     // Sums over all draws of each order by another program.
     for (noise, rate, steps, group, delta, want) in [
