@@ -33,7 +33,7 @@ HOST = $(shell rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
 timed = CARGO_TARGET_$(HOST)_RUNNER="env RUSTC_BOOTSTRAP=1" $(linted) test $(CARGO_FLAGS) $(1) \
 	-- -Z unstable-options --report-time 2>&1 | $(PYTHON) .ci/times.py
 
-.PHONY: help demo test check lint clippy documented lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
+.PHONY: help demo test check lint format lint-rust lint-python deny test-rust test-features test-python test-torch docs extension wheel wheel-venv test-wheel
 .PHONY: bench count fuzz miri mutants power soak test-laboratory
 
 help: ## list the targets
@@ -42,16 +42,16 @@ help: ## list the targets
 demo: ## train on real data, delete a person, verify the certificate: a report in demo-output/
 	$(CARGO) run --release $(CARGO_FLAGS) -p efface-demo -- demo-output
 
-test: documented lint-python deny test-rust test-python docs ## lint, then every test, then the documentation site
+test: format lint-python deny test-rust test-python docs ## lint, then every test, then the documentation site
 
-lint: documented clippy lint-python deny ## formatting, lints, documentation, types, dependencies: nothing may warn
+lint: format lint-rust lint-python deny ## formatting, lints, documentation, types, dependencies: nothing may warn
 
-# `make test` has these lints where it compiles the tests.
-clippy:
-	$(CARGO) clippy $(CARGO_FLAGS) --all-targets -- -D warnings
-
-documented:
+format:
 	$(CARGO) fmt --all --check
+
+# `make test` has these lints and this documentation where it compiles the tests.
+lint-rust:
+	$(CARGO) clippy $(CARGO_FLAGS) --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(CARGO_FLAGS) --no-deps --lib
 
 lint-python: $(VENV)/ready
@@ -76,7 +76,7 @@ test-rust check: export PROPTEST_RNG_SEED = 1
 test-rust check: export RUST_TEST_THREADS ?= $(shell expr 3 \* $$(getconf _NPROCESSORS_ONLN))
 test-rust: ## the Rust tests, documentation examples included; ends with the times of the slowest
 	$(call timed,--lib --bins --tests --examples)
-	$(linted) test $(CARGO_FLAGS) --doc
+	RUSTDOC=$(CURDIR)/.ci/documented $(linted) test $(CARGO_FLAGS) --doc
 
 check: lint ## while you work: lints, and the tests of units, of the engine and of the vault
 	$(call timed,--lib --test engine --test vault)

@@ -41,7 +41,7 @@ from decimal import (
     setcontext,
 )
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,8 @@ DIGITS = Context(
 setcontext(DIGITS)
 ZERO, ONE = Decimal(0), Decimal(1)
 INFINITY = Decimal("Infinity")
+# Entries of one ledger have the same events again and again.
+remembered = lru_cache(maxsize=256)
 Fields = dict[str, Any]  # a JSON object, its shape checked by `fit`
 
 
@@ -77,21 +79,27 @@ class Broken(Exception):
     """This check does not hold."""
 
 
-# --- Ed25519 (RFC 8032): verification only, in affine coordinates, for reading and not for speed
+# --- Ed25519 (RFC 8032): verification only
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
 CURVE = -121665 * pow(121666, -1, P) % P
-Point = tuple[int, int]
-IDENTITY: Point = (0, 1)
+Point = tuple[int, int, int]  # x, y and z stand for (x/z, y/z): no sum has to divide
+IDENTITY: Point = (0, 1, 1)
 
 
 def add(a: Point, b: Point) -> Point:
     """Sum of two points of the curve -x^2 + y^2 = 1 + CURVE x^2 y^2."""
-    cross = CURVE * a[0] * b[0] * a[1] * b[1]
-    x = (a[0] * b[1] + a[1] * b[0]) * pow(1 + cross, -1, P)
-    y = (a[1] * b[1] + a[0] * b[0]) * pow(1 - cross, -1, P)
-    return x % P, y % P
+    z, xx, yy = a[2] * b[2] % P, a[0] * b[0], a[1] * b[1]
+    cross = CURVE * xx * yy % P
+    less, more = z * z - cross, z * z + cross
+    x = z * less * (a[0] * b[1] + a[1] * b[0])
+    return x % P, z * more * (xx + yy) % P, less * more % P
+
+
+def same(a: Point, b: Point) -> bool:
+    """Whether two points are equal."""
+    return all((a[at] * b[2] - b[at] * a[2]) % P == 0 for at in (0, 1))
 
 
 def times(scalar: int, point: Point) -> Point:
@@ -116,7 +124,7 @@ def decode_point(data: bytes) -> Point | None:
         x = x * pow(2, (P - 1) // 4, P) % P
     if x * x % P != square or (x == 0 and odd):
         return None
-    return (P - x if x & 1 != odd else x), y
+    return (P - x if x & 1 != odd else x), y, 1
 
 
 BASE: Point = decode_point((4 * pow(5, -1, P) % P).to_bytes(32, "little")) or IDENTITY
@@ -128,10 +136,10 @@ def ed25519_holds(key: bytes, message: bytes, signature: bytes) -> bool:
     s = int.from_bytes(signature[32:], "little")
     if a is None or r is None or len(signature) != 64 or s >= ORDER:
         return False
-    if IDENTITY in (times(8, a), times(8, r)):
+    if same(times(8, a), IDENTITY) or same(times(8, r), IDENTITY):
         return False
     k = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % ORDER
-    return times(s, BASE) == add(r, times(k, a))
+    return same(times(s, BASE), add(r, times(k, a)))
 
 
 # --- Reading: strict JSON, canonical form (RFC 8785), and the shape of a certificate
@@ -393,6 +401,7 @@ def gdp_delta(mu: Decimal, epsilon: Decimal) -> Decimal:
     return upper_tail(x) - density(x) * mills(x + mu)
 
 
+@remembered
 def gdp_epsilon(mu: Decimal, delta: Decimal) -> Decimal:
     """Least epsilon for which mu-GDP gives (epsilon, delta), from above, to 1e-15 of itself."""
     if mu.adjusted() > 20:
@@ -1025,7 +1034,7 @@ MOST_BESIDE = 100  # mu of what is Gaussian beside steps that draw units at rand
 MOST_WORK = 4096  # of a declared training: units times (1 + 1/noise), over phases that draw
 Kinds = list[tuple[int, int]]  # numbers of steps, and the units that may be drawn in them
 # The same with noise and rate, where these differ.
-Phases = list[tuple[int, int, float, float]]
+Phases = tuple[tuple[int, int, float, float], ...]
 
 
 class Step:
@@ -1334,6 +1343,7 @@ def ln_sum(terms: list[float]) -> float:
     return top + math.log(math.fsum(math.exp(x - top) for x in terms)) if top > -math.inf else top
 
 
+@remembered
 def of_orders(phases: Phases, mu: float, delta: float, hops: int) -> tuple[float, float]:
     """Epsilon by the Rényi divergences of whole orders alone, with the units against without.
 
@@ -1381,10 +1391,11 @@ def of_losses(
     The epsilon at which a hop's delta is as it must be for that of all hops to be the one given.
     With two normal distributions besides that are so far apart.
     """
-    phases = [(steps, units, noise, rate) for steps, units in kinds]
+    phases = tuple((steps, units, noise, rate) for steps, units in kinds)
     return of_phases(phases, delta, near, hops, mu)
 
 
+@remembered
 def of_phases(
     phases: Phases, delta: float, near: float, hops: int = 1, mu: float = 0
 ) -> tuple[float, float]:
@@ -1482,7 +1493,7 @@ def numbers_of_phases(
     mu = (whole + head**2).sqrt()
     far = "phases of rate 1 and what was made from the training are too far beside those that draw"
     require(not drawn or mu <= MOST_BESIDE, far)
-    kinds = [(n, k, float(s), float(q)) for n, k, s, q in phases]
+    kinds = tuple((n, k, float(s), float(q)) for n, k, s, q in phases)
     least, most = of_orders(kinds, float(head), float(delta), hops)
     orders = (Decimal(least), Decimal(most))
     if not drawn and mu == 0:
@@ -1498,7 +1509,7 @@ def numbers_of_phases(
             one = high
     else:
         near = float(min(claim["epsilon"], Decimal(10**6))) / hops
-        kinds = [(n, k, float(s), float(q)) for n, k, s, q in drawn]
+        kinds = tuple((n, k, float(s), float(q)) for n, k, s, q in drawn)
         found = of_phases(kinds, float(delta), near, hops, float(mu))
         one, apart = map(Decimal, found)
     epsilon = hops * one * (1 - CLOSE)

@@ -138,7 +138,8 @@ def clamp(seed: bytes) -> tuple[int, bytes]:
 
 def encode(point: verify.Point) -> bytes:
     """A point as 32 bytes."""
-    return (point[1] | (point[0] & 1) << 255).to_bytes(32, "little")
+    x, y = (part * pow(point[2], -1, verify.P) % verify.P for part in point[:2])
+    return (y | (x & 1) << 255).to_bytes(32, "little")
 
 
 def sign(seed: bytes, message: bytes) -> tuple[bytes, bytes]:

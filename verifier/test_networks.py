@@ -56,7 +56,7 @@ class Losses(unittest.TestCase):
     def test_vectors_of_several_segments(self) -> None:
         for inputs, want, _ in self.cases("dp_sgd.json", "dp-sgd-schedule"):
             numbers = (map(float, inputs[name]) for name in ("noise", "rate"))
-            phases = list(zip(inputs["steps"], inputs["group"], *numbers, strict=True))
+            phases = tuple(zip(inputs["steps"], inputs["group"], *numbers, strict=True))
             mu, delta = float(inputs["mu"]), float(inputs["delta"])
             found = verify.of_phases(phases, delta, want, mu=mu)[0]
             self.assertLess(abs(found / want - 1), 1e-8, inputs)
@@ -95,7 +95,7 @@ class Losses(unittest.TestCase):
 
     def test_the_larger_direction_counts(self) -> None:
         both = [
-            verify.Losses([(1000, 1, 1.0, 0.01)], added).epsilon(1e-5, 1.5, 1)
+            verify.Losses(((1000, 1, 1.0, 0.01),), added).epsilon(1e-5, 1.5, 1)
             for added in (True, False)
         ]
         self.assertLess(abs(both[0] / 1.8282367 - 1), 1e-6)
@@ -215,7 +215,7 @@ class Networks(CertificateCase):
             ((175, 8), 26.74, 4096 / 60000, 1 / 60000, 1.0747684800),
             ((1000, 1), 1000.0, 1e-6, 1e-5, 0.1009824745),
         ):
-            found = verify.of_orders([(*kind, noise, rate)], 0.0, delta, 1)
+            found = verify.of_orders(((*kind, noise, rate),), 0.0, delta, 1)
             self.assertLess(abs(found[0] / want - 1), 1e-8)
             self.assertLess(found[1] / found[0] - 1, 1e-6)
         # Every unit in every step: Gaussian, whose divergence of order a is a mu^2/2.
@@ -224,12 +224,12 @@ class Networks(CertificateCase):
             a * mu * mu / 2 + math.log((a - 1) / a) - (math.log(delta) + math.log(a)) / (a - 1)
             for a in range(2, 65)
         )
-        found = verify.of_orders([(10, 3, 2.0, 1.0)], 0.0, delta, 1)
+        found = verify.of_orders(((10, 3, 2.0, 1.0),), 0.0, delta, 1)
         self.assertLess(abs(found[0] / want - 1), 1e-9)
-        self.assertEqual(verify.of_orders([], 0.0, delta, 2), (0.0, 0.0))
-        both = verify.of_orders([(175, 8, 26.74, 0.068)], 0.2, delta, 2)[0]
+        self.assertEqual(verify.of_orders((), 0.0, delta, 2), (0.0, 0.0))
+        both = verify.of_orders(((175, 8, 26.74, 0.068),), 0.2, delta, 2)[0]
         share = delta / (1 + math.exp(both / 2))
-        one = verify.of_orders([(175, 8, 26.74, 0.068)], 0.2, share, 1)[0]
+        one = verify.of_orders(((175, 8, 26.74, 0.068),), 0.2, share, 1)[0]
         self.assertLess(abs(2 * one / both - 1), 1e-9)
 
     def test_unknown_fields_and_other_accountants_are_refused(self) -> None:

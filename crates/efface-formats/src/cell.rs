@@ -9,8 +9,10 @@ pub enum Cell<'a> {
     Text(&'a str),
     /// A binary floating-point number.
     Number(f64),
-    /// A binary integer; a boolean is 0 or 1.
+    /// A binary integer.
     Integer(i128),
+    /// A truth value; as a number it is 0 or 1.
+    Truth(bool),
     /// A time, in microseconds since 1970-01-01 00:00 UTC.
     Time(i64),
     /// A null of a columnar file; it equals the missing token `""`.
@@ -26,6 +28,7 @@ impl<'a> Cell<'a> {
             Self::Text(text) => Cow::Borrowed(text.trim()),
             Self::Number(value) => Cow::Owned(number_text(value)),
             Self::Integer(value) => Cow::Owned(value.to_string()),
+            Self::Truth(value) => Cow::Borrowed(truth_name(value)),
             Self::Time(micros) => Cow::Owned(crate::time::text(micros)),
             Self::Null => Cow::Borrowed(""),
         }
@@ -37,6 +40,7 @@ impl<'a> Cell<'a> {
             Self::Text(text) => text.trim().parse().ok(),
             Self::Number(value) => Some(value),
             Self::Integer(value) => Some(value as f64),
+            Self::Truth(value) => Some(value.into()),
             Self::Time(_) | Self::Null => None,
         }
     }
@@ -69,11 +73,24 @@ pub(crate) fn number_text(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { value.to_string() }
 }
 
-/// The name of the class of a label that is spelled so: without spaces around, and equal numbers have
-/// equal names, so that `3`, `3.0` and `+3` are one class.
+/// The truth value that is spelled so, in any case.
+pub(crate) fn truth(text: &str) -> Option<bool> {
+    [false, true].into_iter().find(|value| truth_name(*value).eq_ignore_ascii_case(text))
+}
+
+/// The name of a truth value, as Python and pandas write it.
+fn truth_name(value: bool) -> &'static str {
+    if value { "True" } else { "False" }
+}
+
+/// The name of the class of a label that is spelled so: without spaces around. Equal numbers have equal
+/// names, so that `3`, `3.0` and `+3` are one class, and so have truth values in any case.
 #[must_use]
 pub fn class_name(text: &str) -> Cow<'_, str> {
     let text = text.trim();
+    if let Some(value) = truth(text) {
+        return Cow::Borrowed(truth_name(value));
+    }
     if let Ok(integer) = text.parse::<i128>() {
         return same_or_owned(text, integer.to_string());
     }
@@ -134,6 +151,14 @@ mod tests {
         assert_eq!(Cell::Integer(3).class_name(), "3");
         assert_eq!(class_name("-0.0"), "0");
         assert_eq!(class_name("0.5"), "0.5");
+    }
+
+    #[test]
+    fn truth_values_have_one_name() {
+        for text in ["True", "TRUE", " true "] {
+            assert_eq!(class_name(text), Cell::Truth(true).class_name(), "{text}");
+        }
+        assert_eq!(Cell::Truth(false).text(), "False");
     }
 
     #[test]

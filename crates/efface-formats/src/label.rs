@@ -145,6 +145,7 @@ impl Labels {
         let own = match cell {
             Cell::Number(value) => Cell::Number(value),
             Cell::Integer(value) => Cell::Integer(value),
+            Cell::Truth(value) => Cell::Truth(value),
             Cell::Text(_) | Cell::Time(_) | Cell::Null => return self.judge_anew(cell),
         };
         if let Self::Classes { numbers, .. } = self

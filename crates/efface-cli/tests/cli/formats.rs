@@ -160,6 +160,29 @@ fn predictions_have_ids_in_every_format() {
 }
 
 /// Images as arrays are those of IDX files, and colors come behind as NumPy has them.
+/// Classes that are truth values have one name, however a file spells or types them.
+#[cfg(feature = "parquet")]
+#[test]
+fn truth_values_are_the_same_classes_in_every_format() {
+    use arrow_array::{ArrayRef, BooleanArray, Float64Array};
+    use std::sync::Arc;
+    let w = Workshop::new();
+    let rows = |from: usize, words: [&str; 2]| -> String {
+        (from..from + 20).map(|row| format!("{row},{}\n", words[row % 2])).collect()
+    };
+    w.write("t.csv", format!("x,ok\n{}", rows(0, ["True", "False"])));
+    w.write("u.csv", format!("x,ok\n{}", rows(20, ["TRUE", "false"])));
+    let x: ArrayRef = Arc::new(Float64Array::from_iter_values((40..60).map(f64::from)));
+    let ok: ArrayRef = Arc::new((40..60).map(|row| Some(row % 2 == 0)).collect::<BooleanArray>());
+    w.write("v.parquet", crate::lists::parquet(&[("x", x), ("ok", ok)]));
+    w.efface("train t.csv --label ok -o m.efface").done();
+    w.efface("add m.efface u.csv").done();
+    w.efface("add m.efface v.parquet").done();
+    let header = w.efface("predict m.efface t.csv").done().stdout;
+    assert!(header.contains(",p(False),p(True)\n"), "{header}");
+    assert_eq!(w.efface("evaluate m.efface v.parquet --json").done().json()["records"], 20);
+}
+
 #[test]
 fn images_in_numpy_arrays() {
     let w = Workshop::new();

@@ -3,7 +3,7 @@
 mod waiting;
 
 use crate::budget::Budget;
-use crate::cell::{Cell, quoted};
+use crate::cell::{Cell, quoted, truth};
 use crate::error::{Fault, Place, ReadError, Spot, fault, no_label, within};
 use crate::feature_map::{FeatureMap, Mapper};
 use crate::fitted::{Frame, RawWriter};
@@ -396,7 +396,8 @@ impl<'a> Delivery<'a> {
 
 /// A weight that can be counted with.
 pub(crate) fn weight(cell: Cell<'_>) -> Result<f64, Fault> {
-    match cell.number() {
+    let truth = || truth(&cell.text()).map(f64::from);
+    match cell.number().or_else(truth) {
         Some(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
         _ => Err(fault!(
             "the weight must be a finite number of at least 0, got `{value}`",

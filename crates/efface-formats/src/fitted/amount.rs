@@ -2,6 +2,7 @@
 //! currencies or a decimal comma; truth values; and times of day.
 
 use super::number;
+use crate::cell::truth;
 use crate::time;
 
 /// A decimal point; commas only between thousands.
@@ -34,7 +35,9 @@ const SEPARATORS: [char; 5] = ['\'', '\u{2019}', '\u{a0}', '\u{202f}', '\u{2009}
 /// The number that a text spells in a notation, at most [`number::LARGEST`] in magnitude.
 pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
     match notation {
-        POINT => number::spelled(text).or_else(|| truth(text)).or_else(|| written(text, '.', ',')),
+        POINT => number::spelled(text)
+            .or_else(|| truth(text).map(f64::from))
+            .or_else(|| written(text, '.', ',')),
         CLOCK => time::of_day(text).map(|micros| micros as f64 / 1e6),
         _ => written(text, ',', '.'),
     }
@@ -205,12 +208,6 @@ pub(super) fn says_none(text: &str) -> bool {
         "n.v.t.",
     ];
     WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
-}
-
-/// Truth values, as the numbers that typed tables have for them.
-pub(super) fn truth(text: &str) -> Option<f64> {
-    let values = [("true", 1.0), ("false", 0.0)];
-    values.into_iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, value)| value)
 }
 
 /// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`, `CHF 95'521.50`, and `(1,200)` for -1,200, as accounts have it.

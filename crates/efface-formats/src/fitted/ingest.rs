@@ -4,7 +4,7 @@ use super::frame::Declared;
 use super::raw::{RawTarget, stored_number};
 use super::write::RawWriter;
 use super::{amount, number};
-use crate::cell::{Cell, looks_missing, quoted};
+use crate::cell::{Cell, looks_missing, quoted, truth};
 use crate::error::{Fault, fault, large_label};
 use crate::record::LabelRef;
 use crate::time;
@@ -97,12 +97,14 @@ impl RawWriter {
                 return Err(not_number(&cell.text()));
             }
             (Cell::Time(micros), _) => self.word(&time::text(micros)),
-            (Cell::Number(_) | Cell::Integer(_), Some(Declared::Time)) => {
+            (Cell::Number(_) | Cell::Integer(_) | Cell::Truth(_), Some(Declared::Time)) => {
                 return Err(not_date(&cell.text()));
             }
             (Cell::Number(value), _) if number::is_stored(value) => self.number(value),
             (Cell::Number(_), _) => return Err(unbounded(&cell.text())),
             (Cell::Integer(value), _) => self.integer(value, declared)?,
+            (Cell::Truth(_), Some(Declared::Category | Declared::Text)) => self.word(&cell.text()),
+            (Cell::Truth(value), _) => self.number(value.into()),
             (Cell::Text(text), _) => self.spelled(text.trim(), declared)?,
         }
         Ok(())
@@ -143,9 +145,9 @@ impl RawWriter {
                 }
             },
             None if number::is_infinity(text) => return Err(unbounded(text)),
-            None => match (time::stored(text), amount::truth(text)) {
+            None => match (time::stored(text), truth(text)) {
                 (Some(micros), _) => self.time(micros),
-                (None, Some(value)) => self.number(value),
+                (None, Some(value)) => self.number(value.into()),
                 (None, None) => self.word(text),
             },
             Some(Declared::Category | Declared::Text) => self.word(text),

@@ -357,7 +357,7 @@ impl<'r> ArrayRows<'r> {
         let top = ordered(self.endian, bytes).last().copied().unwrap_or(0);
         Ok(match self.element {
             Element::U8 | Element::U16 | Element::U32 | Element::U64 => integer(false),
-            Element::Bool => Cell::Integer(i128::from(top != 0)),
+            Element::Bool => Cell::Truth(top != 0),
             Element::I8 | Element::I16 | Element::I32 | Element::I64 => integer(top >= 0x80),
             Element::F16 | Element::F32 | Element::F64 => {
                 let mut one = Vec::with_capacity(1);

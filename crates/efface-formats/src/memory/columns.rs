@@ -149,7 +149,7 @@ impl<'a> MemoryColumn<'a> {
             }
             ColumnValues::Booleans { values, valid } => {
                 let value = values.get(row).filter(|_| is_valid(valid));
-                value.map(|value| Cell::Integer((*value).into()))
+                value.map(|value| Cell::Truth(*value))
             }
             ColumnValues::Times { values, unit } => {
                 let value = values.get(row).filter(|value| **value != i64::MIN);

@@ -60,7 +60,7 @@ fn arrays_are_read_side_by_side() {
 fn labels_have_other_names_and_types() {
     let bytes_array = raw("{'descr': '|S3', 'fortran_order': False, 'shape': (2,)}", b"no\0yes");
     for (bytes, names) in [
-        (npy(&[2, 1], Order::C, &[true, false]), ["0", "1"]),
+        (npy(&[2, 1], Order::C, &[true, false]), ["False", "True"]),
         (npy(&[2], Order::C, &[2.0_f64, 0.5]), ["0.5", "2"]),
         (bytes_array, ["no", "yes"]),
     ] {

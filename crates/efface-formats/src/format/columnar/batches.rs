@@ -234,7 +234,7 @@ fn cell(array: &dyn Array, at: usize) -> Cell<'_> {
         return Cell::Null;
     }
     match array.data_type() {
-        DataType::Boolean => Cell::Integer(i128::from(array.as_boolean().value(at))),
+        DataType::Boolean => Cell::Truth(array.as_boolean().value(at)),
         DataType::Int8 => Cell::Integer(array.as_primitive::<Int8Type>().value(at).into()),
         DataType::Int16 => Cell::Integer(array.as_primitive::<Int16Type>().value(at).into()),
         DataType::Int32 => Cell::Integer(array.as_primitive::<Int32Type>().value(at).into()),
