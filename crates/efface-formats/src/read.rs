@@ -120,7 +120,7 @@ fn dispatch(
         (Format::Csv, Opened::Stream(_, stream)) => {
             let schema = options.schema.as_ref();
             let mut csv = CsvTable::open(&file, stream, schema, options, source.budget())?;
-            let index_left_out = csv.leaves_out_index();
+            let index_left_out = csv.index_left_out();
             let summary = table::deliver(&mut csv, format, delivery)?;
             Ok(Summary { index_left_out, ..summary })
         }
@@ -136,7 +136,9 @@ fn dispatch(
                 options,
                 crate::format::columnar::Unread::Refused,
             )?;
-            table::deliver(&mut columnar, format, delivery)
+            let index_left_out = columnar.index_left_out.take();
+            let summary = table::deliver(&mut columnar, format, delivery)?;
+            Ok(Summary { index_left_out, ..summary })
         }
         #[cfg(not(feature = "parquet"))]
         (_, Opened::Seekable(_)) => Err(not_built(&file, format)),

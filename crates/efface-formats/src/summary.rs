@@ -22,8 +22,9 @@ pub struct Summary {
     pub rows_left_out: u64,
     /// Some of these classes (at most 12), sorted, shortened for a message.
     pub other_classes: Vec<String>,
-    /// Whether the first column of a CSV file was left out, since the header gives it no name.
-    pub index_left_out: bool,
+    /// What a row index is called that was left out: a first column of a CSV file without a name, or what pandas
+    /// makes of one in a Parquet file.
+    pub index_left_out: Option<String>,
     /// Classification: the classes. `None` for regression and where labels are not read.
     pub classes: Option<ClassTable>,
     /// The names of the labels, where a regression has several; else none.

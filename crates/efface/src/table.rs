@@ -55,8 +55,8 @@ pub(crate) struct Table {
     pub(crate) left_out: u64,
     /// Some of the classes of these.
     pub(crate) other_classes: Vec<String>,
-    /// Whether a first column without a name was left out.
-    pub(crate) index_left_out: bool,
+    /// What a row index without a name is called, if it was left out.
+    pub(crate) index_left_out: Option<String>,
 }
 
 impl Table {

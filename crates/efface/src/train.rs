@@ -211,7 +211,7 @@ impl<'a> First<'a> {
                 (facts, plan)
             }
         };
-        let index = index_left_out(table.index_left_out);
+        let index = index_left_out(table.index_left_out.as_deref());
         table.prepare(&plan, Labels::Needed)?;
         let largest = plan.check_groups(table.subjects.as_deref())?;
         let found = plan.statistics()?;

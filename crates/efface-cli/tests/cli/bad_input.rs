@@ -372,7 +372,7 @@ fn a_first_column_without_a_name_is_left_out() {
     w.write("index.csv", format!(",age,y\n{}", rows(40, |at| ["0,", "1,", "2,"][at % 3])));
     w.write("more.csv", format!("\"\",age,y\n{}", rows(8, |at| ["a,", "b,", ","][at % 3])));
     w.write("bare.csv", format!("age,y\n{}", rows(40, |_| "")));
-    let told = "the first column has no name in the header";
+    let told = "the row index, a column without a name, is left out";
     for (model, more) in [("fitted", ""), ("declared", "--preprocess declared --row-norm 8")] {
         let trained =
             w.efface(&format!("train index.csv --label y {more} -o {model}.efface")).done();

@@ -160,6 +160,31 @@ fn predictions_have_ids_in_every_format() {
 }
 
 /// Images as arrays are those of IDX files, and colors come behind as NumPy has them.
+/// A row index of pandas is left out of Parquet files as of CSV files, unless it names the records.
+#[cfg(feature = "parquet")]
+#[test]
+fn a_row_index_of_pandas_is_no_feature() {
+    use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
+    use std::sync::Arc;
+    let w = Workshop::new();
+    let x: ArrayRef = Arc::new(Float64Array::from_iter_values((0..20).map(|k| f64::from(k % 7))));
+    let y: ArrayRef = Arc::new(StringArray::from_iter_values((0..20).map(|k| ["p", "q"][k % 2])));
+    let index: ArrayRef = Arc::new(Int64Array::from_iter_values(100..120));
+    let columns = [("x", x), ("y", y), ("__index_level_0__", index)];
+    w.write("t.parquet", crate::lists::parquet(&columns));
+    let trained = w.efface("train t.parquet --label y -o m.efface").done();
+    for told in ["the row index, a column without a name, is left out", "`--id __index_level_0__`"]
+    {
+        assert!(trained.stdout.contains(told), "{trained:#?}");
+    }
+    let status = w.efface("status m.efface").done().stdout;
+    assert!(!status.contains("__index_level_0__"), "{status}");
+    w.efface("predict m.efface t.parquet").done();
+    w.efface("add m.efface t.parquet").done();
+    w.efface("train t.parquet --label y --id __index_level_0__ -o n.efface").done();
+    w.efface("delete n.efface --record 107").done();
+}
+
 /// Classes that are truth values have one name, however a file spells or types them.
 #[cfg(feature = "parquet")]
 #[test]

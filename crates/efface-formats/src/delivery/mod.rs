@@ -361,7 +361,7 @@ impl<'a> Delivery<'a> {
             rows_kept: self.kept,
             rows_left_out: self.left_out,
             other_classes: self.labels.as_ref().map(Labels::others).unwrap_or_default(),
-            index_left_out: false,
+            index_left_out: None,
             classes: self.labels.as_ref().and_then(Labels::table),
             width: feature_map.as_ref().map_or(schema.width(), FeatureMap::width),
             feature_map,

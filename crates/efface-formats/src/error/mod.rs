@@ -16,13 +16,16 @@ pub struct Fault(String);
 
 /// A [`Fault`] from the arguments of `format!`.
 macro_rules! fault {
-    ($($message:tt)+) => { $crate::error::Fault::new(format!($($message)+)) };
+    ($($message:tt)+) => { $crate::error::Fault::new(format_args!($($message)+)) };
 }
 pub(crate) use fault;
 
 impl Fault {
-    pub(crate) fn new(message: String) -> Self {
-        Self(message)
+    /// Apart, so that what reads cells stays small enough to be inlined.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new(message: fmt::Arguments<'_>) -> Self {
+        Self(message.to_string())
     }
 }
 

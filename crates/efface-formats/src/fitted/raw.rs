@@ -113,6 +113,8 @@ impl<'a> Reader<'a> {
         Self { rest: row, length: row.len() }
     }
 
+    #[cold]
+    #[inline(never)]
     pub(super) fn broken<T>(&self, what: &'static str) -> Read<T> {
         Err(fault!(
             "the stored row is damaged: {what} at byte {at}",
@@ -132,6 +134,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A length, at most 2^28.
+    #[inline]
     fn length(&mut self) -> Read<usize> {
         let mut length = 0_u32;
         let mut shift = 0;
@@ -215,6 +218,7 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
+    #[inline]
     fn double(&mut self) -> Read<f64> {
         let value = f64::from_le_bytes(self.array()?);
         if number::is_stored(value) && value.to_bits() != (-0.0_f64).to_bits() {

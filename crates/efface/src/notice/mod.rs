@@ -70,7 +70,7 @@ pub enum NoticeCode {
     SubjectLearnt,
     /// A column has values, but nothing is learnt from it.
     ColumnLeftOut,
-    /// The first column has no name in the header, as a row index has none, and is not learnt from.
+    /// A column has no name, as a row index has none, and is not learnt from.
     IndexLeftOut,
     /// Columns have one value in all records.
     ColumnConstant,

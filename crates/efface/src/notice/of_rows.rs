@@ -174,10 +174,12 @@ pub(crate) fn constant(rows: &RawRows) -> Option<Notice> {
 const FEW: usize = 6;
 
 /// A row index, as spreadsheets and data frames write it.
-pub(crate) fn index_left_out(is_left_out: bool) -> Option<Notice> {
-    let message = "the first column has no name in the header, as that of a row index, and is left out; \
-                   if it names records, train with `§id column 1`";
-    is_left_out.then(|| Notice::new(NoticeCode::IndexLeftOut, message))
+pub(crate) fn index_left_out(name: Option<&str>) -> Option<Notice> {
+    let message = format!(
+        "the row index, a column without a name, is left out; if it names records, train with `§id {}`",
+        name?
+    );
+    Some(Notice::new(NoticeCode::IndexLeftOut, message))
 }
 
 /// Rows of classes that the model does not have.

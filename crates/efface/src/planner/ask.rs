@@ -151,7 +151,10 @@ fn of_table(
     if let Some(raw) = &table.raw {
         let (facts, found) = fit(&choices, source, raw, ids, table.subjects.is_some())?;
         let thousands = label_thousands(table.private.label_thousands, &choices);
-        let task = task.into_iter().chain(index_left_out(table.index_left_out)).chain(thousands);
+        let task = task
+            .into_iter()
+            .chain(index_left_out(table.index_left_out.as_deref()))
+            .chain(thousands);
         let seen = Seen::of(&raw.rows, &found, table.subjects.is_some(), task);
         let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
         let sizes = Sizes {

@@ -240,7 +240,7 @@ impl First<'_> {
         let learnt = self.certified(plan, facts, &rows, &clipped, (genesis, released), context)?;
         drop(rows);
         let mut served = learnt.finish(creation, context.keyring)?;
-        served.notices.extend(index_left_out(summary.index_left_out));
+        served.notices.extend(index_left_out(summary.index_left_out.as_deref()));
         if let (Some(first), Some(frame), Some(found)) = (first, &summary.frame, plan.statistics()?)
         {
             let first = raw_rows(frame, first)?;

@@ -12,7 +12,9 @@ use arrow_array::types::{
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef, TimeUnit as ArrowUnit};
+use arrow_schema::{
+    ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit as ArrowUnit,
+};
 
 use super::{arrow, parquet, quiet};
 use crate::cell::Cell;
@@ -45,6 +47,18 @@ impl Batches {
         let places = (0..schema.fields().len()).map(Some).collect();
         Self { schema, places, next }
     }
+
+    /// Leaves out columns by their names; returns the first of them.
+    fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) -> Option<String> {
+        let fields = self.schema.fields().clone();
+        let found = fields.iter().find(|field| is_left_out(field.name()))?.name().clone();
+        let places = std::mem::take(&mut self.places);
+        let kept = fields.iter().zip(places).filter(|(field, _)| !is_left_out(field.name()));
+        let (fields, places): (Vec<FieldRef>, _) =
+            kept.map(|(field, place)| (field.clone(), place)).unzip();
+        (self.schema, self.places) = (Schema::new(fields).into(), places);
+        Some(found)
+    }
 }
 
 /// A columnar file as a table.
@@ -56,6 +70,8 @@ pub(crate) struct ColumnarTable {
     /// The row of the batch, counted from 0.
     at: usize,
     position: u64,
+    /// A column that pandas made of an index without a name, if it is left out.
+    pub(crate) index_left_out: Option<String>,
 }
 
 /// What becomes of columns of a type that is not read.
@@ -78,11 +94,14 @@ pub(crate) fn open(
     let (limits, budget) = (&options.limits, source.budget().clone());
     let times = options.frame.is_some();
     let is_read = |field: &Field| is_read(field.data_type()) || times && is_time(field.data_type());
-    let wanted = |field: &Field| is_read(field) && !is_ignored(field.name(), options);
-    let batches = guarded(&file, || match format {
+    let wanted = |field: &Field| {
+        is_read(field) && !is_ignored(field.name(), options) && !is_index(field.name(), options)
+    };
+    let mut batches = guarded(&file, || match format {
         Format::Parquet => parquet::open(source, limits, &wanted),
         _ => arrow::open(source, limits),
     })?;
+    let index_left_out = batches.leave_out(|name| is_index(name, options));
     let fields = batches.schema.fields();
     within("columns", fields.len() as u64, u64::from(limits.columns))
         .map_err(|fault| ReadError::at(Place::file(&file), fault))?;
@@ -100,7 +119,7 @@ pub(crate) fn open(
             return Err(ReadError::at(Place::file(&file).column(field.name()), fault));
         }
     }
-    Ok(ColumnarTable { file, names, batches, batch: None, at: 0, position: 0 })
+    Ok(ColumnarTable { file, names, batches, batch: None, at: 0, position: 0, index_left_out })
 }
 
 impl ColumnarTable {
@@ -178,6 +197,19 @@ fn is_ignored(name: &str, options: &ReadOptions) -> bool {
         schema.columns().iter().any(|column| column.name == name && column.kind == Kind::Ignored)
     });
     in_schema || options.ignore.iter().any(|ignored| ignored == name) || is_beyond(name, options)
+}
+
+/// Whether pandas made the column of an index that has no name, and nobody says what it is: it numbers rows,
+/// and is left out as in a CSV file. This looks at names alone, so that no record decides it.
+fn is_index(name: &str, options: &ReadOptions) -> bool {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    let is_made = level.is_some_and(|level| level.parse::<u32>().is_ok());
+    let in_schema =
+        |schema: &crate::schema::Schema| schema.columns().iter().any(|column| column.name == name);
+    is_made
+        && !matches!(&options.frame, Some(FrameRequest::Given(_)))
+        && !options.schema.as_ref().is_some_and(in_schema)
+        && !options.roles().any(|(role, _)| role == name)
 }
 
 /// Whether a given frame has no use for a column.

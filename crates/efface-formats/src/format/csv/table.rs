@@ -70,9 +70,9 @@ impl<'r> CsvTable<'r> {
         Ok(Self { records, skipped, names, waiting, shape })
     }
 
-    /// Whether a first column without a name, a row index, is left out of names and cells.
-    pub(crate) fn leaves_out_index(&self) -> bool {
-        self.skipped > 0
+    /// What a first column without a name, a row index, is called if it is left out of names and cells.
+    pub(crate) fn index_left_out(&self) -> Option<String> {
+        (self.skipped > 0).then(|| by_place(1))
     }
 }
 
