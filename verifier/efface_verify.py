@@ -62,8 +62,8 @@ DIGITS = Context(
 setcontext(DIGITS)
 ZERO, ONE = Decimal(0), Decimal(1)
 INFINITY = Decimal("Infinity")
-# Entries of one ledger have the same events again and again.
-remembered = lru_cache(maxsize=256)
+# Entries of one ledger have the same events again and again. Few: an event may have many phases.
+remembered = lru_cache(maxsize=16)
 Fields = dict[str, Any]  # a JSON object, its shape checked by `fit`
 
 

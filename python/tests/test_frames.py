@@ -272,7 +272,10 @@ def test_a_target_too_large_is_told_by_its_place_in_y(X: Any) -> None:
 
 @pytest.mark.parametrize(
     "labels",
-    [[1, 2, 3], [-1, 0, 1], ["a", "b", "c"], [" a", "b", "c d"], ["1", "2", "10"], [False, True]],
+    [
+        *([1, 2, 3], [-1, 0, 1], ["a", "b", "c"], [" a", "b", "c d"], ["1", "2", "10"]),
+        *([False, True], ["False", "True"], ["false", "true"]),
+    ],
     ids=str,
 )
 def test_labels_come_back_as_they_were(labels: list[Any]) -> None:

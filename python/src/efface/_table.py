@@ -171,6 +171,9 @@ def _laid_out(array: Any, kind: Any) -> Any:
     return np.require(array, kind, ["C_CONTIGUOUS", "ALIGNED"])
 
 
+_TRUTHS = ("False", "True")  # the names of truth values
+
+
 def class_name(value: Any) -> str:
     """Return the name of a class; a truth value is named as files of text spell it."""
     return str(value)
@@ -180,7 +183,7 @@ def name_of_label(label: Any) -> str:
     """Return the name that the engine keeps for a label, from which the label can be told again.
 
     The engine takes spaces from around a name and gives equal numbers one name, as files of text
-    need it. A text that would not come back as it was goes in quotes.
+    need it, and truth values of any case. A text that would not come back as it was goes in quotes.
     """
     name = class_name(label)
     if not isinstance(label, str):
@@ -189,6 +192,7 @@ def name_of_label(label: Any) -> str:
         plain = _PLAIN.fullmatch(name) is not None
     else:
         plain = name != "" and name == name.strip() and not name.startswith('"')
+        plain = plain and (name in _TRUTHS or name.capitalize() not in _TRUTHS)
     return name if plain else json.dumps(name, ensure_ascii=False)
 
 

@@ -512,10 +512,10 @@ def _place(label: Any, named: dict[Any, int]) -> int:
 
 
 def _canonical(name: str) -> str | int | float:
-    """What makes two names the same to the engine: texts without spaces around, or numbers."""
+    """What the engine tells names by: bare texts, truth values of any case, numbers."""
     text = name.strip()
     if NUMBER.fullmatch(text) is None:
-        return text
+        return text.capitalize() if text.lower() in {"false", "true"} else text
     try:
         return int(text)
     except ValueError:
