@@ -154,11 +154,11 @@ def test_a_fold_may_lack_a_class_that_has_a_weight(people: People) -> None:
         model.fit(people.X[:110], y[:110])
     assert np.allclose(model.coef_, alike.coef_, atol=1e-4)
     with pytest.raises(efface.InputError, match="no record of the class 2, so its weight"):
-        model.add(people.X[110:], y[110:])
+        model.add(people.X[110:], y[110:], new_classes=True)
     assert model.add(people.X[110:], people.y[110:]).records == 10
     whole = UnlearningClassifier(class_weight=weights, preprocess="fitted").fit(people.X, y)
     whole.forget([f"row:{row}" for row in range(110, 120)])
     assert whole.classes_.tolist() == [0, 1]
-    assert whole.add(people.X[110:], y[110:]).records == 10
+    assert whole.add(people.X[110:], y[110:], new_classes=True).records == 10
     declared = UnlearningClassifier(class_weight=weights, classes=[0, 1, 2], loss="softmax")
     declared.fit(people.X[:110], y[:110])

@@ -286,7 +286,7 @@ def test_ridge_classifies_and_removes_exactly(classes: list[str], framed: bool) 
 def test_ridge_classifies_in_a_search(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     X = pd.DataFrame({"a": rng.normal(size=150), "b": rng.choice(["u", "v", "w"], 150)})
-    y = np.where(X["a"] > 0, X["b"], "none")
+    y = np.where(X["a"] > 0, X["b"], "neither")
     search = GridSearchCV(
         UnlearningClassifier(mechanism="ridge"), {"lambda_": [1e-4, 1e-2]}, cv=3
     ).fit(X, y)

@@ -392,7 +392,7 @@ def test_a_category_comes_and_goes_with_its_records() -> None:
 def test_a_class_comes_and_goes_with_its_records() -> None:
     frame, y = people()
     model = classifier().fit(frame, y)
-    model.add(frame[:1].set_axis(["new"]), ["perhaps"])
+    model.add(frame[:1].set_axis(["new"]), ["perhaps"], new_classes=True)
     assert model.classes_.tolist() == ["no", "perhaps", "yes"]
     assert model.predict_proba(frame).shape == (200, 3)
     model.forget(ids="new")
@@ -490,7 +490,7 @@ def test_texts_among_numbers_to_predict_are_counted_by_column_and_told_once() ->
     count = np.arange(60)
     frame = pd.DataFrame({"size": count % 7, "day": ["2024-01-02"] * 30 + ["2024-02-03"] * 30})
     model = UnlearningClassifier().fit(frame, count % 2)
-    rows = pd.DataFrame({"size": ["3", "3 kg", "tall", None, "unknown"], "day": ["soon"] * 5})
+    rows = pd.DataFrame({"size": ["3", "3 kg", "tall", None, "none"], "day": ["soon"] * 5})
     with pytest.warns(efface.SettingsWarning) as told:
         assert model.predict(rows).shape == (5,)
     texts = [str(warning.message).split(" that is no ")[0] for warning in told]

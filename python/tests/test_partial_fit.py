@@ -74,8 +74,11 @@ def test_classes_are_told_first_or_come_with_their_records(people: People) -> No
 
     words = np.array(["no", "yes", "perhaps"])
     comes = UnlearningClassifier(preprocess="fitted").partial_fit(X, words[y])
-    comes.partial_fit(X[:30], np.repeat(words, 10))
-    assert comes.classes_.tolist() == ["no", "perhaps", "yes"]
+    with pytest.raises(efface.Refused, match=r"also has `perhaps`; .* `new_classes`"):
+        comes.partial_fit(X[:30], np.repeat(words, 10))
+    comes.add(X[:30], np.repeat(words, 10), new_classes=True)
+    comes.partial_fit(X[:30], np.repeat(["never", "no", "yes"], 10))
+    assert comes.classes_.tolist() == ["never", "no", "perhaps", "yes"]
 
 
 def test_listed_classes_stay_whatever_the_first_rows_have(people: People, tmp_path: Path) -> None:

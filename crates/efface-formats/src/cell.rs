@@ -57,75 +57,16 @@ impl<'a> Cell<'a> {
             cell => Ok(cell),
         }
     }
+}
 
-    /// The name of the class: as [`Cell::text`], but equal numbers have equal names, so that
-    /// `3`, `3.0` and `+3` are one class.
-    pub(crate) fn class_name(&self) -> Cow<'a, str> {
-        match *self {
-            Self::Text(text) => class_name(text),
-            _ => self.text(),
-        }
-    }
+/// The name of a truth value, as Python and pandas write it.
+pub(crate) fn truth_name(value: bool) -> &'static str {
+    if value { "True" } else { "False" }
 }
 
 /// The shortest decimal text of a number; integers below 2^53 have no decimal point.
 pub(crate) fn number_text(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { value.to_string() }
-}
-
-/// The truth value that is spelled so, in any case.
-pub(crate) fn truth(text: &str) -> Option<bool> {
-    [false, true].into_iter().find(|value| truth_name(*value).eq_ignore_ascii_case(text))
-}
-
-/// The name of a truth value, as Python and pandas write it.
-fn truth_name(value: bool) -> &'static str {
-    if value { "True" } else { "False" }
-}
-
-/// The name of the class of a label that is spelled so: without spaces around. Equal numbers have equal
-/// names, so that `3`, `3.0` and `+3` are one class, and so have truth values in any case.
-#[must_use]
-pub fn class_name(text: &str) -> Cow<'_, str> {
-    let text = text.trim();
-    if let Some(value) = truth(text) {
-        return Cow::Borrowed(truth_name(value));
-    }
-    if let Ok(integer) = text.parse::<i128>() {
-        return same_or_owned(text, integer.to_string());
-    }
-    let starts_like_a_number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && starts_like_a_number => {
-            same_or_owned(text, number_text(value))
-        }
-        _ => Cow::Borrowed(text),
-    }
-}
-
-/// Sorts the names of classes that were collected from rows: by value where all are numbers, else as
-/// text.
-pub(crate) fn sort_classes<T: AsRef<str>>(names: &mut [T]) {
-    let value = |name: &T| name.as_ref().parse::<f64>().ok().filter(|value| value.is_finite());
-    if names.iter().all(|name| value(name).is_some()) {
-        let number = |name: &T| value(name).unwrap_or(f64::NAN);
-        names.sort_by(|a, b| {
-            number(a).total_cmp(&number(b)).then_with(|| a.as_ref().cmp(b.as_ref()))
-        });
-    } else {
-        names.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
-    }
-}
-
-fn same_or_owned(text: &str, name: String) -> Cow<'_, str> {
-    if text == name { Cow::Borrowed(text) } else { Cow::Owned(name) }
-}
-
-/// Whether the text is one that tables commonly use for "no value".
-pub(crate) fn looks_missing(text: &str) -> bool {
-    const TOKENS: [&str; 9] = ["", "?", "na", "n/a", "nan", "null", "none", "-", "."];
-    let text = text.trim();
-    text.len() <= 4 && TOKENS.iter().any(|token| token.eq_ignore_ascii_case(text))
 }
 
 /// The text shortened and escaped for a message of one line.
@@ -141,32 +82,6 @@ pub(crate) fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn equal_numbers_are_one_class() {
-        for text in ["3", "3.0", "+3", "3e0", " 3 ", "003"] {
-            assert_eq!(class_name(text), "3", "{text}");
-        }
-        assert_eq!(Cell::Number(3.0).class_name(), "3");
-        assert_eq!(Cell::Integer(3).class_name(), "3");
-        assert_eq!(class_name("-0.0"), "0");
-        assert_eq!(class_name("0.5"), "0.5");
-    }
-
-    #[test]
-    fn truth_values_have_one_name() {
-        for text in ["True", "TRUE", " true "] {
-            assert_eq!(class_name(text), Cell::Truth(true).class_name(), "{text}");
-        }
-        assert_eq!(Cell::Truth(false).text(), "False");
-    }
-
-    #[test]
-    fn words_stay_words() {
-        for text in [">50K", "nan", "inf", "infinity", "1e999", "yes"] {
-            assert_eq!(class_name(text), text);
-        }
-    }
 
     #[test]
     fn ids_keep_their_zeros() {

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::cell::{Cell, class_name, sort_classes};
-use crate::error::{Fault, fault, large_label, no_label};
+use crate::cell::Cell;
+use crate::error::{Fault, fault, large_label};
 use crate::fitted::{Spelling, is_number_in_words, is_single_sized};
+use crate::missing::Missing;
+use crate::name::{Spellings, class_name, label_name, number_name, sort_classes};
 use crate::options::{ReadOptions, Task};
 use crate::record::LabelRef;
 use crate::schema::Origin;
@@ -17,6 +19,8 @@ pub(crate) enum Verdict {
     Keep(Label),
     /// The class is not one of the given ones.
     LeaveOut,
+    /// There is none.
+    Missing,
 }
 
 /// How many names of other classes are kept, at most.
@@ -24,11 +28,6 @@ const OTHERS: usize = 12;
 
 /// How many numbers that are classes are kept, at most.
 const NUMBERS: usize = 16;
-
-/// Whether the name of a class says that there is none; "none" and signs may be classes.
-fn says_none(name: &str) -> bool {
-    ["?", "na", "n/a", "null"].iter().any(|word| word.eq_ignore_ascii_case(name))
-}
 
 /// A label without its name.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,6 +51,8 @@ pub(crate) enum Labels {
         /// Some of the numbers that were judged, so that their texts are made once.
         numbers: Vec<(Cell<'static>, Verdict)>,
         spelling: Box<Spelling>,
+        spellings: Box<Spellings>,
+        none: Missing,
     },
     /// `bounded`: for raw rows, whose numbers single precision must have room for.
     Numbers {
@@ -61,6 +62,7 @@ pub(crate) enum Labels {
         values: Vec<f64>,
         /// How those that are texts are spelled.
         spelling: Box<Spelling>,
+        none: Missing,
     },
 }
 
@@ -78,35 +80,55 @@ impl Labels {
             }
             (Task::Regression { range }, None) => {
                 let bounded = options.frame.is_some();
-                Ok(Self::Numbers { range, bounded, values: Vec::new(), spelling: Box::default() })
+                let (values, spelling) = (Vec::new(), Box::default());
+                Ok(Self::Numbers {
+                    range,
+                    bounded,
+                    values,
+                    spelling,
+                    none: options.missing.clone(),
+                })
             }
             (Task::Classification, given) => {
-                Self::classes(given.as_deref(), options.limits.classes)
+                Self::classes(given.as_deref(), options.limits.classes, options.missing.clone())
             }
         }
     }
 
-    fn classes(given: Option<&[String]>, most: u32) -> Result<Self, Fault> {
+    fn classes(given: Option<&[String]>, most: u32, none: Missing) -> Result<Self, Fault> {
         let origin = if given.is_some() { Origin::User } else { Origin::Data };
         let mut index = HashMap::new();
         let mut names = Vec::new();
+        let mut spellings = Box::new(Spellings::of_classes());
         for name in given.unwrap_or_default() {
-            let name = class_name(name).into_owned();
+            let name = class_name(name).to_owned();
             if name.is_empty() {
                 return Err(fault!("`classes` has an empty name"));
             }
             if index.insert(name.clone(), names.len() as u32).is_some() {
                 return Err(fault!("`classes` names `{name}` twice"));
             }
+            spellings.see(&name);
             names.push(name);
         }
+        spellings.allow();
         match given {
             Some(given) if given.len() < 2 => {
                 Err(fault!("`classes` needs at least two classes, got {got}", got = given.len()))
             }
             _ => {
                 let (others, numbers, spelling) = (BTreeSet::new(), Vec::new(), Box::default());
-                Ok(Self::Classes { names, index, origin, most, others, numbers, spelling })
+                Ok(Self::Classes {
+                    names,
+                    index,
+                    origin,
+                    most,
+                    others,
+                    numbers,
+                    spelling,
+                    spellings,
+                    none,
+                })
             }
         }
     }
@@ -166,30 +188,38 @@ impl Labels {
     fn judge_anew(&mut self, cell: Cell<'_>) -> Result<Verdict, Fault> {
         self.see(cell);
         match self {
-            Self::Numbers { range, bounded, .. } => {
-                Ok(Verdict::Keep(Label::Value(number(cell, *range, *bounded)?)))
+            Self::Numbers { range, bounded, none, .. } => {
+                let value = number(cell, none, *range, *bounded)?;
+                Ok(value.map_or(Verdict::Missing, |value| Verdict::Keep(Label::Value(value))))
             }
-            Self::Classes { names, index, origin, most, others, .. } => {
+            Self::Classes { names, index, origin, most, others, spellings, none, .. } => {
                 if let Cell::Number(value) = cell
                     && value.is_infinite()
                 {
                     return Err(fault!("the label must be finite, got {value}"));
                 }
-                let name = cell.class_name();
-                if name.is_empty() || name.eq_ignore_ascii_case("nan") {
-                    return Err(no_label());
-                }
+                let name = label_name(cell);
                 if let Some(&class) = index.get(name.as_ref()) {
                     return Ok(Verdict::Keep(Label::Class(class)));
                 }
-                if *origin == Origin::Data && says_none(&name) {
-                    return Err(fault!(
-                        "the label `{value}` says that there is none; take such rows out of the \
-                         table, or write the class, if it is one, in another way",
-                        value = name.into_owned()
-                    ));
+                let is_missing = match cell {
+                    Cell::Text(text) => none.says(text.trim()),
+                    Cell::Number(value) => value.is_nan(),
+                    _ => cell == Cell::Null,
+                };
+                if is_missing {
+                    return Ok(Verdict::Missing);
+                }
+                let is_text = matches!(cell, Cell::Text(_));
+                if is_text {
+                    spellings.see(&name);
                 }
                 if *origin == Origin::User {
+                    // A typed number has no spelling that could differ from the listed one.
+                    let same = |given: &String| number_name(given).as_ref() == Some(&name);
+                    if let Some(class) = names.iter().position(same).filter(|_| !is_text) {
+                        return Ok(Verdict::Keep(Label::Class(class as u32)));
+                    }
                     if others.len() < OTHERS {
                         others.insert(crate::cell::quoted(&name));
                     }
@@ -213,14 +243,17 @@ impl Labels {
     /// Judges the next of several labels of a row, of which the first is at 0.
     pub(crate) fn judge_next(&mut self, at: usize, cell: Cell<'_>) -> Result<Verdict, Fault> {
         self.see(cell);
-        let Self::Numbers { range, bounded, values, .. } = self else {
+        let Self::Numbers { range, bounded, values, none, .. } = self else {
             return Err(fault!(
                 "several labels are numbers to predict together, and this is a classification; \
                  use `§mechanism ridge` and `§loss squared`, or name one label"
             ));
         };
         values.truncate(at);
-        values.push(number(cell, *range, *bounded)?);
+        let Some(value) = number(cell, none, *range, *bounded)? else {
+            return Ok(Verdict::Missing);
+        };
+        values.push(value);
         Ok(Verdict::Keep(Label::Values))
     }
 
@@ -248,7 +281,7 @@ impl Labels {
 
     /// The classes in final order, `None` for numbers.
     pub(crate) fn table(&self) -> Option<ClassTable> {
-        let Self::Classes { names, index, origin, .. } = self else { return None };
+        let Self::Classes { names, index, origin, spellings, .. } = self else { return None };
         let mut order: Vec<u32> = (0..names.len() as u32).collect();
         if *origin == Origin::Data {
             let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -260,16 +293,30 @@ impl Labels {
             from_provisional[provisional as usize] = last as u32;
         }
         let names = order.iter().map(|&index| names[index as usize].clone()).collect();
-        Some(ClassTable { names, origin: *origin, from_provisional })
+        let one_number = spellings.pairs().to_vec();
+        Some(ClassTable { names, origin: *origin, from_provisional, one_number })
     }
 }
 
-fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f64, Fault> {
+/// The number of a label; none if that is missing.
+fn number(
+    cell: Cell<'_>,
+    none: &Missing,
+    range: Option<(f64, f64)>,
+    bounded: bool,
+) -> Result<Option<f64>, Fault> {
+    let is_missing = match cell {
+        Cell::Text(text) => none.says(text.trim()),
+        Cell::Null => true,
+        _ => false,
+    };
+    if is_missing {
+        return Ok(None);
+    }
     let value = cell.number().ok_or_else(|| {
         let text = cell.text();
         let value = crate::cell::quoted(&text);
         match is_number_in_words(&text) {
-            _ if text.is_empty() => no_label(),
             true => fault!(
                 "the label must be a plain number, such as `1234.5`, for regression, got `{value}`"
             ),
@@ -277,7 +324,7 @@ fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f6
         }
     })?;
     if value.is_nan() {
-        return Err(no_label());
+        return Ok(None);
     }
     if !value.is_finite() {
         return Err(fault!("the label must be finite, got {value}"));
@@ -290,7 +337,7 @@ fn number(cell: Cell<'_>, range: Option<(f64, f64)>, bounded: bool) -> Result<f6
             short(value)
         )),
         _ if bounded && !is_single_sized(value) => Err(large_label(value)),
-        _ => Ok(value),
+        _ => Ok(Some(value)),
     }
 }
 
@@ -318,7 +365,7 @@ mod tests {
     #[test]
     fn collected_classes_are_sorted_by_value() {
         let mut labels = Labels::new(&ReadOptions::default()).unwrap();
-        for text in ["10", "9", "-1", "9.0"] {
+        for text in ["10", "9", "-1", "9"] {
             labels.judge(Cell::Text(text)).unwrap();
         }
         let table = labels.table().unwrap();
@@ -352,7 +399,7 @@ mod tests {
     fn bad_class_lists_are_refused() {
         let refused = |names: &[&str]| Labels::new(&classes(names)).unwrap_err().to_string();
         assert_eq!(refused(&["1"]), "`classes` needs at least two classes, got 1");
-        assert_eq!(refused(&["1", "1.0"]), "`classes` names `1` twice");
+        assert_eq!(refused(&["1", " 1"]), "`classes` names `1` twice");
         assert_eq!(refused(&["1", " "]), "`classes` has an empty name");
     }
 
@@ -369,11 +416,9 @@ mod tests {
             refused(&mut labels, "-1e300").to_string(),
             "the label must be in the declared range [0, 1], got -1e300"
         );
-        assert_eq!(
-            refused(&mut labels, "").to_string(),
-            "the label is missing; take rows without one out of the table"
-        );
-        assert_eq!(refused(&mut labels, "nan"), no_label());
+        for text in ["", "nan", "NULL"] {
+            assert_eq!(labels.judge(Cell::Text(text)), Ok(Verdict::Missing), "{text}");
+        }
         assert_eq!(refused(&mut labels, "-inf").to_string(), "the label must be finite, got -inf");
         assert_eq!(
             refused(&mut labels, "x").to_string(),

@@ -57,6 +57,8 @@ mod lines;
 mod look;
 mod matrix;
 mod memory;
+mod missing;
+mod name;
 mod options;
 mod raw_rows;
 mod read;
@@ -70,7 +72,7 @@ mod table;
 mod texts;
 mod time;
 
-pub use cell::{Cell, class_name};
+pub use cell::Cell;
 pub use draft::{Draft, draft, draft_from};
 pub use error::{CellFault, Fault, FitFault, ReadError, SinkError, Spot};
 
@@ -88,6 +90,8 @@ pub use memory::{
     ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Values, read_memory,
     read_memory_part,
 };
+pub use missing::Missing;
+pub use name::{NOBODY, class_name, near_key, number_name};
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
 pub use record::{

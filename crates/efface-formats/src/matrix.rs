@@ -205,7 +205,7 @@ fn deliver_raw(
         delivery.deliver_raw(spot, &row, label, &keys)?;
     }
     arrays.end()?;
-    Ok(delivery.finish_raw(format, schema, frame).with_targets(names))
+    Ok(delivery.finish_raw(format, schema, frame)?.with_targets(names))
 }
 
 fn step<'a, 'r>(

@@ -5,6 +5,7 @@ use crate::feature_map::FeatureMap;
 use crate::fitted::FrameRequest;
 use crate::image::ImageShape;
 use crate::limits::Limits;
+use crate::missing::Missing;
 use crate::row_map::{RowMap, RowMapMode};
 use crate::schema::{CsvShape, Kind, Schema};
 
@@ -45,6 +46,11 @@ pub struct ReadOptions {
     /// Classification: the classes in order, the positive one last. Rows of any other class are
     /// left out and counted. `None` collects the classes from the data.
     pub classes: Option<Vec<String>>,
+    /// Which texts say that there is no value: of features that no schema declares, of labels and, if somebody
+    /// listed them, of subjects.
+    pub missing: Missing,
+    /// Whether rows without a label are left out, and not refused.
+    pub drop_unlabelled: bool,
     /// Whether labels are classes or numbers.
     pub task: Task,
     /// `false` does not look at labels at all, as for prediction.
@@ -135,6 +141,8 @@ impl Default for ReadOptions {
             numbers_for: None,
             schema: None,
             classes: None,
+            missing: Missing::default(),
+            drop_unlabelled: false,
             task: Task::Classification,
             label_required: true,
             width: None,

@@ -395,7 +395,7 @@ fn raw_lines(
         }
         delivery.deliver_raw(spot, &row, label, &Keys::default())?;
     }
-    Ok(delivery.finish_raw(Format::Libsvm, schema, frame).with_targets(names.into_names()))
+    Ok(delivery.finish_raw(Format::Libsvm, schema, frame)?.with_targets(names.into_names()))
 }
 
 /// The width as declared, else from a first pass over a file.

@@ -112,7 +112,7 @@ pub struct Record<'a> {
     pub label: Option<LabelRef<'a>>,
     /// The text of the id column, never empty; `None` without such a column.
     pub id: Option<&'a str>,
-    /// The text of the subject column, never empty; `None` without such a column.
+    /// The text of the subject column, empty if it names nobody; `None` without such a column.
     pub subject: Option<&'a str>,
     /// How often it counts, finite and at least 0; `None` without such a column.
     pub weight: Option<f64>,

@@ -1,11 +1,14 @@
 //! What was read, after the last row.
 
+use std::collections::BTreeMap;
+
 use crate::error::Fault;
 use crate::feature_map::FeatureMap;
 use crate::fitted::Frame;
 use crate::image::ImageShape;
 use crate::input::Format;
 use crate::lengths::Lengths;
+use crate::name::in_two_ways;
 use crate::row_map::{Mapped, RowMap};
 use crate::schema::{Origin, Schema};
 
@@ -20,6 +23,8 @@ pub struct Summary {
     pub rows_kept: u64,
     /// Rows of other classes than the given ones.
     pub rows_left_out: u64,
+    /// Rows without a label that were left out.
+    pub rows_unlabelled: u64,
     /// Some of these classes (at most 12), sorted, shortened for a message.
     pub other_classes: Vec<String>,
     /// What a row index is called that was left out: a first column of a CSV file without a name, or what pandas
@@ -62,6 +67,8 @@ pub struct PrivateEvidence {
     /// Whether labels are whole numbers below 1000 and others with a point and three digits behind it,
     /// which may separate thousands. Classes are compared as numbers and keep no spelling.
     pub label_thousands: bool,
+    /// How many records have a subject that is a usual text for no value.
+    pub nobody: BTreeMap<String, u64>,
 }
 
 /// A row this many times as long as the bound was of that length but for a rounding.
@@ -91,6 +98,9 @@ impl PrivateEvidence {
         self.rows_zero += other.rows_zero;
         self.lengths.add_all(&other.lengths);
         self.label_thousands |= other.label_thousands;
+        for (name, records) in &other.nobody {
+            *self.nobody.entry(name.clone()).or_default() += records;
+        }
     }
 }
 
@@ -103,9 +113,22 @@ pub struct ClassTable {
     pub origin: Origin,
     /// The final index of each provisional one.
     pub from_provisional: Vec<u32>,
+    /// Pairs of them that are one number in two spellings, in a file whose texts may be numbers.
+    pub one_number: Vec<(String, String)>,
 }
 
 impl ClassTable {
+    /// Refuses classes that are one number in two spellings, unless both are known to be classes.
+    ///
+    /// # Errors
+    /// Such classes.
+    pub fn check_spellings(&self, known: &[String]) -> Result<(), Fault> {
+        let is_known = |name: &String| known.contains(name);
+        let mut pairs = self.one_number.clone();
+        pairs.retain(|(one, other)| !(is_known(one) && is_known(other)));
+        if pairs.is_empty() { Ok(()) } else { Err(in_two_ways("labels", &pairs)) }
+    }
+
     /// The final index of the index a record carried; `None` for an index never handed out.
     pub fn remap(&self, provisional: u32) -> Option<u32> {
         self.from_provisional.get(usize::try_from(provisional).ok()?).copied()

@@ -126,9 +126,11 @@ pub(crate) fn delete_dry_run(
 }
 
 fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Which> {
+    // As in tables.
+    let trimmed = |names: Vec<String>| names.iter().map(|name| name.trim().to_owned()).collect();
     match (ids, subjects) {
-        (Some(ids), None) => Ok(Which::Ids(ids)),
-        (None, Some(subjects)) => Ok(Which::Subjects(subjects)),
+        (Some(ids), None) => Ok(Which::Ids(trimmed(ids))),
+        (None, Some(subjects)) => Ok(Which::Subjects(trimmed(subjects))),
         _ => Err(raised(&Error::input(Code::Usage, "give either `ids` or `subjects`"))),
     }
 }

@@ -16,6 +16,7 @@ fn name_of(flag: &str) -> String {
         "subject" => "subjects".to_owned(),
         "weight" => "sample_weight".to_owned(),
         "erase-only" => "release=False".to_owned(),
+        "drop-unlabelled" => "X[y.notna()], y.dropna()".to_owned(),
         flag => flag.replace('-', "_"),
     }
 }
@@ -23,10 +24,13 @@ fn name_of(flag: &str) -> String {
 fn parameter(flag: &str, value: Option<&str>) -> String {
     let name = name_of(flag);
     match value {
-        Some(columns) if flag == "ignore" => {
-            let columns: Vec<String> =
-                columns.split(',').map(|name| format!("\"{name}\"")).collect();
-            format!("X.drop(columns=[{}])", columns.join(", "))
+        Some(names) if ["ignore", "missing"].contains(&flag) => {
+            let names: Vec<String> = names.split(',').map(|name| format!("\"{name}\"")).collect();
+            let listed = names.join(", ");
+            match flag {
+                "missing" => format!("missing=[{listed}]"),
+                _ => format!("X.drop(columns=[{listed}])"),
+            }
         }
         // The name of a column, however it is written.
         Some(column) if ["id", "subject", "weight"].contains(&flag) => {

@@ -30,6 +30,7 @@ pub(crate) struct Table {
     names: Option<Vec<String>>,
     classes: Option<Vec<String>>,
     schema: Option<String>,
+    new_classes: bool,
 }
 
 #[derive(FromPyObject)]
@@ -82,7 +83,7 @@ enum Column {
 impl Table {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "each has its name in Python")]
-    #[pyo3(signature = (x, *, y=None, ids=None, subjects=None, weights=None, names=None, classes=None, schema=None))]
+    #[pyo3(signature = (x, *, y=None, ids=None, subjects=None, weights=None, names=None, classes=None, schema=None, new_classes=false))]
     fn new(
         x: Rows,
         y: Option<Column>,
@@ -92,8 +93,9 @@ impl Table {
         names: Option<Vec<String>>,
         classes: Option<Vec<String>>,
         schema: Option<String>,
+        new_classes: bool,
     ) -> Self {
-        Self { rows: x, labels: y, ids, subjects, weights, names, classes, schema }
+        Self { rows: x, labels: y, ids, subjects, weights, names, classes, schema, new_classes }
     }
 }
 
@@ -121,6 +123,7 @@ impl Table {
             }),
             classes: self.classes.clone(),
             schema: self.schema.clone(),
+            new_classes: self.new_classes,
             ..Source::default()
         };
         work(&source)

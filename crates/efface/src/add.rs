@@ -1,8 +1,9 @@
 //! Additions and updates of records.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
+use efface_formats::{Origin, near_key};
 use efface_page::number::counted;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::event::{Event, Unit};
@@ -15,9 +16,11 @@ use crate::error::{Code, Error, Result};
 use crate::leaving::{Leaving, unless_in_rows};
 use crate::mechanism::{of, touched, touched_by};
 use crate::naming::{check_convention, row_id};
-use crate::notice::{Clipped, Notice, NoticeCode, left_out, of_clipped};
+use crate::notice::{
+    Clipped, Notice, NoticeCode, left_out, listed, of_clipped, subjects_of_nobody,
+};
 use crate::outcome::Served;
-use crate::plan::{Ids, Plan};
+use crate::plan::{Ids, Plan, Task};
 use crate::rows::{Access, Batch, Keyed, Names, RowStore, Rows};
 use crate::serve::{Effect, name_request, serve, served_before, since};
 use crate::source::Source;
@@ -72,13 +75,14 @@ fn serve_rows(
     // Before anything is read or taken out: rows that are elsewhere can be neither added nor replaced.
     RowStore::Vault.check(plan)?;
     store.check(plan)?;
-    let table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
+    let mut table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
     let rows = table.rows() as u64;
     if rows == 0 {
         return Err(Error::input(Code::Data, "the table has no records of the model's classes"));
     }
     check_ids(&table)?;
     check_subjects(plan, &table)?;
+    check_classes(plan, &table, source.new_classes)?;
     let private: Vec<&str> = [&table.ids, &table.subjects]
         .into_iter()
         .flatten()
@@ -104,13 +108,20 @@ fn serve_rows(
     let version = current.version + 1;
     let clipped = Clipped::of(&table.private, rows);
     let mut notices: Vec<Notice> = of_clipped(plan, &clipped).into_iter().collect();
-    notices.extend(left_out(table.left_out));
+    notices.extend(left_out(table.left_out, table.unlabelled));
+    notices.extend(subjects_of_nobody(&table.private));
     let vault_id = current.genesis.vault_id.clone();
     let hmac = |name: &str| context.keyring.hmac(&vault_id, "record", name.as_bytes());
+    let person = |name: &str| context.keyring.hmac(&vault_id, "subject", name.as_bytes());
+    notices.extend(back_again(&vault, table.subjects.as_deref(), person)?);
     let mut transaction = vault.begin()?;
     let needed = needs_changed_rows(&transaction, plan, context.rows)?;
     let mut removed = Keyed::none(plan)?;
-    let mut first = 0;
+    let first = match table.ids {
+        Some(_) => 0,
+        None => transaction.take_positions(table.read)?,
+    };
+    table.name_nobody(first);
     let replaced = table.ids.iter().flatten().filter(|_| kind == RequestKind::Update);
     let leaving = Leaving::ids(replaced.map(|id| id.to_string()), version);
     let mut shards = BTreeSet::new();
@@ -121,7 +132,7 @@ fn serve_rows(
             let wanted = needed.then_some(&mut removed);
             let gone = withdraw(&mut *rows, plan, ids, whose, &leaving, wanted, &mut shards);
             drop(rows);
-            gone.map_err(|error| unless_in_rows(&transaction, error))?
+            gone.map_err(|error| unless_in_rows(&transaction, false, error))?
         }
         Some(ids) => {
             let rows = store.open(Access::Reading(&transaction), plan, &leaving)?;
@@ -129,7 +140,6 @@ fn serve_rows(
             Vec::new()
         }
         None => {
-            first = transaction.take_positions(table.read)?;
             let message =
                 format!("row 0 of this table is the record `{}`, and so on", row_id(first));
             notices.push(Notice::new(NoticeCode::NamedByPosition, message));
@@ -187,6 +197,34 @@ fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
         .hint("name the subject column with `§subject` exactly when the first table had one"));
     }
     Ok(())
+}
+
+/// Refuses classes that are probably known ones in another spelling, and those that make a model of two classes one
+/// of several, unless they were asked for.
+fn check_classes(plan: &Plan, table: &Table, asked_for: bool) -> Result<()> {
+    let (Task::Classes(known), Some(table)) = (&plan.task, &table.classes) else { return Ok(()) };
+    // After all records were erased the classes have no names.
+    let is_erased = known.iter().all(String::is_empty);
+    if asked_for || is_erased || table.origin == Origin::User {
+        return Ok(());
+    }
+    let keys: HashMap<String, &String> = known.iter().map(|name| (near_key(name), name)).collect();
+    let new: Vec<String> =
+        table.names.iter().filter(|name| !known.contains(name)).cloned().collect();
+    let near = new.iter().find_map(|name| Some((name, keys.get(&near_key(name))?)));
+    let what = match near {
+        Some((name, known)) => {
+            format!("the table has the class `{name}`, probably another spelling of `{known}`")
+        }
+        None if known.len() == 2 && !new.is_empty() => format!(
+            "the model has the classes {}, and the table also has {}",
+            listed(known),
+            listed(&new)
+        ),
+        None => return Ok(()),
+    };
+    Err(Error::refused(Code::Classes, what)
+        .hint("write the labels as the model has them, or add them as new ones: `§new-classes`"))
 }
 
 /// Rows name their records where that is needed, and only where the model's have names.
@@ -298,6 +336,31 @@ fn stay_theirs(
          what is promised follows each through all trainings",
     )
     .hint("delete the subject, and add the record under another id"))
+}
+
+/// Records of people who were deleted before: perhaps of a table that still has what was to be forgotten.
+fn back_again(
+    vault: &Vault,
+    subjects: Option<&[Box<str>]>,
+    hmac: impl Fn(&str) -> [u8; 32],
+) -> Result<Option<Notice>> {
+    let mut records: BTreeMap<&str, u64> = BTreeMap::new();
+    for name in subjects.unwrap_or_default().iter().filter(|name| !name.is_empty()) {
+        *records.entry(name.as_ref()).or_default() += 1;
+    }
+    let (mut people, mut count) = (Vec::new(), 0);
+    for (name, records) in records {
+        if vault.tombstone(&hmac(name))?.is_some() {
+            people.push(name.to_owned());
+            count += records;
+        }
+    }
+    let message = format!(
+        "{} to people who were deleted before: {}; if that is a mistake, delete them again",
+        if count == 1 { "1 record belongs".to_owned() } else { format!("{count} records belong") },
+        listed(&people)
+    );
+    Ok((count > 0).then(|| Notice::new(NoticeCode::DeletedBefore, message)))
 }
 
 /// `3 ids are`, `3 ids is`, as some or one of them are meant.

@@ -91,7 +91,7 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
         let error = Error::refused(Code::UnknownRecord, message)
             .hint("only records in the vault can be audited")
             .about(lookup.missing);
-        return Err(unless_in_rows(&vault, error));
+        return Err(unless_in_rows(&vault, false, error));
     }
     let raw = current.plan.fitting.is_some().then(|| rows.unprepared()).transpose()?;
     let Keyed { keys, data } = rows.into_all()?;

@@ -12,13 +12,13 @@ use efface_vault::{Identity, Keyring, RecordId, RowFault, StoreFault, Vault};
 use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Code, Error, Result};
-use crate::leaving::{Leaving, in_rows};
+use crate::leaving::{Leaving, in_rows, unless_in_rows};
 use crate::ledger::signed;
 use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode, trained_elsewhere};
 use crate::outcome::{DryRun, Served};
-use crate::plan::{Ids, Plan, Task};
+use crate::plan::Plan;
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
 use crate::serve::{
     Effect, Named, check_releases, check_request_id, in_line, name_request, replay, serve,
@@ -361,10 +361,7 @@ fn foreseen(
     remaining: u64,
 ) -> Result<(Option<u64>, Vec<Claim>)> {
     current.published()?;
-    let classes = match &current.plan.task {
-        Task::Classes(names) => names.clone(),
-        Task::Range(..) | Task::Targets(_) => Vec::new(),
-    };
+    let classes = current.plan.task.class_names().to_vec();
     // Where preprocessing is fitted, constants follow from the number of records; that a class may
     // leave with its last record is seen when the request is served.
     let plan = &current.plan.resolved_again(remaining, classes, 0.0)?;
@@ -455,38 +452,7 @@ fn resolve(
     if unknown.is_empty() {
         return Ok(resolved);
     }
-    // Some are asked for in other spellings, too.
-    let padded = with_zeros(current, which, &unknown);
-    let spellings = padded.iter().map(|(_, padded)| padded);
-    let asked: Vec<String> = unknown.iter().chain(spellings).cloned().collect();
-    let found = in_rows(vault, which.are_people(), &asked)?;
-    let meant = match found.first() {
-        Some(&first) if first < unknown.len() => {
-            return Err(StoreFault::Rows(RowFault::Index).into());
-        }
-        first => first.map(|first| &padded[first - unknown.len()]),
-    };
-    let error = unknown_names(current, which, unknown);
-    Err(match meant {
-        Some((name, padded)) => error
-            .hint(format!("there is `{padded}`, with zeros in front: was it meant by `{name}`?")),
-        None => error,
-    })
-}
-
-/// The whole numbers among unknown names, with zeros in front, as spreadsheets lose them.
-fn with_zeros(current: &Current, which: &Which, unknown: &[String]) -> Vec<(String, String)> {
-    const LONGEST: usize = 20;
-    const NAMES: usize = 100;
-    if !which.are_people() && current.plan.ids == Ids::Position {
-        return Vec::new();
-    }
-    let whole = |name: &&String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit());
-    let padded = |name: &String| {
-        let lengths = name.len() + 1..=LONGEST;
-        lengths.map(|length| (name.clone(), format!("{name:0>length$}"))).collect::<Vec<_>>()
-    };
-    unknown.iter().filter(whole).take(NAMES).flat_map(padded).collect()
+    Err(unless_in_rows(vault, which.are_people(), unknown_names(current, which, unknown)))
 }
 
 /// The refusal of names that the vault never had.

@@ -2,9 +2,10 @@
 //! then leads to fewer rows than there are.
 
 use std::borrow::Borrow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
+use efface_formats::near_key;
 use efface_vault::{Id, Identity, Name, RowFault, StoreFault, StoredRecord, Vault};
 
 use crate::error::{Error, Result, Stopped};
@@ -117,13 +118,51 @@ pub(crate) fn in_rows(vault: &Vault, people: bool, names: &[String]) -> Result<B
     Ok(found)
 }
 
-/// An error about ids that an index did not lead to; where rows have one of them, that of a damaged index.
-pub(crate) fn unless_in_rows(vault: &Vault, error: Error) -> Error {
-    match in_rows(vault, false, error.names()) {
-        Ok(found) if found.is_empty() => error,
-        Ok(_) => StoreFault::Rows(RowFault::Index).into(),
+/// An error about names that an index did not lead to, with what rows have that is near. Where rows have one of
+/// them, that of a damaged index.
+pub(crate) fn unless_in_rows(vault: &Vault, people: bool, error: Error) -> Error {
+    let found = in_rows(vault, people, error.names());
+    let near = found.and_then(|found| match found.is_empty() {
+        true => near_in_rows(vault, people, error.names()),
+        false => Err(StoreFault::Rows(RowFault::Index).into()),
+    });
+    match near {
+        Ok(near) if near.is_empty() => error,
+        Ok(near) => {
+            let pairs: Vec<String> =
+                near.iter().map(|(asked, there)| format!("`{there}` for `{asked}`")).collect();
+            error.hint(format!("was another spelling meant? There is {}", pairs.join(", ")))
+        }
         Err(fault) => fault,
     }
+}
+
+/// How many near names a refusal lists.
+const NEAR: usize = 5;
+
+/// Names in the rows that some of these may be meant for, by these.
+fn near_in_rows(vault: &Vault, people: bool, names: &[String]) -> Result<BTreeMap<String, String>> {
+    let keys: HashMap<String, &String> = names.iter().map(|name| (near_key(name), name)).collect();
+    let near = |row: Name<'_>| {
+        let there = match (people, row.id) {
+            (true, _) => row.subject?,
+            (false, Id::Text(id)) => id,
+            (false, Id::Position(_)) => return None,
+        };
+        let asked = keys.get(&near_key(there))?;
+        Some(((*asked).clone(), there.to_owned()))
+    };
+    let mut found = BTreeMap::new();
+    let scanned = vault.scan_heads(
+        |head| head.rows().filter_map(|(_, row)| near(row)).take(NEAR).collect::<Vec<_>>(),
+        |some| {
+            let room = NEAR.saturating_sub(found.len());
+            found.extend(some.into_iter().take(room));
+            Ok::<_, Stopped>(())
+        },
+    );
+    scanned.map_err(|Stopped(error)| error)?;
+    Ok(found)
 }
 
 fn is_among<T: Borrow<Q> + Eq + Hash, Q: Eq + Hash + ?Sized>(names: &HashSet<T>, name: &Q) -> bool {

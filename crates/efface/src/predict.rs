@@ -15,7 +15,7 @@ use crate::predictor::Predictor;
 use crate::rows::Labels;
 use crate::source::{Source, unmap_target};
 use crate::store::{Current, open_for_reading};
-use crate::table::{Table, check_targets, read_table};
+use crate::table::{Table, check_spellings, check_targets, read_table};
 
 /// Predicts every row of a table, in order. Labels in the table are not looked at. Returns what to know of
 /// the rows: texts in columns of numbers and dates that count as missing.
@@ -145,10 +145,7 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
 
 /// The refusal of a table all of whose rows have classes that the model does not know.
 fn none_known(plan: &Plan, table: &Table) -> Error {
-    let known = match &plan.task {
-        Task::Classes(names) => names.as_slice(),
-        Task::Range(..) | Task::Targets(_) => &[],
-    };
+    let known = plan.task.class_names();
     let classes = |names: &[String]| if names.len() == 1 { "class" } else { "classes" };
     let message = format!(
         "the model knows none of the table's classes: it has the {} {}, and the table has the {} {}",
@@ -225,6 +222,7 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
     let mut table = read_table(source, &options, intercept, range, None, &mut |_| Ok(()))?;
     if labels {
         check_targets(plan, &table.targets)?;
+        check_spellings(table.classes.as_ref(), plan.task.class_names())?;
     }
     table.prepare(plan, if labels { Labels::Needed } else { Labels::Unread })?;
     if table.features != plan.rows.features {

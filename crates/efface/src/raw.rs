@@ -170,7 +170,7 @@ pub(crate) fn fitting(
         classes: source
             .classes
             .as_ref()
-            .map(|names| names.iter().map(|name| class_name(name).into_owned()).collect()),
+            .map(|names| names.iter().map(|name| class_name(name).to_owned()).collect()),
         targets,
         roles: Roles {
             label,

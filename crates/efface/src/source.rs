@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use efface_formats::{
-    Draft, Features, Format, FrameRequest, Input, Limits, MemoryTable, PathOrStdin, ReadError,
-    ReadOptions, RowMap, RowMapMode, Schema, Sink, Values,
+    Draft, Features, Format, FrameRequest, Input, Limits, MemoryTable, Missing, PathOrStdin,
+    ReadError, ReadOptions, RowMap, RowMapMode, Schema, Sink, Values,
 };
 use efface_learn::loss::Task as LossTask;
 use efface_matrix::Row;
@@ -44,9 +44,13 @@ pub struct Source<'a> {
     pub schema: Option<String>,
     /// Classes in order, the positive one last.
     pub classes: Option<Vec<String>>,
+    /// Whether rows that are added may bring classes which are near known ones, or a third one.
+    pub new_classes: bool,
     /// Whether the first table's labels say what the model is to learn where no loss is given and
     /// preprocessing is fitted: numbers, if they are more than a few or not whole, else classes.
     pub infers_task: bool,
+    /// Whether rows without a label are left out, and not refused.
+    pub drop_unlabelled: bool,
     /// Number of features of a LIBSVM file.
     pub width: Option<u32>,
     /// Whether the indices of a LIBSVM file start at 0; unstated, at 1.
@@ -140,6 +144,7 @@ impl Source<'_> {
             width: self.width,
             zero_based: self.zero_based,
             array: self.array.clone(),
+            drop_unlabelled: self.drop_unlabelled,
             limits: self.limits(),
             ..ReadOptions::default()
         })
@@ -171,10 +176,11 @@ impl Source<'_> {
             // Whether they are classes is seen once all are read.
             limits.classes = u32::MAX;
         }
+        let missing = missing(choices.settings.missing.as_deref());
         let raw = self.is_raw() && !choices.fitted;
         let numbers_for = choices.settings.asks_for_declared().filter(|_| raw);
         let feature_map = choices.feature_map.clone();
-        Ok(ReadOptions { task, row_map, feature_map, frame, limits, numbers_for, ..own })
+        Ok(ReadOptions { task, row_map, feature_map, frame, limits, numbers_for, missing, ..own })
     }
 
     /// How to read a table for a model that exists: as its plan says.
@@ -195,7 +201,8 @@ impl Source<'_> {
                 (efface_formats::Task::Classification, labels.then(|| names.clone()))
             }
         };
-        let own = self.options()?;
+        let missing = missing(plan.missing.as_deref());
+        let own = ReadOptions { missing: missing.clone(), ..self.options()? };
         let mut targets = plan.task.target_names().into_iter();
         let usual = labels && self.memory.is_none() && self.label.is_none();
         let own = match targets.next().filter(|_| usual) {
@@ -226,6 +233,7 @@ impl Source<'_> {
                 subject: role(own.subject, &fitting.roles.subject),
                 weight: role(own.weight, &fitting.roles.weight),
                 more_labels: own.more_labels,
+                missing,
                 ..self.options()?
             });
         }
@@ -240,6 +248,11 @@ impl Source<'_> {
             ..own
         })
     }
+}
+
+/// The texts that say that there is no value, of a list in a setting.
+fn missing(listed: Option<&str>) -> Missing {
+    listed.map_or_else(Missing::default, Missing::listed)
 }
 
 /// Drafts a schema from a table, for a human to confirm.

@@ -16,7 +16,7 @@ use crate::ledger::{CERTIFICATE, ERASURE, Tally, time};
 use crate::mechanism::remembers;
 use crate::notice::{Sizes, left_over, of_plan};
 use crate::outcome::{ERASE, Entry, MemoryStatus, NotionStatus, Status};
-use crate::plan::{Ids, Plan, Schedule, Task, private_notion};
+use crate::plan::{Ids, Plan, Schedule, private_notion};
 use crate::resolve::declaring;
 use crate::store::{Current, kept, open_for_reading, prepared};
 
@@ -50,10 +50,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         created_at: current.genesis.created_at.clone(),
         mechanism: plan.mechanism.name().to_owned(),
         loss: plan.loss.clone(),
-        classes: match &plan.task {
-            Task::Classes(names) => names.clone(),
-            Task::Range(..) | Task::Targets(_) => Vec::new(),
-        },
+        classes: plan.task.class_names().to_vec(),
         state: words::state(plan.state).to_owned(),
         not_for_release: plan.not_for_release,
         withdrawn,

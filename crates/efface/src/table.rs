@@ -17,8 +17,9 @@ use zeroize::Zeroize;
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::of;
+use crate::naming::row_id;
 use crate::plan::{Choices, ClassWeight, Facts, Ids, Plan, SampleWeights};
-use crate::rows::{Labels, Unprepared};
+use crate::rows::{Labels, Unprepared, name_nobody};
 use crate::shape::Shape;
 use crate::source::{Source, map_target, with_intercept};
 
@@ -53,6 +54,8 @@ pub(crate) struct Table {
     /// Rows of the input, with those that were left out.
     pub(crate) read: u64,
     pub(crate) left_out: u64,
+    /// Rows without a label that were left out.
+    pub(crate) unlabelled: u64,
     /// Some of the classes of these.
     pub(crate) other_classes: Vec<String>,
     /// What a row index without a name is called, if it was left out.
@@ -74,6 +77,15 @@ impl Table {
         self.sparse = plan.rows.sparse;
         self.private.rows_scaled = prepared.scaled;
         Ok(())
+    }
+
+    /// Makes each record without a subject a person of its own; the records come after `first` others.
+    pub(crate) fn name_nobody(&mut self, first: u64) {
+        let (ids, positions) = (&self.ids, &self.positions);
+        name_nobody(self.subjects.as_deref_mut(), |row| match ids {
+            Some(ids) => ids[row].to_string(),
+            None => row_id(positions[row].saturating_add(first)),
+        });
     }
 
     /// The weights of records, where they have some.
@@ -161,6 +173,7 @@ pub(crate) fn read_table(
         private: summary.private,
         read: summary.rows_read,
         left_out: summary.rows_left_out,
+        unlabelled: summary.rows_unlabelled,
         other_classes: summary.other_classes,
         index_left_out: summary.index_left_out,
     })
@@ -342,7 +355,14 @@ pub(crate) fn read_as_planned(
     }
     check_weights(plan, &table)?;
     check_targets(plan, &table.targets)?;
+    check_spellings(table.classes.as_ref(), plan.task.class_names())?;
     Ok(table)
+}
+
+/// Classes are told from each other by more than how they spell a number, unless they are `known`.
+pub(crate) fn check_spellings(classes: Option<&ClassTable>, known: &[String]) -> Result<()> {
+    let checked = classes.map_or(Ok(()), |classes| classes.check_spellings(known));
+    checked.map_err(|fault| Error::refused(Code::Classes, fault.to_string()))
 }
 
 /// Several targets are those of the model, in its order.

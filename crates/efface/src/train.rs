@@ -5,8 +5,8 @@ mod unsaved;
 
 use std::path::Path;
 
-use efface_formats::{Fitted, ReadOptions};
-use efface_learn::loss::LossName;
+use efface_formats::{ClassTable, Fitted, ReadOptions};
+use efface_learn::loss::{LossName, Task};
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::RequestKind;
 use efface_vault::{CreateError, Creation, Genesis, Keyring, Vault};
@@ -18,7 +18,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
     Clipped, Notice, Sizes, beyond_deletions, index_left_out, label_thousands, left_out,
-    names_learnt, of_clipped, of_columns, of_plan,
+    names_learnt, of_clipped, of_columns, of_plan, subjects_of_nobody,
 };
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan, sizes};
@@ -34,7 +34,7 @@ use crate::serve::{Certified, Effect, FIRST, Named, certify, store};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
-use crate::table::{check_ids, facts_of, facts_of_parts, read_table};
+use crate::table::{check_ids, check_spellings, facts_of, facts_of_parts, read_table};
 use crate::{arithmetic, start, trunk};
 
 /// Trains a model and makes its vault at `output`. The records are those of a table or, where
@@ -161,6 +161,12 @@ impl<'a> First<'a> {
         source.training_options(&self.choices)
     }
 
+    /// Classes are told from each other by more than how they spell a number.
+    fn check_spellings(&self, classes: Option<&ClassTable>) -> Result<()> {
+        let is_learnt = self.choices.loss.task() != Task::Regression;
+        check_spellings(classes.filter(|_| is_learnt), &[])
+    }
+
     /// Learns from a table that is read into memory.
     fn of_rows(
         &mut self,
@@ -187,14 +193,16 @@ impl<'a> First<'a> {
             return Err(Error::refused(Code::Empty, message)
                 .hint("list the labels of two or more classes as the table has them"));
         }
+        let mut table = table;
+        table.name_nobody(0);
         let (names, people) = (table.ids.as_deref(), table.subjects.as_deref());
         trunk::refuse_deleted(&self.choices.settings, names, people, context.keyring)?;
-        let mut table = table;
         let asked = as_the_labels_ask(&self.choices, source, &mut table)?;
         let chosen = asked.map(|(choices, notice)| {
             self.choices = choices;
             notice
         });
+        self.check_spellings(table.classes.as_ref())?;
         let (facts, plan) = match &table.raw {
             Some(raw) => {
                 let (facts, found) =
@@ -228,7 +236,8 @@ impl<'a> First<'a> {
         let notices = &mut learnt.certified.served.notices;
         notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
         let thousands = label_thousands(table.private.label_thousands, &self.choices);
-        let rest = [people, left_out(table.left_out), thousands];
+        let left_out = left_out(table.left_out, table.unlabelled);
+        let rest = [people, left_out, thousands, subjects_of_nobody(&table.private)];
         let all = [chosen, index].into_iter().flatten().chain(told);
         notices.extend(all.chain(rest.into_iter().flatten()));
         let records = rows.into_records((!named).then_some(table.read))?;
@@ -248,6 +257,11 @@ impl<'a> First<'a> {
             return Err(Error::refused(Code::InParts, message).hint(
                 "use `§preprocess declared`, with rows that were scaled by public constants",
             ));
+        }
+        if self.choices.settings.missing.is_some() {
+            let message = "`§missing` needs rows, and partitions return only sums";
+            return Err(Error::refused(Code::InParts, message)
+                .hint("give the rows without those that miss a value"));
         }
         if self.choices.class_weight.is_some() {
             let message = "`§class-weight` needs rows, and partitions return only sums";

@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface-matrix", "change simd tree kernel csr dense matrix gram pass"),
     (
         "efface-formats",
-        "image input lengths limits look time cell error budget lines record row_bytes row_map schema \
+        "image input lengths limits look time cell error missing name budget lines record row_bytes row_map schema \
          source feature_map fitted options summary label raw_rows delivery table format matrix memory \
          read draft texts",
     ),

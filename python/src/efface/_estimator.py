@@ -1,4 +1,4 @@
-"""What the estimators have in common."""
+"""What the estimators have in common; long because each method has its documentation beside it."""
 
 from __future__ import annotations
 
@@ -315,6 +315,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         subjects: Any = None,
         request_id: str | None = None,
         sample_weight: Any = None,
+        *,
+        new_classes: bool = False,
     ) -> Certificate:
         """Add records.
 
@@ -332,6 +334,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             As for :meth:`forget`.
         sample_weight : str, array or float, optional
             As for :meth:`fit`; exactly if `fit` had some, and at most the largest of then.
+        new_classes : bool, optional
+            Take labels that are no class of the model for new classes, even if they are near a
+            known one or turn a model of two classes into one of several.
 
         Returns
         -------
@@ -342,7 +347,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         check_same(self._extractor, self._training, X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=False)
-        rows = self._table(read, self._targets(read.y))
+        rows = self._table(read, self._targets(read.y), new_classes=new_classes)
         return self._serve("add", _engine.add, request_id, rows)
 
     def update(
@@ -353,6 +358,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         subjects: Any = None,
         request_id: str | None = None,
         sample_weight: Any = None,
+        *,
+        new_classes: bool = False,
     ) -> Certificate:
         """Give records new contents under the same names, in one request.
 
@@ -367,6 +374,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             As for :meth:`forget`.
         sample_weight : str, array or float, optional
             As for :meth:`fit`; exactly if `fit` had some, and at most the largest of then.
+        new_classes : bool, optional
+            Take labels that are no class of the model for new classes, even if they are near a
+            known one or turn a model of two classes into one of several.
 
         Returns
         -------
@@ -377,7 +387,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         check_same(self._extractor, self._training, X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=False)
-        rows = self._table(read, self._targets(read.y))
+        rows = self._table(read, self._targets(read.y), new_classes=new_classes)
         return self._serve("update", _engine.update, request_id, rows)
 
     def refresh(self, *, request_id: str | None = None) -> Certificate:

@@ -98,6 +98,18 @@ _OWN = {
         ),
         "dict[Any, float] | str | None",
     ),
+    "missing": Known(
+        None,
+        ["array-like", str, None],
+        documented(
+            "missing : list of str, optional",
+            "The texts that say that there is no value, of features, labels and subjects, exactly "
+            'as they are written. By default ``"NA"``, ``"null"``, ``"nan"``, ``"none"``, ``"?"`` '
+            "and the like, but for subjects; None and NaN say so always. With a list, which may be "
+            "empty, a record may have no subject: it is a person of its own then.",
+        ),
+        "Any",
+    ),
     "memory": Known(
         None,
         [str, Integral, None],

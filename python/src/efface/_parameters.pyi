@@ -163,6 +163,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
     head: str | Mechanism | None
     preprocess: str | None
     features: str | None
+    missing: Any
     min_frequency: int | None
     hinge_width: float
     normalizer: str | None
@@ -205,6 +206,7 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
         head: str | Mechanism | None = None,
         preprocess: str | None = None,
         features: str | None = None,
+        missing: Any = None,
         min_frequency: int | None = None,
         hinge_width: float = 1.0,
         normalizer: str | None = None,
@@ -244,6 +246,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
     target_range: tuple[float, float] | None
     preprocess: str | None
     features: str | None
+    missing: Any
     min_frequency: int | None
     clip: float
     normalizer: str | None
@@ -282,6 +285,7 @@ class RegressorParameters(Parameters, of="UnlearningRegressor"):
         target_range: tuple[float, float] | None = None,
         preprocess: str | None = None,
         features: str | None = None,
+        missing: Any = None,
         min_frequency: int | None = None,
         clip: float = 1.0,
         normalizer: str | None = None,

@@ -232,7 +232,9 @@ class Reading:
             name = type(self).__name__
             assert_all_finite(x, allow_nan=allow_nan, estimator_name=name, input_name="X")
 
-    def _table(self, read: Read, targets: Any, classes: Any = None) -> _engine.Table:
+    def _table(
+        self, read: Read, targets: Any, *, classes: Any = None, new_classes: bool = False
+    ) -> _engine.Table:
         return table(
             read.x,
             targets,
@@ -243,6 +245,7 @@ class Reading:
             names=getattr(self, "feature_names_in_", None),
             classes=classes,
             target_names=self._target_names,
+            new_classes=new_classes,
         )
 
     @abstractmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,9 @@ from ._table import label_named, name_of_label
 from ._training import Training
 
 # Settings of whose parameters this module makes more than a number or a word.
-_OTHERWISE = frozenset({"mechanism", "target_range", "not_covered", "seed", "class_weight"})
+_OTHERWISE = frozenset(
+    {"mechanism", "target_range", "not_covered", "seed", "class_weight", "missing"}
+)
 
 
 def settings_of(estimator: Any) -> dict[str, Any]:
@@ -43,9 +45,16 @@ def settings_of(estimator: Any) -> dict[str, Any]:
         chosen["seed"] = _seed(estimator.random_state)
     if (weights := getattr(estimator, "class_weight", None)) is not None:
         chosen["class_weight"] = _by_class(weights)
+    if estimator.missing is not None:
+        chosen["missing"] = _listed(estimator.missing)
     lines = estimator.not_covered
     chosen["not_covered"] = [lines] if isinstance(lines, str) else [str(line) for line in lines]
     return chosen
+
+
+def _listed(missing: str | Iterable[str]) -> str:
+    """Texts for no value as the engine lists them."""
+    return missing if isinstance(missing, str) else ",".join(missing)
 
 
 def start_of(estimator: Any) -> bytes | None:
@@ -69,6 +78,8 @@ def to_json(given: Mapping[str, Any] | None) -> str:
         written["intercept"] = 0.0
     if "class_weight" in written:
         written["class_weight"] = _by_class(written["class_weight"])
+    if "missing" in written:
+        written["missing"] = _listed(written["missing"])
     if isinstance(mechanism := written.get("mechanism"), Mechanism):
         written |= {"mechanism": mechanism.name, **_own(mechanism)}
     return json.dumps({name: _written(value) for name, value in written.items()}, default=_number)
@@ -127,6 +138,8 @@ def chosen_in(plan: dict[str, Any]) -> dict[str, Any]:
         chosen["normalizer"] = "mean"
     if (given := plan.get("given")) is not None:
         chosen |= _given(given)
+    if (missing := plan.get("missing")) is not None:
+        chosen["missing"] = missing
     if (weights := plan.get("class_weight")) is not None:
         listed = weights if weights == "balanced" else weights["listed"]
         chosen["class_weight"] = (

@@ -15,12 +15,11 @@ import numpy as np
 
 from . import _engine
 from ._errors import InputError
-from ._frames import Columns, check_unicode
+from ._frames import Columns, check_unicode, is_missing
 from ._targets import names_of
 
-# What the engine reads as a number, and what it writes for one in any case.
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_PLAIN = re.compile(r"-?[1-9][0-9]{0,30}|-?(?:0|[1-9][0-9]{0,7})\.[0-9]{0,6}[1-9]|0")
+# What the engine reads as a number.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def table(
@@ -35,6 +34,7 @@ def table(
     schema: str | None = None,
     columns: Columns | None = None,
     target_names: Sequence[str] | None = None,
+    new_classes: bool = False,
 ) -> _engine.Table:
     """Lend arrays to the engine; what has the right type and layout is not copied.
 
@@ -59,6 +59,8 @@ def table(
         Named columns in the place of `x`, for fitted preprocessing.
     target_names : sequence of str, optional
         Names of several targets; by default those of the columns of `y`, or `y0`, `y1` and so on.
+    new_classes : bool, optional
+        Whether added rows may bring classes near known ones, or a third one.
     """
     named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
     check_aligned({"X": x, "y": y, **named})
@@ -71,6 +73,7 @@ def table(
         names=None if names is None or columns is not None else [str(name) for name in names],
         classes=None if classes is None else [class_name(value) for value in classes],
         schema=schema,
+        new_classes=new_classes,
     )
 
 
@@ -150,6 +153,8 @@ def keys(what: str, values: Iterable[Any] | str) -> list[str]:
 def _key(what: str, value: Any) -> str:
     if isinstance(value, str):
         return str(value)
+    if what == "subjects" and is_missing(value):
+        return ""  # which the engine takes for nobody, or refuses
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(int(value))
     if isinstance(value, datetime.date) and value == value:  # not pandas' NaT
@@ -160,7 +165,8 @@ def _key(what: str, value: Any) -> str:
     raise InputError(
         f"`{what}` must be strings or whole numbers, got {value!r} of type {type(value).__name__}",
         code="ids",
-        hint="floating-point numbers lose digits of large ids: keep them as whole numbers or text"
+        hint="floating-point numbers lose digits of large ids: keep them as whole numbers, of "
+        f'pandas as `{what}.astype("Int64")`, or as texts'
         if lossy
         else None,
     )
@@ -175,24 +181,34 @@ _TRUTHS = ("False", "True")  # the names of truth values
 
 
 def class_name(value: Any) -> str:
-    """Return the name of a class; a truth value is named as files of text spell it."""
+    """Return the name of a class: a number is named by its shortest decimal form."""
+    if isinstance(value, float | np.floating):
+        return np.format_float_positional(float(value) + 0.0, trim="-")
     return str(value)
+
+
+def number_of(name: str) -> int | float | None:
+    """Return the number that has this name; None for other texts, such as ``"01"``."""
+    if _NUMBER.fullmatch(name) is None:
+        return None
+    try:
+        number: int | float = int(name)
+    except ValueError:
+        number = float(name)
+    return number if class_name(number) == name else None
 
 
 def name_of_label(label: Any) -> str:
     """Return the name that the engine keeps for a label, from which the label can be told again.
 
-    The engine takes spaces from around a name and gives equal numbers one name, as files of text
-    need it, and truth values of any case. A text that would not come back as it was goes in quotes.
+    The engine takes spaces from around a name and gives truth values of any case one name, as
+    files of text need it. A text that would not come back as it was goes in quotes.
     """
     name = class_name(label)
     if not isinstance(label, str):
         return name
-    if NUMBER.fullmatch(name) is not None:
-        plain = _PLAIN.fullmatch(name) is not None
-    else:
-        plain = name != "" and name == name.strip() and not name.startswith('"')
-        plain = plain and (name in _TRUTHS or name.capitalize() not in _TRUTHS)
+    plain = name != "" and name == name.strip() and not name.startswith('"')
+    plain = plain and (name in _TRUTHS or name.capitalize() not in _TRUTHS)
     return name if plain else json.dumps(name, ensure_ascii=False)
 
 

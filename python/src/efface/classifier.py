@@ -23,7 +23,7 @@ from ._published import Published
 from ._reading import Scoring
 from ._setting import settings
 from ._settings import chosen_in
-from ._table import NUMBER, class_name, label_named, name_of_label
+from ._table import class_name, label_named, name_of_label, number_of
 from ._trunk import OnTrunk
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
             ``"row:100"``.
         classes : array-like (classes,), optional
             All classes that may ever come, in the first call. Needed there unless the parameter
-            `classes` lists them, or preprocessing is fitted, where classes come with their records.
+            `classes` lists them, or preprocessing is fitted, where classes come with their records:
+            a third one by ``add(..., new_classes=True)``.
         sample_weight : str, array (rows,) or float, optional
             As for :meth:`fit`.
         ids, subjects : str, or iterable of str or int, optional
@@ -372,7 +373,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
         known = self.classes_
         if "_published" in self.__dict__ and self._follows_classes(self._published):
             if known.dtype.kind in "iuf" and y.dtype.kind in "OU":
-                numbers = _numbers([str(label) for label in y])
+                numbers = _numbers([class_name(label) for label in y])
                 y = y if numbers is None else numbers
             check_labels(y, known)
             self._check_weighted(np.setdiff1d(y, known))
@@ -411,7 +412,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
 
     def _orient(self, published: Published) -> Published:
         """Outputs in the order of `classes_`; the engine sorts texts of numbers as numbers."""
-        named = {_canonical(name): at for at, name in enumerate(published.facts["classes"])}
+        named = {name: at for at, name in enumerate(published.facts["classes"])}
         if self._follows_classes(published):
             own = self.__dict__.get("classes_")
             if own is None or {_place(label, named) for label in own} != set(named.values()):
@@ -507,19 +508,8 @@ def targets_of(y: Any, classes: NDArray[Any], found: NDArray[Any] | None = None)
 
 def _place(label: Any, named: dict[Any, int]) -> int:
     """Where the engine has a label: under its name here, or as other faces spell it; else -1."""
-    spelt = (name_of_label(label), class_name(label))
-    return next((named[at] for name in spelt if (at := _canonical(name)) in named), -1)
-
-
-def _canonical(name: str) -> str | int | float:
-    """What the engine tells names by: bare texts, truth values of any case, numbers."""
-    text = name.strip()
-    if NUMBER.fullmatch(text) is None:
-        return text.capitalize() if text.lower() in {"false", "true"} else text
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+    names = (name_of_label(label), class_name(label))
+    return next((named[name] for name in names if name in named), -1)
 
 
 def _plain(classes: NDArray[Any]) -> NDArray[Any]:
@@ -566,12 +556,12 @@ def _natural(names: list[str]) -> NDArray[Any]:
     return np.array([label_named(name) for name in names]) if numbers is None else numbers
 
 
-def _numbers(texts: list[str]) -> NDArray[Any] | None:
-    """Texts as whole numbers where all of them are, else as numbers; None where one is neither."""
-    if not all(NUMBER.fullmatch(text) for text in texts):
+def _numbers(names: list[str]) -> NDArray[Any] | None:
+    """The numbers of these names, whole if all are; None if one name is that of no number."""
+    numbers = [number_of(name) for name in names]
+    if None in numbers:
         return None
-    numbers = [_canonical(text) for text in texts]
     with contextlib.suppress(OverflowError):
-        if all(number == int(number) for number in numbers):
-            return np.array([int(number) for number in numbers], dtype=np.int64)
+        if all(isinstance(number, int) for number in numbers):
+            return np.array(numbers, dtype=np.int64)
     return np.array(numbers, dtype=np.float64)

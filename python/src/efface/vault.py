@@ -327,6 +327,7 @@ class Vault:
         subjects: Iterable[Any] | None = None,
         sample_weight: Any = None,
         names: Sequence[str] | None = None,
+        new_classes: bool = False,
         request_id: str | None = None,
         progress: Progress | None = None,
         memory: str | int | None = None,
@@ -349,6 +350,9 @@ class Vault:
             of then.
         names : sequence of str, optional
             Names of the columns.
+        new_classes : bool, optional
+            Take labels that are no class of the model for new classes, even if they are near a
+            known one or turn a model of two classes into one of several.
         request_id : str, optional
             A name for the request, under which it is served once; it must not contain an id or a
             subject.
@@ -361,6 +365,7 @@ class Vault:
             If a record has or had one of the ids; nothing is added then.
         """
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight, "names": names}
+        named["new_classes"] = new_classes
         told = {"progress": progress, "memory": limit_of(memory)}
         return self._bring(_engine.add, X, y, named, request_id, told)
 
@@ -373,6 +378,7 @@ class Vault:
         subjects: Iterable[Any] | None = None,
         sample_weight: Any = None,
         names: Sequence[str] | None = None,
+        new_classes: bool = False,
         request_id: str | None = None,
         progress: Progress | None = None,
         memory: str | int | None = None,
@@ -385,6 +391,9 @@ class Vault:
             The new contents, as for :meth:`add`.
         ids : iterable of str or int
             The records.
+        new_classes : bool, optional
+            Take labels that are no class of the model for new classes, even if they are near a
+            known one or turn a model of two classes into one of several.
         request_id : str, optional
             A name for the request, under which it is served once; it must not contain an id or a
             subject.
@@ -397,6 +406,7 @@ class Vault:
             If one of the ids is not in the model; nothing is changed then.
         """
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight, "names": names}
+        named["new_classes"] = new_classes
         told = {"progress": progress, "memory": limit_of(memory)}
         return self._bring(_engine.update, X, y, named, request_id, told)
 

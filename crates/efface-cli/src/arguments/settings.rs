@@ -110,7 +110,7 @@ fn argument(row: &'static Row) -> Arg {
             Form::Lines => ArgAction::Append,
             _ => ArgAction::Set,
         })
-        .allow_negative_numbers(matches!(row.form, Form::Number(_) | Form::Count(..)))
+        .allow_negative_numbers(matches!(row.form, Form::Number(_) | Form::Count(..) | Form::Text))
         .allow_hyphen_values(matches!(row.form, Form::Pair));
     let argument = match long_help(row) {
         Some(text) => argument.long_help(text),

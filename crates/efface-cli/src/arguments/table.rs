@@ -71,6 +71,10 @@ pub(crate) struct RoleArguments {
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', help_heading = "Table")]
     ignore: Vec<String>,
 
+    /// Leave out rows without a label
+    #[arg(long, help_heading = "Table")]
+    drop_unlabelled: bool,
+
     /// LIBSVM: indices start at 0, not 1
     #[arg(
         long,
@@ -105,6 +109,7 @@ impl RoleArguments {
             subject: self.subject.clone(),
             weight: self.weight.clone(),
             ignore: self.ignore.clone(),
+            drop_unlabelled: self.drop_unlabelled,
             zero_based: self.zero_based,
             array: self.array.clone(),
             max_decoded: self.max_decoded,

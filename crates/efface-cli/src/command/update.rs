@@ -24,13 +24,18 @@ pub(crate) struct Update {
     #[command(flatten)]
     table: TableArguments,
 
+    /// Take labels that are no class of the model for new classes, even if they are near a known one
+    /// or turn a model of two classes into one of several
+    #[arg(long, help_heading = "Table")]
+    new_classes: bool,
+
     #[command(flatten)]
     request: RequestArguments,
 }
 
 impl Update {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let source = self.table.source();
+        let source = efface::Source { new_classes: self.new_classes, ..self.table.source() };
         super::serve(self.request, &self.vault, output, |vault, name, around| {
             efface::update(vault, &source, name, around)
         })

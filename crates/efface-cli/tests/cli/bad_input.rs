@@ -39,7 +39,7 @@ fn rows(lines: &[&str]) -> String {
 fn tables_that_are_refused_whatever_their_preprocessing() {
     let good = ["a,u,1,2,3,4,0", "b,u,1,2,3,5,1"];
     let with = |line: &str| rows(&[good[0], good[1], line]);
-    refused_however(with("c,u,1,2,3,4,"), 2, &["line 4", "label is missing"]);
+    refused_however(with("c,u,1,2,3,4,"), 2, &["1 of 3 rows has no label", "line 4"]);
     refused_however(with(",u,1,2,3,4,1"), 2, &["line 4", "id is empty"]);
     refused_however(with("c,,1,2,3,4,1"), 2, &["line 4", "subject is empty"]);
     refused_however(with("c,u,1,2,3,4"), 2, &["line 4"]);

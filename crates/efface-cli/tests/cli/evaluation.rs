@@ -92,7 +92,7 @@ fn texts_among_numbers_to_predict_are_counted_on_standard_error() {
     (0..60).for_each(|row| text += &format!("{},{}\n", row % 7, row % 2));
     w.write("data.csv", text);
     w.efface("train data.csv --label y -o m.efface").done();
-    w.write("rows.csv", "size\n3\n3 kg\ntall\nunknown\n");
+    w.write("rows.csv", "size\n3\n3 kg\ntall\nnull\n");
     let ran = w.efface("predict m.efface rows.csv").done();
     assert_eq!(ran.stdout.lines().count(), 5);
     let note = "warning: 2 rows have a text in the column `size` that is no number";

@@ -133,3 +133,61 @@ fn left_out_rows_are_counted() {
     w.efface("delete m.efface --record row:40").fails(1, &["unknown"]);
     w.efface("delete m.efface --record row:41").done();
 }
+
+/// A word for no value is one very large person, which is told of; with a list of such words these records belong to
+/// nobody, and are deleted one by one.
+#[test]
+fn words_for_nobody_are_told_of_and_name_nobody_when_listed() {
+    let w = Workshop::new();
+    let subjects = ["NULL", "u1", "nan", "u2", "NA", "u1", "", "u3"];
+    let rows = |subjects: &[&str]| {
+        let row = |(at, who): (usize, &&str)| format!("{who},{at},{}\n", ["p", "q"][at % 2]);
+        format!("user,x,y\n{}", subjects.iter().enumerate().map(row).collect::<String>())
+    };
+    w.write("data.csv", rows(&subjects.repeat(4)));
+    let train = "train data.csv --label y --subject user";
+    w.efface(&format!("{train} -o m.efface")).fails(2, &["line 8", "empty", "`--missing`"]);
+    w.write(
+        "full.csv",
+        rows(&subjects.map(|who| if who.is_empty() { "u4" } else { who }).repeat(4)),
+    );
+    let told = w.efface("train full.csv --label y --subject user -o f.efface").done();
+    for words in
+        ["`NA` (4 records), `NULL` (4 records), `nan` (4 records)", "--missing NA,NULL,nan"]
+    {
+        assert!(told.stderr.contains(words), "{told:#?}");
+    }
+    let line = format!("{train} --missing NULL,nan,NA -o m.efface");
+    assert!(!w.efface(&line).done().stderr.contains("NULL"));
+    w.efface("delete m.efface --subject NULL").fails(1, &["`NULL`", "unknown"]);
+    let one = w.efface("delete m.efface --record row:0 --json").done().json();
+    assert_eq!(one["records"], 1);
+    let person = ["delete", "m.efface", "--subject", "no subject: row:4", "--json"];
+    assert_eq!(w.run(&person).done().json()["records"], 1);
+    assert_eq!(w.efface("delete m.efface --subject u1 --json").done().json()["records"], 8);
+    // Rows that join have other numbers, and stay apart from those that were there.
+    w.write("more.csv", rows(&["NA", "u9", ""]));
+    w.efface("add m.efface more.csv").done();
+    let person = ["delete", "m.efface", "--subject", "no subject: row:32", "--json"];
+    assert_eq!(w.run(&person).done().json()["records"], 1);
+    w.write("more.csv", rows(&["no subject: row:6"]));
+    w.efface("add m.efface more.csv").fails(2, &["stands for no subject"]);
+}
+
+/// Records of somebody who was deleted come back with a table that still has them: that is told.
+#[test]
+fn people_who_come_back_are_told_of() {
+    let w = Workshop::new();
+    w.write("data.csv", table(Label::Two, 0, 60));
+    let lines = w.read("data.csv");
+    let text = String::from_utf8(lines).unwrap();
+    w.efface("train data.csv --label y --id id --subject user -o m.efface").done();
+    w.efface("delete m.efface --subject u4").done();
+    let (header, rest) = text.split_once('\n').unwrap();
+    let mine: Vec<String> =
+        rest.lines().filter(|line| line.contains("u4,")).map(|line| format!("n{line}")).collect();
+    w.write("more.csv", format!("{header}\n{}\n", mine.join("\n")));
+    let told = w.efface("add m.efface more.csv").done();
+    let words = "5 records belong to people who were deleted before: `u4`";
+    assert!(told.stdout.contains(words), "{told:#?}");
+}

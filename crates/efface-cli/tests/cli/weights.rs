@@ -73,7 +73,7 @@ fn a_life_with_weights_of_classes() {
     for (settings, constant, largest) in [
         ("--class-weight balanced", "class-weight", "balanced"),
         ("--class-weight 1=4 --class-weight 0=0.5", "max-weight", "4"),
-        ("--class-weight 1.0=4 --mechanism noisy-gd --lambda 0.05", "max-weight", "4"),
+        ("--class-weight 1=4 --mechanism noisy-gd --lambda 0.05", "max-weight", "4"),
     ] {
         let w = Workshop::new();
         w.write("data.csv", table(Label::Two, 0, 200));

@@ -2,14 +2,18 @@
 
 mod waiting;
 
+use std::borrow::Cow;
+
 use crate::budget::Budget;
-use crate::cell::{Cell, quoted, truth};
+use crate::cell::{Cell, quoted};
 use crate::error::{Fault, Place, ReadError, Spot, fault, no_label, within};
 use crate::feature_map::{FeatureMap, Mapper};
 use crate::fitted::{Frame, RawWriter};
 use crate::image::ImageShape;
 use crate::input::Format;
 use crate::label::{Label, Labels, Verdict};
+use crate::missing::looks_missing;
+use crate::name::{NOBODY, Spellings, truth};
 use crate::options::ReadOptions;
 use crate::record::{DenseRows, FeatureNames, Features, LabelRef, Layout, Record, Sink};
 use crate::row_map::Mapped;
@@ -37,6 +41,8 @@ pub(crate) struct Delivery<'a> {
     sink: &'a mut dyn Sink,
     pub(crate) budget: Budget,
     labels: Option<Labels>,
+    /// The texts of ids and subjects, in a file without types.
+    untyped: Option<[Spellings; 2]>,
     /// Dense rows that wait for others.
     waiting: Option<Waiting>,
     /// The shape of the images that rows are, where the file says so.
@@ -46,6 +52,8 @@ pub(crate) struct Delivery<'a> {
     position: u64,
     kept: u64,
     left_out: u64,
+    /// Rows without a label, and the place of the first.
+    unlabelled: Option<(u64, Place)>,
     private: PrivateEvidence,
 }
 
@@ -53,7 +61,7 @@ pub(crate) struct Delivery<'a> {
 pub(crate) enum Admission {
     /// It is kept, with its label where labels are read.
     Kept(Option<Label>),
-    /// It is of another class.
+    /// It is of another class, or has no label.
     LeftOut,
 }
 
@@ -100,12 +108,14 @@ impl<'a> Delivery<'a> {
             sink,
             budget,
             labels,
+            untyped: None,
             waiting: None,
             image: None,
             skipped,
             position,
             kept,
             left_out,
+            unlabelled: None,
             private,
         })
     }
@@ -113,6 +123,11 @@ impl<'a> Delivery<'a> {
     /// Begins behind so many rows.
     pub(crate) fn skip(&mut self, rows: u64) {
         (self.skipped, self.position) = (rows, rows);
+    }
+
+    /// Says that texts of the file may be meant as numbers.
+    pub(crate) fn without_types(&mut self) {
+        self.untyped = Some(["ids", "subjects"].map(Spellings::of_keys));
     }
 
     /// Announces the layout.
@@ -176,7 +191,7 @@ impl<'a> Delivery<'a> {
         let verdict = if second.is_some() {
             let mut verdict = labels.judge_next(0, cell);
             for (at, next) in (1..).zip(second.into_iter().chain(given)) {
-                if verdict.is_err() {
+                if !matches!(verdict, Ok(Verdict::Keep(_))) {
                     break;
                 }
                 (column, cell) = next;
@@ -192,6 +207,11 @@ impl<'a> Delivery<'a> {
                     self.budget.text(&cell.text()).map_err(|fault| self.fault(spot, fault))?;
                 }
                 Ok(Admission::Kept(Some(label)))
+            }
+            Ok(Verdict::Missing) => {
+                let place = || (0, Place::new(self.file, spot).column(column));
+                self.unlabelled.get_or_insert_with(place).0 += 1;
+                Ok(Admission::LeftOut)
             }
             Ok(Verdict::LeaveOut) => {
                 self.left_out += 1;
@@ -299,11 +319,14 @@ impl<'a> Delivery<'a> {
     fn hand_over(&mut self, made: Made<'_>, keys: &Keys<'_>) -> Result<(), ReadError> {
         let Made { position, spot, features, raw, stored, label, labels } = made;
         let id = keys.id.map(|cell| cell.text());
-        let subject = keys.subject.map(|cell| cell.text());
-        for (role, text) in [("id", &id), ("subject", &subject)] {
-            if text.as_ref().is_some_and(|text| text.is_empty()) {
-                return Err(self.fault(spot, fault!("the {role} is empty")));
-            }
+        if id.as_ref().is_some_and(|id| id.is_empty()) {
+            return Err(self.fault(spot, fault!("the id is empty")));
+        }
+        let subject = keys.subject.map(|cell| self.subject(cell.text()));
+        let subject = subject.transpose().map_err(|fault| self.fault(spot, fault))?;
+        if let Some(spellings) = &mut self.untyped {
+            let texts = spellings.iter_mut().zip([&id, &subject]);
+            texts.for_each(|(seen, text)| text.iter().for_each(|text| seen.see(text)));
         }
         let label = match (&self.labels, label, labels) {
             (_, Some(Label::Values), Some(labels)) => Some(LabelRef::Values(labels)),
@@ -321,6 +344,27 @@ impl<'a> Delivery<'a> {
         self.sink.record(record).map_err(|source| ReadError::Sink { position, source })?;
         self.kept += 1;
         Ok(())
+    }
+
+    /// The name of a person; empty if somebody listed it among the texts that name none.
+    fn subject<'c>(&mut self, name: Cow<'c, str>) -> Result<Cow<'c, str>, Fault> {
+        let missing = &self.options.missing;
+        if missing.is_listed() && missing.says(&name) {
+            return Ok(Cow::Borrowed(""));
+        }
+        if name.is_empty() {
+            return Err(fault!(
+                "the subject is empty; with `§missing`, a list of the texts that name nobody, a record may have \
+                 no subject, for which the list may be empty"
+            ));
+        }
+        if name.starts_with(NOBODY) {
+            return Err(fault!("`{NOBODY}` begins what stands for no subject, got `{name}`"));
+        }
+        if looks_missing(&name) {
+            *self.private.nobody.entry(name.clone().into_owned()).or_default() += 1;
+        }
+        Ok(name)
     }
 
     /// Offers all rows at once; whether they were taken.
@@ -347,22 +391,44 @@ impl<'a> Delivery<'a> {
         while self.waiting.as_ref().is_some_and(|waiting| !waiting.is_empty()) {
             self.deliver_next()?;
         }
-        Ok(self.summary(format, schema))
+        self.summary(format, schema)
     }
 
-    fn summary(mut self, format: impl Into<Option<Format>>, schema: Schema) -> Summary {
+    fn summary(
+        mut self,
+        format: impl Into<Option<Format>>,
+        schema: Schema,
+    ) -> Result<Summary, ReadError> {
+        if let Some(keys) = &self.untyped {
+            let here = |fault| ReadError::at(Place::file(self.file), fault);
+            keys.iter().try_for_each(Spellings::check).map_err(here)?;
+        }
+        if let (Some((rows, first)), false) = (&self.unlabelled, self.options.drop_unlabelled) {
+            let (of, have) =
+                (self.position - self.skipped, if *rows == 1 { "has" } else { "have" });
+            return Err(fault!(
+                "{rows} of {of} rows {have} no label, the first is {first}; leave them out with `§drop-unlabelled`, \
+                 or say with `§missing` which texts mean that there is none"
+            )
+            .into());
+        }
+        let mut classes = self.labels.as_ref().and_then(Labels::table);
+        if let (Some(classes), None) = (&mut classes, &self.untyped) {
+            classes.one_number.clear();
+        }
         self.private.label_thousands =
             self.labels.as_ref().is_some_and(Labels::may_separate_thousands);
         let mapper = self.waiting.as_ref().and_then(Waiting::mapper);
         let feature_map = mapper.map(|mapper| mapper.map().clone());
-        Summary {
+        Ok(Summary {
             format: format.into(),
             rows_read: self.position - self.skipped,
             rows_kept: self.kept,
             rows_left_out: self.left_out,
+            rows_unlabelled: self.unlabelled.map_or(0, |(rows, _)| rows),
             other_classes: self.labels.as_ref().map(Labels::others).unwrap_or_default(),
             index_left_out: None,
-            classes: self.labels.as_ref().and_then(Labels::table),
+            classes,
             width: feature_map.as_ref().map_or(schema.width(), FeatureMap::width),
             feature_map,
             image: self.image,
@@ -370,7 +436,7 @@ impl<'a> Delivery<'a> {
             frame: None,
             schema,
             private: self.private,
-        }
+        })
     }
 
     /// What was read, of raw rows.
@@ -379,9 +445,9 @@ impl<'a> Delivery<'a> {
         format: impl Into<Option<Format>>,
         schema: Schema,
         frame: Frame,
-    ) -> Summary {
+    ) -> Result<Summary, ReadError> {
         let width = frame.columns() as u32;
-        Summary { width, frame: Some(frame), ..self.summary(format, schema) }
+        Ok(Summary { width, frame: Some(frame), ..self.summary(format, schema)? })
     }
 
     /// The file as the user named it.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::budget::Budget;
-use crate::cell::{Cell, looks_missing, quoted};
+use crate::cell::{Cell, quoted};
 use crate::error::Fault;
 use crate::look;
+use crate::missing::looks_missing;
 use crate::schema::{Column, Kind, Onto, Origin, Other, Scaling};
 
 /// Most categories of a categorical column; more become a hashed one.

@@ -2,7 +2,7 @@
 //! currencies or a decimal comma; truth values; and times of day.
 
 use super::number;
-use crate::cell::truth;
+use crate::name::truth;
 use crate::time;
 
 /// A decimal point; commas only between thousands.
@@ -141,73 +141,6 @@ pub(super) fn bare(text: &str) -> &str {
 /// The notations in which a number may have been spelled that is stored as one.
 pub(super) fn of_number(value: f64) -> u8 {
     if value.fract() == 0.0 { POINT | COMMA } else { POINT }
-}
-
-/// Whether a text that spells no number says that there is none, in one of several languages.
-pub(super) fn says_none(text: &str) -> bool {
-    const WORDS: [&str; 60] = [
-        "unknown",
-        "missing",
-        "not available",
-        "not applicable",
-        "not known",
-        "no data",
-        "no answer",
-        "unspecified",
-        "undefined",
-        "nil",
-        "n.a.",
-        "n.a",
-        "n.d.",
-        "tba",
-        "tbd",
-        "--",
-        "---",
-        "#n/a",
-        "#na",
-        "<na>",
-        "(null)",
-        "nat",
-        "not provided",
-        "not stated",
-        "not specified",
-        "not reported",
-        "not recorded",
-        "unavailable",
-        "no response",
-        "refused",
-        "n/k",
-        "n/d",
-        "unbekannt",
-        "nicht bekannt",
-        "nicht angegeben",
-        "keine angabe",
-        "keine angaben",
-        "k.a.",
-        "k. a.",
-        "fehlt",
-        "inconnu",
-        "inconnue",
-        "non renseigné",
-        "non disponible",
-        "non applicable",
-        "desconocido",
-        "desconocida",
-        "sin datos",
-        "sin dato",
-        "no disponible",
-        "no aplica",
-        "s/d",
-        "sconosciuto",
-        "sconosciuta",
-        "non disponibile",
-        "desconhecido",
-        "não informado",
-        "onbekend",
-        "niet bekend",
-        "n.v.t.",
-    ];
-    WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`, `CHF 95'521.50`, and `(1,200)` for -1,200, as accounts have it.

@@ -8,7 +8,7 @@ use super::code::{Cells, Code, CodeForm, Plan};
 use super::learned::{Exact, Target};
 use super::raw::{RawCell, RawTarget, Reader};
 use super::rows::RawRows;
-use super::tally::{days, is_stray, moment, numeric};
+use super::tally::{days, moment, numeric};
 use super::{Fitted, FittedTarget, number, words};
 use crate::error::{Fault, fault};
 use crate::schema::{Row, Storage, hashing};
@@ -122,7 +122,7 @@ impl Fitted {
                 }
                 _ => true,
             };
-            *count += u64::from(!read && is_stray(cell));
+            *count += u64::from(!read);
         }
         Ok(())
     }
@@ -253,10 +253,9 @@ impl Code {
                 let (key, cell) = (reader.token()?, cell.cell()?);
                 let number = numeric(cell, *notation);
                 number.into_iter().for_each(|n| put(self.first, standard(n, *mean, *inverse)));
-                if number.is_some() || is_stray(cell) {
-                    let place = cells.places.get(key).or(cells.other);
-                    place.into_iter().for_each(|at| put(at, 1.0));
-                }
+                let other = cells.other.filter(|_| cell != RawCell::Missing);
+                let place = cells.places.get(key).or(other);
+                place.into_iter().for_each(|at| put(at, 1.0));
                 let missing = self.missing.filter(|_| number.is_none());
                 missing.into_iter().for_each(|at| put(at, 1.0));
             }

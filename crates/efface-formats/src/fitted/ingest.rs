@@ -4,8 +4,10 @@ use super::frame::Declared;
 use super::raw::{RawTarget, stored_number};
 use super::write::RawWriter;
 use super::{amount, number};
-use crate::cell::{Cell, looks_missing, quoted, truth};
+use crate::cell::{Cell, quoted};
 use crate::error::{Fault, fault, large_label};
+use crate::missing::looks_missing;
+use crate::name::truth;
 use crate::record::LabelRef;
 use crate::time;
 
@@ -84,7 +86,7 @@ impl RawWriter {
     /// The next cell of named columns. What a cell may be depends on the declaration of its column
     /// alone:
     ///
-    /// - the usual tokens for "no value", nulls and NaN are missing;
+    /// - the texts for "no value", nulls and NaN are missing;
     /// - numbers must be at most [`number::LARGEST`] in magnitude, and a text that spells an infinity is
     ///   refused, unless the column is declared to hold categories or text;
     /// - in a column declared to hold numbers or times, everything else must be one.
@@ -126,7 +128,7 @@ impl RawWriter {
     }
 
     fn spelled(&mut self, text: &str, declared: Option<Declared>) -> Result<(), Fault> {
-        if looks_missing(text) {
+        if self.says_none(text) {
             self.missing();
             return Ok(());
         }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::frame::Frame;
 use super::{Rules, exact, frame, number, sums};
-use crate::cell::sort_classes;
 use crate::error::{Fault, fault};
+use crate::name::sort_classes;
 
 /// A finite number that is written as its shortest decimal text, so that reading it back is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]

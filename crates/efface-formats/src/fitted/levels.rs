@@ -4,7 +4,7 @@ use super::Rules;
 use super::counts::Counts;
 use super::learned::{Levels, SHARED};
 use super::raw::RawCell;
-use super::tally::{is_stray, numeric, of_key};
+use super::tally::{numeric, of_key};
 
 /// A column names its records where fewer than one in so many of them share their value with another.
 const NAMES: u64 = 5;
@@ -23,13 +23,13 @@ pub(super) fn are_rare(values: &Counts, notation: u8, least: u64) -> bool {
 /// Cells that are categories beside their numbers: where other texts come again as numbers do, all may be
 /// names.
 pub(super) fn of_codes(values: &Counts, notation: u8, rules: &Rules, records: u64) -> Levels {
-    let is_code = |cell: RawCell<'_>| numeric(cell, notation).is_none() && is_stray(cell);
+    let is_code = |cell: RawCell<'_>| numeric(cell, notation).is_none();
     let again = rules.least(records).max(SHARED).into();
     let has_codes = values.iter().any(|(key, count)| count >= again && is_code(of_key(key)));
     if !has_codes || are_rare(values, notation, again) {
         return Levels::default();
     }
-    beside(values, rules, records, |cell| numeric(cell, notation).is_some() || is_code(cell))
+    beside(values, rules, records, |_| true)
 }
 
 /// Categories beside numbers, of some of the cells: none where there is one cell alone, or more would

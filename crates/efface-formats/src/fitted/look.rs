@@ -12,7 +12,7 @@ const ONE_IN: u64 = 10;
 /// How many cells of a column could be what.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Look {
-    /// Cells with a value, but for words that say there is none.
+    /// Cells with a value.
     cells: u64,
     /// Those that spell a number with a decimal point, with a decimal comma, and a time of day.
     point: u64,
@@ -35,7 +35,6 @@ impl Look {
                     // No time is spelled without digits.
                     let digits = text.bytes().any(|byte| byte.is_ascii_digit());
                     match if digits { time::orders(text) } else { 0 } {
-                        0 if amount::says_none(text) => return,
                         0 => {}
                         time::DAY_FIRST => self.times[1] += records,
                         time::MONTH_FIRST => self.times[2] += records,

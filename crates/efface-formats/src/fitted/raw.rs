@@ -24,7 +24,7 @@
 
 use super::frame::Frame;
 use super::{amount, number, places};
-use crate::cell::{looks_missing, number_text};
+use crate::cell::number_text;
 use crate::error::{Fault, fault};
 use crate::time;
 
@@ -255,7 +255,7 @@ impl<'a> Reader<'a> {
         let fits = match cell {
             RawCell::Number(value) => is_single == number::is_single(value),
             RawCell::Text(text) => {
-                text.trim() == text && !looks_missing(text) && stored_number(text).is_none()
+                text.trim() == text && !text.is_empty() && stored_number(text).is_none()
             }
             RawCell::Missing | RawCell::Time(_) => true,
         };

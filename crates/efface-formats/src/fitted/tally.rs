@@ -156,18 +156,18 @@ impl Tally {
         match self.form {
             Form::Number(notation) => match numeric(cell, notation) {
                 Some(number) => self.sums.add_times(number, records),
-                None => return self.count_stray(cell, records),
+                None => return self.count_stray(records),
             },
             Form::Codes(notation) => {
                 self.add_level(key, records);
                 match numeric(cell, notation) {
                     Some(number) => self.sums.add_times(number, records),
-                    None => return self.count_stray(cell, records),
+                    None => return self.count_stray(records),
                 }
             }
             Form::Time(order) => {
                 let Some(micros) = moment(cell, order) else {
-                    return self.count_stray(cell, records);
+                    return self.count_stray(records);
                 };
                 self.add_level(&time_key(micros), records);
                 self.sums.add_times(days(micros), records);
@@ -204,9 +204,9 @@ impl Tally {
 
     /// Counts a text among numbers or times, where it is a missing value.
     #[cold]
-    fn count_stray(&mut self, cell: RawCell<'_>, records: u64) {
+    fn count_stray(&mut self, records: u64) {
         self.missing += records;
-        self.strays += if is_stray(cell) { records } else { 0 };
+        self.strays += records;
     }
 
     pub(super) fn merge(&mut self, other: Self) {
@@ -339,10 +339,7 @@ impl Tally {
                 present += count;
             }
         }
-        let strays = self.values.iter().filter(|(key, _)| {
-            let cell = of_key(key);
-            numeric(cell, notation).is_none() && is_stray(cell)
-        });
+        let strays = self.values.iter().filter(|(key, _)| numeric(of_key(key), notation).is_none());
         self.strays = strays.map(|(_, count)| count).sum();
         self.missing += self.present - present;
         self.present = present;
@@ -402,11 +399,6 @@ pub(super) fn moment(cell: RawCell<'_>, order: Order) -> Option<i64> {
 /// The time of a name that [`RawCell::name`] gave it.
 pub(super) fn named_time(name: &str) -> Option<i64> {
     time::spelled(name, time::YEAR_FIRST)
-}
-
-/// Whether a cell that is no number and no time holds a text that does not say that there is no value.
-pub(super) fn is_stray(cell: RawCell<'_>) -> bool {
-    !matches!(cell, RawCell::Text(text) if amount::says_none(text))
 }
 
 /// Days since 1970-01-01, as the number that is summed.

@@ -7,8 +7,8 @@ use super::learned::{Exact, Scaled, Target};
 use super::raw::RawTarget;
 use super::sums::Sums;
 use super::{Rules, number};
-use crate::cell::sort_classes;
 use crate::error::{Fault, fault};
+use crate::name::sort_classes;
 
 /// Counts and sums of targets.
 pub(super) enum Targets {

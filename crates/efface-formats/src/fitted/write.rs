@@ -7,15 +7,27 @@ use super::raw::{
     shortest_number, stored_number,
 };
 use super::{amount, number};
+use crate::missing::Missing;
 use crate::time;
 
 /// Writes one row after the other into a buffer that is kept.
 #[derive(Debug, Default)]
 pub(crate) struct RawWriter {
     bytes: Vec<u8>,
+    none: Missing,
 }
 
 impl RawWriter {
+    /// Takes these texts for missing values.
+    pub(crate) fn taking(none: &Missing) -> Self {
+        Self { bytes: Vec::new(), none: none.clone() }
+    }
+
+    /// Whether a text says that there is no value.
+    pub(super) fn says_none(&self, text: &str) -> bool {
+        self.none.says(text)
+    }
+
     /// Begins a row. The target must be one that can be stored.
     pub(super) fn start(&mut self, target: RawTarget<'_>) {
         self.bytes.clear();

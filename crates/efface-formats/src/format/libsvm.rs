@@ -8,6 +8,7 @@ use crate::cell::{Cell, quoted};
 use crate::error::{Fault, ReadError, fault};
 use crate::limits::Limits;
 use crate::lines::Lines;
+use crate::name::number_name;
 use crate::options::{ReadOptions, Task};
 use crate::schema::Row;
 use crate::source::Stream;
@@ -135,7 +136,7 @@ impl LabelNames {
                      `§mechanism ridge`",
                     token = quoted(token)
                 )),
-                false => Ok(named.zip([Cell::Text(token)]).collect()),
+                false => Ok(named.zip([number_or_word(token)]).collect()),
             };
         }
         let (got, expected) = (token.split(',').count(), self.names.len());
@@ -153,6 +154,14 @@ impl LabelNames {
     pub(crate) fn into_names(self) -> Vec<String> {
         self.names
     }
+}
+
+/// A label, of which any number is typed as one.
+fn number_or_word(token: &str) -> Cell<'_> {
+    if let Ok(whole) = token.parse() {
+        return Cell::Integer(whole);
+    }
+    number_name(token).and_then(|name| name.parse().ok()).map_or(Cell::Text(token), Cell::Number)
 }
 
 /// The pairs of one line.

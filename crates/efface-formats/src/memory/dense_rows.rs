@@ -8,6 +8,7 @@ use super::{MemoryRows, MemoryTable, Numbers, Parts};
 use crate::delivery::{Taken, weight};
 use crate::error::{SinkError, Spot};
 use crate::label::{Label, Labels, Verdict};
+use crate::missing::looks_missing;
 use crate::options::ReadOptions;
 use crate::record::{DenseRows, Features, LabelRef, Record, RowWriter};
 use crate::row_map::RowMap;
@@ -63,18 +64,22 @@ impl<'a> Whole<'a> {
         let mut each = Zeroizing::new(Vec::with_capacity(room));
         let mut left_out = Vec::new();
         for row in parts.rows.clone() {
-            let mut verdict = None;
+            let mut verdict = Verdict::Missing;
             for (at, (_, cell)) in parts.label(row).enumerate() {
-                verdict = Some(match several {
+                verdict = match several {
                     true => labels.judge_next(at, cell).ok()?,
                     false => labels.judge(cell).ok()?,
-                });
+                };
+                if verdict == Verdict::Missing {
+                    return None;
+                }
             }
-            match verdict? {
+            match verdict {
                 Verdict::Keep(Label::Values) => {}
                 Verdict::Keep(Label::Value(value)) => each.push(value),
                 Verdict::Keep(Label::Class(class)) => each.push(f64::from(class)),
                 Verdict::LeaveOut => left_out.push(row),
+                Verdict::Missing => return None,
             }
         }
         let mut left_out = left_out.into_iter().peekable();
@@ -131,7 +136,7 @@ impl DenseRows for Whole<'_> {
             let id = keys.id.map(|cell| cell.text());
             let subject = keys.subject.map(|cell| cell.text());
             let Ok(weight) = keys.weight.map(weight).transpose() else { return Ok(false) };
-            if [&id, &subject].into_iter().flatten().any(|text| text.is_empty()) {
+            if [&id, &subject].into_iter().flatten().any(|text| looks_missing(text)) {
                 return Ok(false);
             }
             take(Record {

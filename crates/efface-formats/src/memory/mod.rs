@@ -362,7 +362,7 @@ fn deliver_raw(
 ) -> Result<Summary, ReadError> {
     let sparse = matches!(rows.frame, Frame::Matrix { sparse: true, .. });
     delivery.begin(rows.frame.feature_columns(), sparse)?;
-    let (mut row, mut numbers) = (RawWriter::default(), Vec::new());
+    let (mut row, mut numbers) = (RawWriter::taking(&delivery.options.missing), Vec::new());
     for at in parts.rows.clone() {
         let spot = Spot::Index(at as u64);
         let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
@@ -370,7 +370,7 @@ fn deliver_raw(
         rows.write(at, spot, &mut numbers, &mut row)?;
         delivery.deliver_raw(spot, &row, label, &parts.keys(table, at)?)?;
     }
-    Ok(delivery.finish_raw(None, rows.schema()?, rows.frame).with_targets(parts.targets()))
+    Ok(delivery.finish_raw(None, rows.schema()?, rows.frame)?.with_targets(parts.targets()))
 }
 
 /// What is read of a table besides its features.

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::{Body, Column, Kind, Matrix, Onto, Other, Scaling, Schema, Storage, hashing};
-use crate::cell::{Cell, looks_missing, quoted};
+use crate::cell::{Cell, quoted};
 use crate::error::{CellFault, fault};
+use crate::missing::looks_missing;
 use crate::record::{FeatureNames, Features};
 
 /// A buffer for one encoded row.

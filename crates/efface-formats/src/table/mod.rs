@@ -35,6 +35,11 @@ pub(crate) trait Table {
         None
     }
 
+    /// Whether a cell that is a text was meant as one.
+    fn is_typed(&self) -> bool {
+        true
+    }
+
     /// A value of the row, `Null` beyond the last column.
     fn cell(&self, column: usize) -> Cell<'_>;
 
@@ -71,6 +76,9 @@ pub(crate) fn deliver(
     format: Format,
     mut delivery: Delivery<'_>,
 ) -> Result<Summary, ReadError> {
+    if !table.is_typed() {
+        delivery.without_types();
+    }
     if let Some(request) = &delivery.options.frame {
         return raw::deliver(table, format, delivery, request);
     }

@@ -64,7 +64,7 @@ pub(super) fn deliver(
         Frame::Matrix { .. } => &[],
     };
     let labels = plan.label_names(table.names());
-    let mut row = RawWriter::default();
+    let mut row = RawWriter::taking(&delivery.options.missing);
     while table.advance()? {
         let spot = table.spot();
         let given = labels.iter().zip(&plan.labels);
@@ -79,5 +79,5 @@ pub(super) fn deliver(
         let keys = keys(file, table, &plan)?;
         delivery.deliver_raw(spot, &row, label, &keys)?;
     }
-    Ok(delivery.finish_raw(format, plan.schema, frame).with_targets(labels))
+    Ok(delivery.finish_raw(format, plan.schema, frame)?.with_targets(labels))
 }

@@ -56,7 +56,7 @@ fn ids_and_subjects_are_text() {
 fn given_classes_leave_other_rows_out() {
     let classes = Some(vec!["3".into(), "8".into()]);
     let options = ReadOptions { classes, ..plain() };
-    let text = "a,y\n1,8\n2,4\n3,3.0\nnot read,5\n";
+    let text = "a,y\n1,8\n2,4\n3,3\nnot read,5\n";
     let (read, summary) = collect(Format::Csv, text.as_bytes(), &options).unwrap();
     assert_eq!(read.labels, [1.0, 0.0]);
     assert_eq!(read.positions, [1, 3]);
@@ -328,7 +328,8 @@ fn infinite_and_too_large() {
 fn missing_label_and_empty_keys() {
     assert_eq!(
         error("a,y\n1,\n"),
-        "data.csv, line 2, column `y`: the label is missing; take rows without one out of the table"
+        "1 of 1 rows has no label, the first is data.csv, line 2, column `y`; leave them out with \
+         `§drop-unlabelled`, or say with `§missing` which texts mean that there is none"
     );
     let options = ReadOptions { id: Some("id".into()), ..plain() };
     assert_eq!(

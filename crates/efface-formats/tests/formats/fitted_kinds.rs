@@ -66,10 +66,10 @@ fn stray_texts_count_as_missing() {
     let numbers = "a: number, mean 4.50, scale 3.50, 2 missing (2 other texts)";
     assert_eq!(kind(&[("1", 9), ("8", 9), ("12 kg", 1), ("ca. 5", 1)], 2), numbers);
     assert_eq!(kind(&[("1", 9), ("8", 9), (">10", 1), ("x", 1)], 1), numbers);
-    let one = kind(&[("1", 9), ("8", 9), ("x", 1), ("?", 1), ("Unknown", 70)], 2);
+    let one = kind(&[("1", 9), ("8", 9), ("x", 1), ("?", 1), ("NULL", 70)], 2);
     assert_eq!(one, "a: number, mean 4.50, scale 3.50, 72 missing (1 other text)");
     assert_eq!(kind(&[("1", 9), ("8", 8), ("4+", 2)], 2), "a: 3 categories");
-    assert_eq!(kind(&[("unknown", 5), ("n.a.", 5)], 2), "a: 2 categories");
+    assert_eq!(kind(&[("unknown", 5), ("n.a.", 5)], 2), "a: 1 category, 5 missing");
     assert_eq!(
         kind(&[("1.5", 18), ("2.5", 18), ("3,5", 4)], 2).split(',').next(),
         Some("a: number")
@@ -88,7 +88,7 @@ fn stray_texts_count_as_missing() {
     let days = [("31/01/2024", 10), ("10/02/2024", 10)];
     assert_eq!(kind(&[days[0], days[1], ("soon", 1)], 99), day);
     assert_eq!(
-        kind(&[days[0], days[1], ("01/31/2024", 1), ("tbd", 3)], 99),
+        kind(&[days[0], days[1], ("01/31/2024", 1), ("n/a", 3)], 99),
         day.replace("1 missing", "4 missing")
     );
     assert!(kind(&[("31/01/2024", 9), ("01/31/2024", 5)], 2).contains("categories"));
@@ -106,7 +106,7 @@ fn codes_are_numbers_and_categories() {
         let rows = csv(&format!("a,y\n{}", lines.collect::<String>()));
         (Fitted::fit(&rows, &rules()).unwrap(), rows)
     };
-    let cells = [("17", 9), ("7.0", 9), ("12A", 2), ("33", 1), ("unknown", 1)];
+    let cells = [("17", 9), ("7.0", 9), ("12A", 2), ("33", 1), ("null", 1)];
     let (fitted, rows) = of(&cells);
     let line = "a: number, mean 13.1, scale 6.76, also 3 categories, 3 missing (2 other texts)";
     assert_eq!(fitted.describe()[0], line);

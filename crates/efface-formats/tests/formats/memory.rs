@@ -174,7 +174,8 @@ fn labels_are_judged_as_those_of_files() {
     let table = |labels| MemoryTable { labels: Some(labels), ..dense(&[1.0, 2.0], 1) };
     assert_eq!(
         refused(&table(Values::Numbers(&[1.0, f64::NAN])), &labelled()),
-        "y[1]: the label is missing; take rows without one out of the table"
+        "1 of 2 rows has no label, the first is y[1]; leave them out with `§drop-unlabelled`, or say with \
+         `§missing` which texts mean that there is none"
     );
     let task = Task::Regression { range: Some((0.0, 1.0)) };
     let options = ReadOptions { task, ..labelled() };

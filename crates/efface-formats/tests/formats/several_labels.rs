@@ -43,10 +43,9 @@ fn labels_come_in_the_order_of_the_options() {
 fn a_label_at_fault_is_told_by_its_column() {
     let both = options(&["y", "v"]);
     let error = |text: &str, options: &ReadOptions| refused(Format::Csv, text.as_bytes(), options);
-    let missing =
-        "line 3, column `v`: the label is missing; take rows without one out of the table";
     let found = error("a,y,v\n1,2,3\n1,2,\n", &both);
-    assert!(found.ends_with(missing), "{found}");
+    let missing = "1 of 2 rows has no label, the first is data.csv, line 3, column `v`;";
+    assert!(found.starts_with(missing), "{found}");
     let found = error("a,y,v\n1,two,3\n", &both);
     assert!(found.ends_with("column `y`: the label must be a number for regression, got `two`"));
     let range = ReadOptions { task: Task::Regression { range: Some((0.0, 5.0)) }, ..both.clone() };
@@ -100,8 +99,7 @@ fn columns_of_an_array_are_labels_by_the_names_given() {
     let one = npy(&[2], Order::C, &[0.0_f64; 2]);
     assert!(error(&one, &both).contains("shape (2), and 2 labels were named"));
     let found = error(&npy(&[2, 2], Order::C, &[3.0, 4.0, 5.0, f64::NAN]), &both);
-    let missing = "row:1, column `v`: the label is missing; take rows without one out of the table";
-    assert!(found.ends_with(missing), "{found}");
+    assert!(found.contains("X.npy, row:1, column `v`; leave them out with"), "{found}");
     assert!(error(&two, &options(&["u", "u"])).contains("`label` names `u` twice"));
     let classes = ReadOptions { task: Task::Classification, ..both.clone() };
     assert!(error(&two, &classes).contains("several labels are numbers to predict together"));
@@ -151,7 +149,7 @@ fn commas_separate_the_labels_of_a_line() {
     assert!(found.ends_with("line 2: `5` is one label; 2 were named, with `§label` once for each"));
     assert!(error("1,2,3 1:1\n", &both).contains("`1,2,3` is 3 labels; 2 were named"));
     let found = error("1, 1:1\n", &both);
-    assert!(found.contains("column `v`: the label is missing"), "{found}");
+    assert!(found.contains("1 of 1 rows has no label"), "{found}");
     // A comma in one label: of a classification the form of several, of a regression no number.
     let one = ReadOptions { label: None, more_labels: Vec::new(), ..both };
     let found = error("1,2 1:1\n", &one);

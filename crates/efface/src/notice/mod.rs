@@ -16,7 +16,7 @@ pub(crate) use of_names::{label_thousands, names_in_first, names_learnt};
 pub(crate) use of_plan::{Sizes, beyond_deletions, loud, of_plan, trained_elsewhere};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, listed, of_clipped,
-    of_columns, strays_in_rows, unknown_classes,
+    of_columns, strays_in_rows, subjects_of_nobody, unknown_classes,
 };
 
 /// A code and what it means here.
@@ -82,7 +82,7 @@ pub enum NoticeCode {
     TextsMissing,
     /// How numbers of a column are spelled leaves open which numbers they are.
     NumbersUnclear,
-    /// Classes or categories are probably spellings of the same.
+    /// Classes, categories or subjects are probably spellings of the same, or of none.
     ValuesAlike,
     /// Rows of other classes were left out.
     RowsLeftOut,

@@ -70,7 +70,7 @@ fn numbers_unclear(found: &Fitted, spellings: &[Spelling]) -> Vec<Notice> {
                 tell(format!(
                     "most values of the column `{name}` are numbers, but too many are words, such as \
                      `{word}`, and all were taken for categories, each number by itself; where such a word \
-                     says that there is no number, leave the cell empty"
+                     says that there is no number, train with `§missing {word}`"
                 ));
             }
             continue;

@@ -3,7 +3,7 @@
 //! These sentences hold statistics of private rows: they are told to whoever brought the rows and
 //! kept nowhere.
 
-use efface_formats::{ColumnKind, Fitted, RawRows};
+use efface_formats::{ColumnKind, Fitted, PrivateEvidence, RawRows};
 use efface_page::number::counted;
 
 use super::{Notice, NoticeCode};
@@ -182,11 +182,31 @@ pub(crate) fn index_left_out(name: Option<&str>) -> Option<Notice> {
     Some(Notice::new(NoticeCode::IndexLeftOut, message))
 }
 
-/// Rows of classes that the model does not have.
-pub(crate) fn left_out(rows: u64) -> Option<Notice> {
-    let (counted, were) = (counted(rows, "row"), if rows == 1 { "was" } else { "were" });
-    let message = format!("{counted} of other classes {were} left out");
-    (rows > 0).then(|| Notice::new(NoticeCode::RowsLeftOut, message))
+/// Rows of classes that the model does not have, and rows without a label.
+pub(crate) fn left_out(others: u64, unlabelled: u64) -> Option<Notice> {
+    let rows =
+        |rows: u64, what: &str| (rows > 0).then(|| format!("{} {what}", counted(rows, "row")));
+    let found = [rows(others, "of other classes"), rows(unlabelled, "without a label")];
+    let found: Vec<String> = found.into_iter().flatten().collect();
+    let were = if others + unlabelled == 1 { "was" } else { "were" };
+    let message = format!("{} {were} left out", found.join(" and "));
+    (!found.is_empty()).then(|| Notice::new(NoticeCode::RowsLeftOut, message))
+}
+
+/// Subjects that say, as a rule, that there is none: all their records would be one person's.
+pub(crate) fn subjects_of_nobody(private: &PrivateEvidence) -> Option<Notice> {
+    let found = private.nobody.iter().take(FEW);
+    let found: Vec<String> = found
+        .map(|(name, records)| format!("`{name}` ({})", counted(*records, "record")))
+        .collect();
+    let names: Vec<&str> = private.nobody.keys().take(FEW).map(String::as_str).collect();
+    let message = format!(
+        "the subjects {} are probably no people, and each would be deleted as one: if these records belong to \
+         nobody, train with `§missing {}`",
+        found.join(", "),
+        names.join(",")
+    );
+    (!found.is_empty()).then(|| Notice::new(NoticeCode::ValuesAlike, message))
 }
 
 /// Rows to evaluate on whose classes the model does not have, some of which are `names`: those rows

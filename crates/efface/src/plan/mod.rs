@@ -78,6 +78,9 @@ pub struct Plan {
     /// What the class of a record makes it count, where that is not 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_weight: Option<ClassWeight>,
+    /// The texts that say that there is no value, where the user listed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
     /// Public constants of the objective.
     pub setting: Setting,
     /// What (epsilon, delta) is wanted for.

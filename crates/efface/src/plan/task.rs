@@ -47,6 +47,15 @@ impl Task {
         }
     }
 
+    /// The names of the classes; none of a regression.
+    #[must_use]
+    pub fn class_names(&self) -> &[String] {
+        match self {
+            Self::Classes(names) => names,
+            Self::Range(..) | Self::Targets(_) => &[],
+        }
+    }
+
     /// The names of several targets; none where there is one.
     #[must_use]
     pub fn target_names(&self) -> Vec<String> {

@@ -141,6 +141,7 @@ fn of_table(
         ));
     }
     let mut table = read_table(source, &options, choices.intercept, range, by_class, &mut tell)?;
+    table.name_nobody(0);
     let ids = if table.ids.is_some() { Ids::Column } else { Ids::Position };
     let mut task = None;
     if let Some((asked, notice)) = as_the_labels_ask(&choices, source, &mut table)? {

@@ -19,7 +19,6 @@ use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
-
 use sha2::{Digest, Sha256};
 
 use crate::error::{Code, Error, Result};
@@ -149,6 +148,7 @@ impl Plan {
             fitting: facts.fitting.clone(),
             max_weight: most.map(Decimal),
             class_weight: choices.class_weight.clone(),
+            missing: s.missing.clone(),
             setting,
             target,
             state: choices.state,
@@ -520,6 +520,8 @@ fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts
     if let Task::Targets(targets) = task {
         list.add("targets", targets.len(), Origin::User);
     }
+    let missing = choices.settings.missing.iter();
+    missing.for_each(|missing| list.add("missing", missing, Origin::User));
     if let Some(fitting) = &facts.fitting {
         list_fitting(list, fitting, choices);
         return;

@@ -22,6 +22,7 @@ mod vault;
 pub use drawn::{Drawn, NetworkStep};
 pub use memory_limit::Memory;
 pub use names::Names;
+pub(crate) use names::name_nobody;
 pub use parts::Partitioned;
 pub use place::Place;
 pub use resident::Resident;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use efface_formats::NOBODY;
 use zeroize::Zeroize;
 
 use crate::error::{Code, Error, Result};
@@ -16,6 +17,14 @@ pub struct Names {
     pub ids: Option<Vec<Box<str>>>,
     /// The subject of each row, if named.
     pub subjects: Option<Vec<Box<str>>>,
+}
+
+/// Makes each record without a subject a person of its own, by its id.
+pub(crate) fn name_nobody(subjects: Option<&mut [Box<str>]>, id: impl Fn(usize) -> String) {
+    let subjects = subjects.into_iter().flatten().enumerate();
+    for (row, subject) in subjects.filter(|(_, subject)| subject.is_empty()) {
+        *subject = format!("{NOBODY}{}", id(row)).into();
+    }
 }
 
 impl Names {

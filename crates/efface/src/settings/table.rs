@@ -197,6 +197,18 @@ settings! {
         placeholder: "LAYER,...",
     }
 
+    /// Texts that say that there is no value, with commas between them: of features, labels and subjects
+    ///
+    /// They are the only ones then, exactly as they are written, beside empty cells. Rows without a label are left
+    /// out with `§drop-unlabelled`; a record without a subject is a person of its own. Of columns that a schema
+    /// declares, the schema says which texts are missing.
+    missing: Option<String> {
+        group: Group::Model,
+        form: Form::Text,
+        default: Fallback::Follows("empty cells, `NA`, `null`, `nan`, `none`, `?` and the like, but for subjects"),
+        placeholder: "TEXT,...",
+    }
+
     /// Categories that fewer records have are merged into one; 1 merges none
     min_frequency: Option<u64> {
         group: Group::Model,

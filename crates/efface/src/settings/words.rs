@@ -18,10 +18,11 @@ pub const MARK: char = '§';
 const CODE: [&str; 2] = ["`", "<code>"];
 
 /// Inputs beside the settings that texts name.
-const INPUTS: [&str; 26] = [
+const INPUTS: [&str; 28] = [
     "classes",
     "d",
     "deletions-per-month",
+    "drop-unlabelled",
     "entries",
     "erase-only",
     "features",
@@ -36,6 +37,7 @@ const INPUTS: [&str; 26] = [
     "max-decoded",
     "memory",
     "n",
+    "new-classes",
     "pass-ms",
     "record",
     "schema",

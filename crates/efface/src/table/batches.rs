@@ -8,7 +8,7 @@ use super::{Collector, constant};
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
 use crate::plan::ClassWeight;
-use crate::rows::Names;
+use crate::rows::{Names, name_nobody};
 use crate::source::Source;
 
 /// Consecutive rows of a table, as [`Table`](super::Table) has them.
@@ -120,7 +120,11 @@ impl Batches<'_> {
             (all(std::mem::take(&mut own.ids)), all(std::mem::take(&mut own.subjects)));
         self.read += rows as u64;
         (self.tell)(Progress::Reading { rows: self.read })?;
-        (self.take)(Rows { data, raw, names: Names { positions, ids, subjects }, weighted })
+        let mut names = Names { positions, ids, subjects };
+        let mut subjects = names.subjects.take();
+        name_nobody(subjects.as_deref_mut(), |row| names.id(row).into_owned());
+        names.subjects = subjects;
+        (self.take)(Rows { data, raw, names, weighted })
     }
 }
 

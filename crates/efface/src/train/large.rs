@@ -17,6 +17,7 @@ use crate::leaving::Leaving;
 use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
     Clipped, Notice, index_left_out, label_thousands, left_out, names_in_first, of_columns,
+    subjects_of_nobody,
 };
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights};
@@ -120,6 +121,7 @@ impl First<'_> {
             self.choices = choices;
             notice
         });
+        self.check_spellings(summary.classes.as_ref())?;
         let found = self.found(&table, survey, summary, first)?;
         let mut served = self.learn_large(&table, &found, output, context)?;
         served.notices.extend(asked);
@@ -248,7 +250,8 @@ impl First<'_> {
             served.notices.extend(of_columns(None, found));
         }
         let thousands = label_thousands(summary.private.label_thousands, &self.choices);
-        let told = [left_out(summary.rows_left_out), thousands];
+        let left_out = left_out(summary.rows_left_out, summary.rows_unlabelled);
+        let told = [left_out, thousands, subjects_of_nobody(&summary.private)];
         served.notices.extend(told.into_iter().flatten());
         Ok(served)
     }

@@ -201,7 +201,7 @@ fn addresses_and_words_in_the_place_of_numbers_are_said() {
     let mut text = "y,client,contact,age,score\n".to_owned();
     for at in 0..200 {
         let age = if at % 4 == 0 { "weiss nicht".to_owned() } else { (20 + at % 25).to_string() };
-        let score = if at % 4 == 0 { "unbekannt".to_owned() } else { (at % 60).to_string() };
+        let score = if at % 4 == 0 { "NULL".to_owned() } else { (at % 60).to_string() };
         let (y, who) = (at % 2, at % 90);
         text += &format!("{y},u{who},u{who}@mail.example,{age},{score}\n");
     }

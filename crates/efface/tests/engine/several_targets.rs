@@ -315,7 +315,7 @@ fn targets_that_are_none_are_refused() {
         }
     };
     for (cells, labels, words) in [
-        ("3,1,1,,1,0.1", &[][..], "column `price`: the label is missing"),
+        ("3,1,1,,1,0.1", &[][..], "1 of 1 rows has no label, the first is"),
         ("3,1,1,5,1,inf", &[], "column `age of roof`: the label must be finite"),
         ("many,1,1,5,1,1", &[], "column `rooms`: the label must be a number"),
         ("3,1,1,5,1,1e39", &[], "3.4e38"),

@@ -99,6 +99,10 @@ impl Table for CsvTable<'_> {
         self.records.spot()
     }
 
+    fn is_typed(&self) -> bool {
+        false
+    }
+
     fn cell(&self, column: usize) -> Cell<'_> {
         self.records.field(self.skipped + column).map_or(Cell::Null, Cell::Text)
     }

@@ -1,0 +1,64 @@
+//! Which texts say that there is no value.
+
+/// The texts that say so where nobody lists them, in any case: of files, databases, spreadsheets, Python and R.
+const USUAL: [&str; 17] = [
+    "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "nat", "none", "null", "nil", "<na>", "#n/a",
+    "(null)", "[null]", "\\n",
+];
+
+/// The longest of them.
+const LONGEST: usize = 6;
+
+/// The texts that say that a cell has no value. An empty cell says so, whatever is listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Missing(Option<Vec<String>>);
+
+impl Missing {
+    /// The texts of a list with commas between them, and no others.
+    #[must_use]
+    pub fn listed(words: &str) -> Self {
+        let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
+        Self(Some(words.map(str::to_owned).collect()))
+    }
+
+    /// Whether somebody listed the texts.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Whether a text without spaces around says that there is no value.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        match &self.0 {
+            None => looks_missing(text),
+            Some(words) => text.is_empty() || words.iter().any(|word| word == text),
+        }
+    }
+}
+
+/// Whether a text is one that tables commonly use for "no value".
+pub(crate) fn looks_missing(text: &str) -> bool {
+    let text = text.trim();
+    // Most texts are numbers.
+    let may_say = text.len() <= LONGEST && !text.starts_with(|c: char| c.is_ascii_digit());
+    may_say && (text.is_empty() || USUAL.iter().any(|word| word.eq_ignore_ascii_case(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_words_say_it_unless_others_are_listed() {
+        let usual = Missing::default();
+        for text in ["", "NA", "None", "nan", "?", "\\N", "#N/A"] {
+            assert!(usual.says(text), "{text}");
+        }
+        for text in ["unknown", "0", "nope", "n"] {
+            assert!(!usual.says(text), "{text}");
+        }
+        let listed = Missing::listed("unknown, -9");
+        assert!(["", "unknown", "-9"].iter().all(|text| listed.says(text)));
+        assert!(!["NA", "Unknown", "9"].iter().any(|text| listed.says(text)));
+        assert!(Missing::listed("").says("") && !Missing::listed("").says("NA"));
+    }
+}
