@@ -100,7 +100,6 @@ VERBS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "partial_fit": lambda names, _: fitted().partial_fit(FRAME, **new(names)),
     "add": lambda names, _: fitted().add(FRAME, **new(names)),
     "update": lambda names, _: fitted().update(FRAME, **names),
-    "suggest": lambda names, _: efface.suggest(FRAME, **names, pass_ms=1.0),
     "plan": lambda names, _: efface.plan(
         FRAME,
         names["y"],

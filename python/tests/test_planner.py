@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import People
 
@@ -239,3 +240,41 @@ def test_estimators_take_the_parameters_of_a_choice() -> None:
         assert "intercept" not in choice.parameters
     old = {"lambda": 0.05, "intercept": 0.0, "row_map": "unit", "target_range": (0, 4)}
     assert efface.plan(**sizes, settings={**old, "loss": "squared"}) == found
+
+
+def table() -> tuple[pd.DataFrame, Any]:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "member_no": np.arange(300) * 3 + 1000,
+            "age": rng.integers(18, 80, 300),
+            "city": rng.choice(["Rome", "Oslo"], 300),
+        }
+    )
+    return frame, np.where(frame["age"] + rng.normal(scale=5, size=300) > 50, "yes", "no")
+
+
+def test_a_data_frame_is_planned_for_as_it_is_trained_on() -> None:
+    X, y = table()
+    with pytest.warns(efface.SettingsWarning, match='`ids="member_no"`'):
+        efface.plan(X, y, pass_ms=1.0)
+    plan = efface.plan(X, y, ids="member_no", pass_ms=1.0)
+    assert plan.sizes["classes"] == 2
+    model = efface.UnlearningClassifier(**plan.best.parameters).fit(X, y, ids="member_no")
+    assert model.score(X, y) > 0.8
+    fixed = plan.best.fixed
+    assert model.status()["mechanism"] == fixed["mechanism"]
+    listed = {c["name"]: c["value"] for c in model.certificate_.constants}
+    assert float(listed["noise"]) == float(fixed["schedule"]["output"]["noise"])
+
+
+def test_labels_say_what_is_planned_for() -> None:
+    X, _ = table()
+    plan = efface.plan(X, X["age"] * 2.5 + 1, ids="member_no", pass_ms=1.0)
+    assert plan.sizes["classes"] == 0
+    model = efface.UnlearningRegressor(**plan.best.parameters)
+    assert model.fit(X, X["age"] * 2.5 + 1, ids="member_no").forget(ids=["1003"]).records == 1
+    with pytest.raises(efface.Refused, match="needs at least 2 classes"):
+        efface.plan(X, ["a"] * 300)
+    with pytest.raises(efface.InputError, match="columns named"):
+        efface.plan(pd.concat([X, X], axis=1), ["a", "b"] * 150)

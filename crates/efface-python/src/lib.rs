@@ -43,7 +43,7 @@ mod _engine {
     #[pymodule_export]
     use super::part::Part;
     #[pymodule_export]
-    use super::planning::{asks_for_declared, fits_preprocessing, plan, plan_page, suggest};
+    use super::planning::{asks_for_declared, fits_preprocessing, plan, plan_page};
     #[pymodule_export]
     use super::reading::{
         bounds, certificate, check_form, doctor, entries, margins, parameter, plan_of, report,

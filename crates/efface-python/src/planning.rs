@@ -26,8 +26,9 @@ pub(crate) fn plan_page(plan: &str) -> PyResult<String> {
     .to_string())
 }
 
-/// Ranks what can be had for a table, of which only the sizes are used, or for sizes; the written
-/// plan, which `train_as_planned` follows. All but the table is JSON of the planner's own types.
+/// Ranks what can be had for a table whose labels say what is to be learnt, or for sizes: the written
+/// plan, which `train_as_planned` follows, and what training would tell, as JSON. All but the table is
+/// JSON of the planner's own types.
 #[pyfunction]
 #[pyo3(signature = (settings, workload, *, table=None, sizes=None, progress=None))]
 pub(crate) fn plan(
@@ -37,7 +38,7 @@ pub(crate) fn plan(
     table: Option<&Table>,
     sizes: Option<&str>,
     progress: Callback,
-) -> PyResult<String> {
+) -> PyResult<(String, String)> {
     let settings: Settings = parsed("settings", settings)?;
     let workload: Workload = parsed("workload", workload)?;
     let ask = |about: &About<'_>| {
@@ -46,53 +47,18 @@ pub(crate) fn plan(
             let seconds = &mut || start.elapsed().as_secs_f64();
             let mut machine = Machine { seconds, watch };
             let advice = efface::planner::plan(about, workload, settings, &mut machine)?;
-            advice.in_words(&PARAMETERS).to_json()
+            let advice = advice.in_words(&PARAMETERS);
+            Ok((advice.to_json()?, json!(advice.seen.notices).to_string()))
         })
     };
     match (table, sizes) {
-        (Some(table), None) => table.lend(py, |source| ask(&About::Table(source))),
+        (Some(table), None) => table.lend(py, |source| {
+            let source = Source { infers_task: true, ..source.clone() };
+            ask(&About::Table(&source))
+        }),
         (None, Some(sizes)) => ask(&About::Sizes(parsed::<Sizes>("sizes", sizes)?)),
         _ => Err(raised(&Error::input(Code::Usage, "give either `table` or `sizes`"))),
     }
-}
-
-/// What to train on a table whose labels say what is to be learnt, as JSON: the written `plan`, the page
-/// of its first choice as `text` and `html`, its `fit_seconds` and `request_seconds` (null without a
-/// choice), and what was seen of the table: `preprocessing` and `notices`.
-#[pyfunction]
-#[pyo3(signature = (settings, workload, table, *, progress=None))]
-pub(crate) fn suggest(
-    py: Python<'_>,
-    settings: &str,
-    workload: &str,
-    table: &Table,
-    progress: Callback,
-) -> PyResult<String> {
-    let settings: Settings = parsed("settings", settings)?;
-    let workload: Workload = parsed("workload", workload)?;
-    table.lend(py, |source| {
-        let source = Source { infers_task: true, ..source.clone() };
-        let advice = watched(py, &progress, |watch| {
-            let start = Instant::now();
-            let seconds = &mut || start.elapsed().as_secs_f64();
-            let mut machine = Machine { seconds, watch };
-            let about = About::Table(&source);
-            efface::planner::plan(&about, workload, settings, &mut machine)
-        })?;
-        let advice = advice.in_words(&PARAMETERS);
-        let (page, times) = (advice.suggestion(), advice.times());
-        let plan = advice.to_json().map_err(|error| raised(&error))?;
-        Ok(json!({
-            "plan": plan,
-            "text": page.text(),
-            "html": page.fragment(),
-            "fit_seconds": times.map(|times| times.fit),
-            "request_seconds": times.map(|times| times.request),
-            "preprocessing": advice.seen.preprocessing,
-            "notices": advice.seen.notices,
-        })
-        .to_string())
-    })
 }
 
 /// The setting, in Python's words, for which a model with these settings, as JSON, takes columns as numbers

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import accounting, plot, presets
+    from . import accounting
     from ._entry import Check, Verdict
     from ._erasure import Erasure
     from ._errors import (
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
         Solve,
     )
     from ._resident import Resident, resident
-    from ._suggest import Suggestion, suggest
     from ._training import Training
     from .certificate import Certificate, Claim
     from .classifier import UnlearningClassifier
@@ -106,7 +105,6 @@ _HOMES = {
         "Solve",
     ),
     "_resident": ("Resident", "resident"),
-    "_suggest": ("Suggestion", "suggest"),
     "_training": ("Training",),
     "certificate": ("Certificate", "Claim"),
     "classifier": ("UnlearningClassifier",),
@@ -115,7 +113,7 @@ _HOMES = {
     "regressor": ("UnlearningRegressor",),
     "vault": ("Receipt", "Vault"),
 }
-_MODULES = ("accounting", "plot", "presets")
+_MODULES = ("accounting",)
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
@@ -162,8 +160,6 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Solve",
     "Resident",
     "resident",
-    "Suggestion",
-    "suggest",
     "Training",
     "Certificate",
     "Claim",
@@ -175,8 +171,6 @@ __all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
     "Receipt",
     "Vault",
     "accounting",
-    "plot",
-    "presets",
     "__version__",
 ]
 

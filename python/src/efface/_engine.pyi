@@ -52,7 +52,6 @@ __all__ = [
     "report",
     "show",
     "status",
-    "suggest",
     "train",
     "train_as_planned",
     "train_unsaved",
@@ -99,6 +98,7 @@ class Table:
         names: list[str] | None = None,
         classes: list[str] | None = None,
         schema: str | None = None,
+        new_classes: bool = False,
     ) -> Table: ...
 
 @final
@@ -267,9 +267,6 @@ def plan(
     table: Table | None = None,
     sizes: str | None = None,
     progress: _Progress | None = None,
-) -> str: ...
-def suggest(
-    settings: str, workload: str, table: Table, *, progress: _Progress | None = None
-) -> str: ...
+) -> tuple[str, str]: ...
 def create_key(path: _Path) -> str: ...
 def public_key(path: _Path) -> str: ...

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from . import _engine
 from ._errors import InputError
 from ._losses import is_task
+from ._notices import Notice, warn_of
 from ._settings import parameters, to_json
 from .certificate import Claim
 
@@ -396,6 +399,8 @@ def plan(
     classes: int | Iterable[Any] | None = None,
     entries: float | None = None,
     names: Sequence[str] | None = None,
+    ids: Any = None,
+    subjects: Any = None,
     sample_weight: Any = None,
     deletions_per_month: float = 10.0,
     group: int | Sequence[int] = 1,
@@ -403,22 +408,23 @@ def plan(
     settings: Mapping[str, Any] | None = None,
     progress: Callable[[str, int, int | None, float | None, float | None], Any] | None = None,
 ) -> Plan:
-    """Rank the mechanisms for sizes and a workload known beforehand.
+    """Rank the mechanisms for a table, or for sizes, and a workload.
 
     Each choice is what a training with its settings would fix, by the same search for noise,
     distance and steps; its claims are computed from what it would release. Nothing but sizes is
     used: ``n`` and ``d``, or those of ``X``. For a table it is what training would do with it:
     fitted preprocessing unless a setting asks for declared; sizes alone are of declared rows unless
-    ``settings={"preprocess": "fitted"}``. :func:`suggest` also takes data frames.
-    The number of columns of a table with fitted preprocessing is that of the columns made, which
-    tells how many categories its records have.
+    ``settings={"preprocess": "fitted"}``. Labels that are numbers, more than 20 of them or not
+    whole, make a regression. The number of columns of a table with fitted preprocessing is that of
+    the columns made, which tells how many categories its records have. What training would warn of
+    is a warning here, too.
 
     Parameters
     ----------
-    X : array (rows, columns) or SciPy sparse matrix, optional
-        The table, of which only the sizes are used; then ``y``, too.
-    y : array (rows,), optional
-        Classes, or numbers for ``loss="squared"``.
+    X : array, data frame, Arrow table or sparse matrix (rows, columns), optional
+        The table, as `fit` takes it; then ``y``, too.
+    y : array or series (rows,), optional
+        Labels or numbers.
     n, d : int, optional
         Records, and features without the intercept; instead of a table.
     classes : int or iterable, optional
@@ -428,7 +434,9 @@ def plan(
         Numbers stored for each row on average, where rows are sparse; without a table.
     names : sequence of str, optional
         Names of the columns of ``X``.
-    sample_weight : array (rows,), optional
+    ids, subjects : optional
+        As for ``fit``: names of columns of `X`, or one value for each row.
+    sample_weight : str or array (rows,), optional
         How often each record of ``X`` counts: the largest and their sum are used. Without a table,
         records have weights where the settings name ``max_weight``, and ``public_n`` is their sum.
     deletions_per_month : float
@@ -480,17 +488,45 @@ def plan(
                 hint="without a table give the settings `max_weight` and `public_n`",
             )
         sizes = _sizes(wanted, n, d, classes, entries)
-        return Plan(_engine.plan(*asked, sizes=to_json(sizes), progress=progress))
+        return Plan(_engine.plan(*asked, sizes=to_json(sizes), progress=progress)[0])
     if n is not None or d is not None or entries is not None or isinstance(classes, int):
         raise InputError(
             "the sizes are taken from `X`",
             code="usage",
             hint="leave out `n`, `d`, `entries` and a number of `classes`",
         )
+    rows = _lent(X, y, names, classes, ids=ids, subjects=subjects, sample_weight=sample_weight)
+    found = _engine.plan(*asked, table=rows, progress=progress)
+    warn_of(Notice._of(notice) for notice in json.loads(found[1]))
+    return Plan(found[0])
+
+
+def _lent(X: Any, y: Any, names: Any, classes: Any, **named: Any) -> _engine.Table:
+    """The table as the engine takes it."""
+    from . import _rows
+    from ._columns import taken
+    from ._frames import check_frame, columns_of, is_frame
     from ._table import table
 
-    rows = table(X, y, names=names, sample_weight=sample_weight, classes=classes)
-    return Plan(_engine.plan(*asked, table=rows, progress=progress))
+    part = taken(X, named)
+    _rows.indexes_of(X, None, {"y": y, **part.values})
+    given = _rows.as_table(part.X)
+    framed = is_frame(given)
+    if framed:
+        check_frame(given, "efface.plan")
+    keys: dict[str, Any] = {
+        name: None if part.values[name] is None else _rows.column(name, part.values[name])
+        for name in ("ids", "subjects")
+    }
+    return table(
+        given,
+        None if y is None else np.asarray(y),
+        columns=columns_of(given) if framed else None,
+        names=names,
+        classes=classes,
+        sample_weight=part.values["sample_weight"],
+        **keys,
+    )
 
 
 def _sizes(

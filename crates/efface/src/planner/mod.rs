@@ -19,7 +19,6 @@ mod pass_time;
 mod planned;
 mod rank;
 mod seen;
-mod suggestion;
 
 #[cfg(test)]
 mod tests;
@@ -29,7 +28,6 @@ pub use choice::{Choice, Fixed};
 pub use file::{Chosen, chosen};
 pub use rank::Baseline;
 pub use seen::Seen;
-pub use suggestion::Times;
 
 pub use crate::mechanism::cost::{Count, Lasts, PassTime, TimeOrigin, Workload};
 
