@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 import efface
 from efface import NetworkClassifier, UnlearningClassifier, UnlearningRegressor, Vault
@@ -69,13 +67,6 @@ def vault(folder: Path) -> Vault:
     return Vault.train(folder / "m.efface", FRAME, **named(), **place)
 
 
-def fit_pipeline(names: dict[str, Any], _: Path) -> Any:
-    plain = FunctionTransformer(lambda frame: frame.to_numpy() / 2)
-    y = names.pop("y")
-    routed = {f"unlearningclassifier__{name}": values for name, values in names.items()}
-    return make_pipeline(plain, classifier()).fit(FRAME, y, **routed)
-
-
 def network(names: dict[str, Any], verb: str) -> Any:
     given = {name: names[name] for name in ("y", "ids", "subjects")}
     model = NetworkClassifier(mechanism="shards", shards=2, epochs=1)
@@ -93,7 +84,6 @@ VERBS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "fit of a regressor": lambda names, _: UnlearningRegressor(
         target_range=(0, 1), max_weight=2.0
     ).fit(FRAME, **names),
-    "fit of a pipeline": fit_pipeline,
     "fit of a network": lambda names, _: network(names, "fit"),
     "add to a network": lambda names, _: network(names, "add"),
     "first partial_fit": lambda names, _: classifier().partial_fit(FRAME, classes=[0, 1], **names),

@@ -19,7 +19,6 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import StackingClassifier
-from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -43,31 +42,19 @@ def limits(model: Any) -> list[str]:
     return [line.partition(" ")[0] for line in lines if line.startswith(general)]
 
 
-def test_a_fitted_transformer_is_warned_about_and_named(people: People) -> None:
+def test_what_a_transformer_learnt_is_never_covered(people: People) -> None:
     pipeline = make_pipeline(StandardScaler(), Normalizer(), UnlearningClassifier())
-    fitted = r"^StandardScaler \(`steps\[0\]\[1\]`\) was fitted on the records, before"
-    with pytest.warns(efface.NotCoveredWarning, match=fitted) as told:
-        pipeline.fit(people.X, people.y, unlearningclassifier__subjects=people.subjects)
-    assert len(told) == 1
-    assert told[0].filename == __file__
-    with pytest.warns(efface.NotCoveredWarning):  # filters decide whether it is shown again
-        pipeline.fit(people.X, people.y)
+    pipeline.fit(people.X, people.y, unlearningclassifier__subjects=people.subjects)
     model = pipeline[-1]
     assert limits(model) == ["feature", "choosing"]
-    model.forget(ids=["row:3"])
+    model.forget(subjects=people.subjects[3])
     assert limits(model) == ["feature", "choosing"]
     assert model.certificate_.verify(key=model.vault_.public_key, vault=model.vault_.path)
-    public = StandardScaler().fit(np.eye(4))
-    frozen = make_pipeline(FrozenEstimator(public), UnlearningClassifier())
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", efface.NotCoveredWarning)
-        frozen.fit(people.X, people.y)
-        alone = UnlearningClassifier(not_covered=["how features were chosen"])
-        alone.fit(people.X, people.y)
+    alone = UnlearningClassifier(not_covered=["how features were chosen"]).fit(people.X, people.y)
+    assert limits(alone) == ["feature", "choosing"]
     assert "how features were chosen" in alone.certificate_.does_not_cover
 
 
-@pytest.mark.filterwarnings("ignore::efface.NotCoveredWarning")
 @pytest.mark.parametrize("around", ["calibrated", "stacked", "target"])
 def test_certificates_say_the_same_whatever_stands_around_a_fit(
     people: People, around: str
@@ -88,7 +75,7 @@ def test_certificates_say_the_same_whatever_stands_around_a_fit(
             assert set(alone) >= set(model.certificate_.does_not_cover)
 
 
-def test_a_column_transformer_names_what_it_fitted(people: People) -> None:
+def test_a_column_transformer_may_make_a_frame(people: People) -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(people.X, columns=people.names, index=people.ids)
     frame["town"] = ["Ulm", "Bern", "Linz"] * 40
@@ -100,8 +87,7 @@ def test_a_column_transformer_names_what_it_fitted(people: People) -> None:
         ]
     )
     pipeline = make_pipeline(columns, UnlearningClassifier()).set_output(transform="pandas")
-    with pytest.warns(efface.NotCoveredWarning, match=r"StandardScaler .*; OneHotEncoder "):
-        pipeline.fit(frame, people.y)
+    pipeline.fit(frame, people.y)
     model = pipeline[-1]
     assert model.feature_names_in_[-1] == "town__town_Ulm"
     assert model.forget(ids="id-4").records == 1

@@ -42,16 +42,21 @@ def base(**parameters: Any) -> UnlearningClassifier:
     return UnlearningClassifier(**parameters)
 
 
+def in_frames(*steps: Any) -> Any:
+    """Return a pipeline whose steps keep the index, which names the records."""
+    return make_pipeline(*steps).set_output(transform="pandas")
+
+
 CASES: dict[str, tuple[Any, int, str]] = {
     "one-vs-rest": (OneVsRestClassifier(base()), 3, ""),
     "voting": (VotingClassifier([("a", base()), ("b", base(lambda_=0.1))]), 2, ""),
     "stacking": (StackingClassifier([("a", base())], cv=2), 1, "LogisticRegression"),
     "calibration": (CalibratedClassifierCV(base(), cv=3), 2, "_SigmoidCalibration"),
     "search": (GridSearchCV(base(), {"lambda_": [1e-3, 1e-2]}, cv=2), 1, "best_params_"),
-    "pipeline": (make_pipeline(StandardScaler(), Normalizer(), base()), 1, "StandardScaler"),
+    "pipeline": (in_frames(StandardScaler(), Normalizer(), base()), 1, "StandardScaler"),
     "nested": (
         GridSearchCV(
-            make_pipeline(StandardScaler(), OneVsRestClassifier(base())),
+            in_frames(StandardScaler(), OneVsRestClassifier(base())),
             {"onevsrestclassifier__estimator__lambda_": [1e-3]},
             cv=2,
         ),

@@ -7,14 +7,11 @@ import json
 import math
 import pickle
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import efface
 from efface import Ridge, Training, UnlearningClassifier
@@ -108,65 +105,6 @@ def test_a_model_with_noise_and_a_loaded_one(tmp_path: Path) -> None:
     assert again.extractor_training == TRAINING
 
 
-def test_what_is_made_of_outputs_keeps_the_training() -> None:
-    X = made()
-    for kept in (X[3:9], X[[1, 2]], copy.copy(X), copy.deepcopy(X), pickle.loads(pickle.dumps(X))):
-        assert (kept.training, kept.extractor) == (TRAINING, "mine 1")
-    alone = np.ones_like(np.asarray(X))
-    changed = X.copy()
-    changed[0] = 1
-    plain = np.zeros((2, X.shape[1]))
-    plain_out = np.add(X, 1, out=np.empty_like(alone))
-    many: tuple[Any, ...] = (
-        X * 2,
-        alone - X,
-        np.vstack([alone, X]),
-        X[:, 1:],
-        X.T,
-        X.astype(np.float64),
-        plain_out,
-    )
-    more: tuple[Any, ...] = (np.concatenate([X, plain]), np.sort(X), np.split(X, 2)[0])
-    for computed in (*many, *more, changed):
-        assert (computed.training, computed.extractor) == (TRAINING, None)
-    assert made(None).training is None
-    assert type(made(None) * 2) is np.ndarray
-    with pytest.raises(efface.InputError, match="two trainings"):
-        np.vstack([X, made(Training(noise=9, rate=0.05, steps=200))])
-    with pytest.raises(efface.InputError, match="must be a `Training`"):
-        efface.extract(encoder, records()[0], name="x", training=1.1)  # type: ignore[arg-type]
-
-
-def kinds(fitted: Any) -> list[str]:
-    return [claim["notion"] for claim in stated(fitted.certificate_)["claims"]]
-
-
-def test_no_detour_makes_a_model_on_a_training_exact() -> None:
-    pd = pytest.importorskip("pandas")
-    X, y = made(), records()[1]
-    table = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])
-    whole, half = table.copy(), table.iloc[100:].reset_index(drop=True)
-    whole["id"] = [f"r{i}" for i in range(len(whole))]
-    scaled = make_pipeline(StandardScaler(), model(preprocess="declared"))
-    with pytest.warns(efface.NotCoveredWarning):
-        scaled.fit(X, y)
-    fits = [
-        scaled[-1],
-        model(preprocess="declared").fit(table, y),
-        model(preprocess="declared").fit(half, y[100:]),
-        model(preprocess="declared").fit(whole, y, ids="id"),
-        model().fit(np.asarray(X.astype(np.float64)), y),
-        model().fit(np.vstack([X[:250], X[250:]]), y),
-    ]
-    for fitted in fits:
-        declared = stated(fitted.certificate_)["event"]["given"]["declared"]
-        assert declared["phases"][0]["steps"] == 200
-        assert "exact-removal" not in kinds(fitted)
-    other = np.random.default_rng(3).normal(size=(300, X.shape[1]))
-    unrelated = UnlearningClassifier(mechanism="ridge").fit(other, y)
-    assert kinds(unrelated) == ["exact-removal"]
-
-
 def test_rows_of_another_training_are_refused() -> None:
     X, y = made(), records()[1]
     raw, more = records(310)
@@ -234,100 +172,3 @@ def test_trainings_are_values() -> None:
 def test_numbers_that_are_none_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(efface.InputError):
         Training(**{"noise": 1.0, "rate": 0.1, "steps": 10, **given})
-
-
-def test_histories_of_opacus() -> None:
-    history = [(1.1, 0.01, 300), (0.9, 0.01, 200), (1.1, 0.01, 50)]
-    want = Training(noise=[1.1, 0.9], rate=[0.01, 0.01], steps=[350, 200])
-    accountant = SimpleNamespace(history=history)
-    engine = SimpleNamespace(accountant=accountant)
-    state = {"history": history, "mechanism": "rdp"}
-    for given in (history, accountant, engine, state, iter(history)):
-        assert Training.from_opacus(given) == want
-    assert Training.from_opacus(history, clip=1.0, deleted=2).deleted == 2
-    for bad, what in (
-        ([], "no step"),
-        ([(0.0, 0.01, 5)], "noise 0.0"),
-        ([(math.nan, 0.01, 5)], "noise nan"),
-        ([(1.0, 1.2, 5)], "no probability"),
-        ([(1.0, 0.0, 5)], "no probability"),
-    ):
-        with pytest.raises(efface.Refused, match=what):
-            Training.from_opacus(bad)
-    for none in ("history", 5, [(1.0, 0.1)], ["abc"], [(1.0, 0.1, 2.5)], object()):
-        with pytest.raises(efface.InputError):
-            Training.from_opacus(none)
-
-
-def event(kind: str, **fields: Any) -> Any:
-    return type(kind, (), {})() if not fields else _filled(type(kind, (), {})(), fields)
-
-
-def _filled(made: Any, fields: dict[str, Any]) -> Any:
-    for name, value in fields.items():
-        setattr(made, name, value)
-    return made
-
-
-def gaussian(noise: float) -> Any:
-    return event("GaussianDpEvent", noise_multiplier=noise)
-
-
-def sampled(inner: Any, rate: float = 0.01) -> Any:
-    return event("PoissonSampledDpEvent", sampling_probability=rate, event=inner)
-
-
-def repeated(inner: Any, count: Any) -> Any:
-    return event("SelfComposedDpEvent", event=inner, count=count)
-
-
-def composed(*events: Any) -> Any:
-    return event("ComposedDpEvent", events=list(events))
-
-
-def test_events_of_dp_accounting() -> None:
-    of = Training.from_dp_event
-    assert of(repeated(sampled(gaussian(1.1)), 300)).phases == ((1.1, 0.01, 300),)
-    # Phases, some of them twice, with something that reveals nothing.
-    phases = composed(
-        repeated(sampled(gaussian(1.1)), 10), event("NoOpDpEvent"), sampled(gaussian(2.0), 0.5)
-    )
-    assert of(repeated(phases, 3)).phases == ((1.1, 0.01, 30), (2.0, 0.5, 3))
-    # Everybody in each step.
-    assert of(repeated(gaussian(4.0), 5)).phases == ((4.0, 1.0, 5),)
-    # Two sums of one batch hide less than either.
-    ((noise, rate, steps),) = of(sampled(composed(gaussian(3.0), gaussian(4.0)))).phases
-    assert (rate, steps) == (0.01, 1)
-    assert 2.4 * (1 - 1e-11) < noise < 2.4
-    ((noise, _, _),) = of(sampled(repeated(gaussian(2.0), 4))).phases
-    assert 1 - 1e-11 < noise < 1
-    named = SimpleNamespace(class_name=b"GaussianDpEvent", noise_multiplier=2.0)
-    assert of(named).phases == ((2.0, 1.0, 1),)
-
-
-def test_events_that_hide_less_or_nothing_are_refused() -> None:
-    fixed = {"source_dataset_size": 100, "sample_size": 5, "event": gaussian(1.0)}
-    deep: Any = gaussian(1.0)
-    for _ in range(200):
-        deep = composed(deep)
-    for given, what in (
-        (event("SampledWithoutReplacementDpEvent", **fixed), "fixed size"),
-        (event("SampledWithReplacementDpEvent", **fixed), "fixed size"),
-        (event("LaplaceDpEvent", noise_multiplier=1.0), "not known here"),
-        (event("NonPrivateDpEvent"), "not known here"),
-        (sampled(event("LaplaceDpEvent", noise_multiplier=1.0)), "only Gaussian"),
-        (sampled(sampled(gaussian(1.0))), "only Gaussian"),
-        (composed(sampled(gaussian(1.0)), event("ZCDpEvent", rho=1.0)), "`ZCDpEvent`"),
-        (sampled(gaussian(0.0)), "nothing hides"),
-        (sampled(gaussian(math.nan)), "nothing hides"),
-        (sampled(gaussian(1.0), 1.5), "no probability"),
-        (event("NoOpDpEvent"), "no step"),
-        (repeated(sampled(gaussian(1.0)), 0), "no step"),
-        (sampled(event("NoOpDpEvent")), "no step"),
-        (deep, "deep"),
-        (object(), "`object`"),
-    ):
-        with pytest.raises(efface.Refused, match=what):
-            Training.from_dp_event(given)
-    with pytest.raises(efface.InputError, match="`count`"):
-        Training.from_dp_event(repeated(sampled(gaussian(1.0)), 2.5))

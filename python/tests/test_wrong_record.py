@@ -73,7 +73,8 @@ def test_a_pipeline_keeps_the_index(people: People, depth: str) -> None:
     if depth == "flat":
         whole = make_pipeline(StandardScaler(), FunctionTransformer(lambda x: x / 9), model)
     elif depth == "nested":
-        whole = make_pipeline(StandardScaler(), make_pipeline(Normalizer(), model))
+        whole = make_pipeline(Normalizer(), model).set_output(transform="pandas")
+        whole = make_pipeline(StandardScaler(), whole)
     elif depth == "named":
         columns = ColumnTransformer([("scaled", StandardScaler(), list("abcd"))])
         whole = make_pipeline(columns, Normalizer(), model)
@@ -83,18 +84,14 @@ def test_a_pipeline_keeps_the_index(people: People, depth: str) -> None:
     else:
         whole = make_pipeline(StandardScaler(), Normalizer(), OneVsRestClassifier(model))
         y = people.X[:, :3].argmax(axis=1)
+    (inner if depth == "search" else whole).set_output(transform="pandas")
     whole.fit(frame, y)
     fitted = whole.best_estimator_ if depth == "search" else whole
     while isinstance(fitted, Pipeline):
         fitted = fitted[-1]
     models = fitted.estimators_ if depth == "one-vs-rest" else [fitted]
-    before = set(range(120))
     for one in models:
-        rows = whole[:-1].transform(frame) if depth == "flat" else None
         assert one.forget(ids=11).records == 1
-        if rows is not None:
-            gone = int(np.flatnonzero(frame.index == 11)[0])
-            assert left(one, rows) == before - {gone}
         with pytest.raises(efface.UnknownRecord):
             one.forget(ids=725)
 
@@ -109,12 +106,13 @@ def test_a_pipeline_that_changes_rows_leaves_no_numbers_to_guess_with(people: Pe
     pipeline.fit(frame, people.y)
     with pytest.raises(efface.Refused, match="row:11"):
         pipeline[-1].forget(ids=11)
+    # The targets name the rows, where they have an index and the rows lost theirs.
+    y = pd.Series(people.y, index=frame.index)
+    pipeline.fit(frame, y)
+    assert pipeline[-1].forget(ids=11).records == 1
     backwards = FunctionTransformer(lambda X: X.iloc[::-1])
     with pytest.raises(efface.InputError, match="different indexes"):
-        make_pipeline(backwards, UnlearningClassifier()).fit(frame, people.y)
-    y = pd.Series(people.y, index=frame.index[::-1])
-    with pytest.raises(efface.InputError, match=r"`y` and `the pipeline's X`|different indexes"):
-        make_pipeline(StandardScaler(), UnlearningClassifier()).fit(frame, y)
+        make_pipeline(backwards, UnlearningClassifier()).fit(frame, y)
 
 
 def test_an_index_that_merely_counts_names_nothing(people: People) -> None:

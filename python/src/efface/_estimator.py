@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _engine, _face, _rows
-from ._around import warn_of_transformers
 from ._entry import Request
 from ._erasure import Erasure, Withdrawn, answered
 from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
@@ -170,7 +169,6 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         if grows and not refits and self._may_divide_by_mean(settings):
             settings["normalizer"] = "mean"
         settings["not_covered"] = [*settings["not_covered"], *limits_of(X)]
-        warn_of_transformers()
         precision = _rows.precision_of(read.x)
         settings["face"] = _face.written(self, precision, refits=refits)
         rows = self._table(read, targets, classes=declared)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._around import tables_given
 from ._errors import InputError, Refused
 from ._state import State, bytes_of
 from ._trained import check_left, covers, joint, known_of, tensors_of
@@ -30,10 +28,10 @@ _IN_ORDER = ("NoneType", "SequentialSampler", "BatchSampler", "_InfiniteConstant
 
 
 class Features(np.ndarray):
-    """Rows that are outputs of a model, and which one: an array of float32.
+    """Rows that are outputs of a model, and which one: an array of float32 that cannot be written.
 
-    Slices of rows keep name and training. What is computed from them keeps the training, since it
-    depends on it, and not the name; of a public model it is a plain array.
+    Slices of rows keep model and training. Whatever else is made of them is a plain array, whose
+    training `extractor_training` must declare.
 
     Attributes
     ----------
@@ -51,99 +49,27 @@ class Features(np.ndarray):
     dependence: float | None = None
     training: Training | None = None
 
-    def __array_finalize__(self, source: Any) -> None:
-        """Start without a name: what is made of features in other ways is no output."""
-        self.extractor, self.dependence = None, None
-        self.training = source.training if isinstance(source, Features) else None
-
-    def _tell(self, source: Features) -> None:
-        """Say of these rows what is said of others."""
-        self.extractor, self.dependence = source.extractor, source.dependence
-        self.training = source.training
-
     def __getitem__(self, key: Any) -> Any:
-        """Return some of the rows, which keep the name, or other parts, which do not."""
-        found = super().__getitem__(key)
-        whole = not isinstance(key, tuple) or all(
-            part is Ellipsis or (isinstance(part, slice) and part == slice(None))
-            for part in key[1:]
-        )
-        if whole and isinstance(found, Features) and found.shape[1:] == self.shape[1:]:
-            found._tell(self)
-        return found
+        """Return some of the rows, which keep the name, or a plain array of other parts."""
+        found = np.asarray(self)[key]
+        further = key[1:] if isinstance(key, tuple) else ()
+        is_whole = all(part is Ellipsis or part == slice(None) for part in further)
+        if not is_whole or found.ndim < 2 or found.shape[1:] != self.shape[1:]:
+            return found
+        return _features(found, self.extractor, self.dependence, self.training)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        """Change numbers, which are no outputs from then on."""
-        self.extractor, self.dependence = None, None
-        self.training = _joint((self, value))
-        super().__setitem__(key, value)
-
-    def copy(self, order: Any = "C") -> Features:
-        """Return a copy, which keeps the name."""
-        plain = np.array(self, order=order, subok=False)
-        return _features(plain, self.extractor, self.dependence, self.training)
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Return what is computed from them as it is."""
+        return array[()] if return_scalar else np.asarray(array)
 
     def __copy__(self) -> Features:
-        return self.copy()
+        return self
 
     def __deepcopy__(self, memo: Any) -> Features:
-        return self.copy()
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Compute on plain arrays: a sum of features is no output of the model."""
-        plain = [np.asarray(x) if isinstance(x, Features) else x for x in inputs]
-        training = _joint(inputs)
-        if "out" in options:
-            for x in options["out"]:
-                if isinstance(x, Features):
-                    x.extractor, x.dependence, x.training = None, None, training
-            options["out"] = tuple(
-                np.asarray(x) if isinstance(x, Features) else x for x in options["out"]
-            )
-        return _made_of(getattr(ufunc, method)(*plain, **options), training)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """Functions of NumPy compute on plain arrays, too."""
-        named = {name: _plain(value) for name, value in kwargs.items()}
-        training = _joint((args, list(kwargs.values())))
-        return _made_of(function(*_plain(args), **named), training)
+        return self
 
     def __reduce__(self) -> Any:
         return _features, (np.asarray(self), self.extractor, self.dependence, self.training)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Features):
-        return np.asarray(value)
-    if isinstance(value, list | tuple):
-        return type(value)(_plain(item) for item in value)
-    return value
-
-
-def _joint(values: Any) -> Training | None:
-    """The training behind any of the values, in whatever lists they are."""
-    if isinstance(values, Features):
-        return values.training
-    found: Training | None = None
-    for value in values if isinstance(values, list | tuple) else ():
-        training = _joint(value)
-        if None not in (found, training) and found != training:
-            raise InputError(
-                f"rows of two trainings cannot be put together: {found} and {training}",
-                code="data",
-                hint="make all features with one model",
-            )
-        found = found or training
-    return found
-
-
-def _made_of(found: Any, training: Training | None) -> Any:
-    """Arrays that were computed from features of a training, which are still of it."""
-    if training is None:
-        return found
-    if isinstance(found, list | tuple) and type(found) in (list, tuple):
-        return type(found)(_made_of(item, training) for item in found)
-    return _features(found, None, None, training) if isinstance(found, np.ndarray) else found
 
 
 def _features(
@@ -151,6 +77,7 @@ def _features(
 ) -> Features:
     made: Features = np.asarray(rows).view(Features)
     made.extractor, made.dependence, made.training = extractor, dependence, training
+    made.flags.writeable = False
     return made
 
 
@@ -230,8 +157,7 @@ def extract(
         raise InputError(
             f"`training` must be a `Training`, got {type(training).__name__}",
             code="settings",
-            hint="such as `efface.Training(noise=1.1, rate=0.01, steps=1000)` or "
-            "`efface.Training.from_opacus(accountant)`",
+            hint="such as `efface.Training(noise=1.1, rate=0.01, steps=1000)`",
         )
     if batch_size < 1:
         raise InputError(f"`batch_size` must be at least 1, got {batch_size}", code="range")
@@ -272,10 +198,7 @@ def extract(
                 code="settings",
                 hint="take one that is fixed and keeps nothing between records",
             )
-    made = _features(np.concatenate(found), said, dependence, training)
-    if training is not None:
-        _remember(made)
-    return made
+    return _features(np.concatenate(found), said, dependence, training)
 
 
 def _check_known(stages: list[_Stage], training: Training | None) -> None:
@@ -330,55 +253,8 @@ def training_of(given: Any, x: Any) -> str | None:
 
 
 def training_behind(x: Any) -> Training | None:
-    """Return the training that rows come from, as far as that can be seen.
-
-    Rows say so themselves, or the table that a pipeline in progress was given; a frame or an array
-    that was made of features has the numbers of some that are still there.
-    """
-    for table in (x, *tables_given()):
-        # Outputs that are named and have no training are those of a public model.
-        if isinstance(table, Features) and (table.training or table.extractor):
-            return table.training
-    row = _first_row(x)
-    if row is None:
-        return None
-    for alive in _ALIVE:
-        features = alive()
-        if features is not None and features.training is not None and _holds(features, row):
-            return features.training
-    return None
-
-
-# Features of trainings that are in use, to be known again where a table was made of them.
-_ALIVE: list[weakref.ref[Features]] = []
-
-
-def _remember(features: Features) -> None:
-    _ALIVE[:] = [alive for alive in _ALIVE if alive() is not None]
-    _ALIVE.append(weakref.ref(features))
-
-
-def _first_row(x: Any) -> NDArray[np.float32] | None:
-    """The numbers of the first row of a table; None where it has none."""
-    cells: Any = ()
-    if hasattr(x, "iloc"):
-        cells = next(x.iloc[:1].itertuples(index=False, name=None), ()) if x.ndim == 2 else ()
-    elif hasattr(x, "row") and hasattr(x, "columns"):
-        cells = x.row(0) if len(x) else ()
-    elif isinstance(x, np.ndarray) and x.ndim == 2 and len(x):
-        cells = x[0].tolist()
-    numbers = [cell for cell in cells if isinstance(cell, float)]
-    with np.errstate(over="ignore"):
-        return np.array(numbers, dtype=np.float32) if numbers else None
-
-
-def _holds(features: Features, row: NDArray[np.float32]) -> bool:
-    """Whether all numbers of one of the rows are in this row."""
-    if features.ndim != 2 or features.shape[1] == 0:
-        return False
-    plain = np.asarray(features)
-    same = plain[np.isin(plain[:, 0], row)]
-    return bool(np.isin(same, row).all(axis=1).any())
+    """Return the training that rows come from, where they say so."""
+    return x.training if isinstance(x, Features) else None
 
 
 def agreed(given: str | None, x: Any) -> str | None:

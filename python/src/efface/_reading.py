@@ -19,7 +19,6 @@ from sklearn.utils.validation import (
 )
 
 from . import _engine, _rows
-from ._around import source_of
 from ._columns import taken, without
 from ._errors import InputError, warn
 from ._extract import check_same
@@ -109,7 +108,7 @@ class Reading:
         labels, subjects = part.values["ids"], part.values["subjects"]
         if fresh:
             self._columns = part.names
-        indexes = _rows.indexes_of(X, source_of(X, y), {"y": y, **part.values})
+        indexes = _rows.indexes_of(X, {"y": y, **part.values})
         if labels is None:
             labels = _rows.labels_of(indexes, None if fresh else self._next_row)
         given = _rows.as_table(part.X)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._errors import DuplicateRecord, InputError
 from ._frames import Framed, check_table
-from ._table import check_aligned, index_of, keys, table_of_stream
+from ._table import check_aligned, keys, table_of_stream
 
 # What Unicode calls white space; Python's own `strip` takes four separators more.
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
@@ -92,23 +92,17 @@ def _lists_of_arrow(table: Any) -> Any:
     return numbers.reshape(len(column), column.type.list_size)
 
 
-def indexes_of(x: Any, source: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+def indexes_of(x: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the indexes of rows and of what belongs to them, by name; they must be the same.
 
     Parameters
     ----------
     x : table
         As it was given.
-    source : table, optional
-        What a pipeline made `x` from, row by row: its index names the rows if a transformer left
-        out the names.
     given : mapping
         Targets, ids, subjects and weights, as they were given.
     """
-    index = index_of(x)
-    if source is not None and index is not None and _counts(index):
-        x = None  # a transformer may make a frame without the names
-    return check_aligned({"X": x, "the pipeline's X": source, **given})
+    return check_aligned({"X": x, **given})
 
 
 def labels_of(indexes: Mapping[str, Any], next_row: Callable[[], int | None] | None = None) -> Any:
@@ -124,7 +118,7 @@ def labels_of(indexes: Mapping[str, Any], next_row: Callable[[], int | None] | N
     next_row : callable, optional
         The number that the model gives to the next row, None if it has names for records.
     """
-    first = next((name for name in ("X", "the pipeline's X", "y") if name in indexes), None)
+    first = next((name for name in ("X", "y") if name in indexes), None)
     if first is None or _counts(indexes[first]):
         return None
     if next_row is not None and (start := next_row()) is not None:

@@ -157,7 +157,9 @@ def _given(given: dict[str, Any]) -> dict[str, Any]:
         ]
         clip = declared.get("clip")
         clip = None if clip is None else _read(clip)
-        return {"extractor_training": str(Training._of(phases, clip, declared["deleted"]))}
+        noise, rate, steps = zip(*phases, strict=True)
+        told = Training(noise=noise, rate=rate, steps=steps, clip=clip, deleted=declared["deleted"])
+        return {"extractor_training": str(told)}
     if given.get("training") is not None:
         return {}
     figures = {name: _read(given[name]) for name in ("epsilon", "delta", "mu") if given[name]}

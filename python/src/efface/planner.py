@@ -509,7 +509,7 @@ def _lent(X: Any, y: Any, names: Any, classes: Any, **named: Any) -> _engine.Tab
     from ._table import table
 
     part = taken(X, named)
-    _rows.indexes_of(X, None, {"y": y, **part.values})
+    _rows.indexes_of(X, {"y": y, **part.values})
     given = _rows.as_table(part.X)
     framed = is_frame(given)
     if framed:

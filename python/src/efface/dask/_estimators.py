@@ -18,7 +18,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _engine, _face
-from .._around import warn_of_transformers
 from .._columns import taken, without
 from .._erasure import Erasure
 from .._errors import InputError, Refused, fitting
@@ -147,7 +146,6 @@ class _OnWorkers(Unlearner, ABC):
         whose = None if subjects is None else self._people(client, collections)
         _, declared, settings = self._learn_targets(targets, refits=False)
         settings = {**settings_of(self), **settings}
-        warn_of_transformers()
         settings["face"] = _face.written(self, np.float64)
         classes = getattr(self, "classes_", None)
         shape = {
