@@ -96,3 +96,45 @@ def test_unknown_names_are_told_with_what_is_near(tmp_path: Path) -> None:
             vault.delete(ids=[asked])
     with pytest.raises(ValueError, match="Int64"):
         model.forget(ids=[7.0])
+
+
+def test_values_that_training_never_saw_are_warned_of() -> None:
+    colours = np.array(["red", "blue"])[np.arange(N) // 2 % 2]
+    model = UnlearningClassifier().fit(frame(colours), SIGN)
+    with pytest.warns(SettingsWarning, match="in the column `c` are none of its categories"):
+        model.predict(frame(np.char.upper(colours)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(frame(np.where(NOISE > 1, "green", colours)))
+
+
+def test_dates_in_other_forms_are_read_or_told_of() -> None:
+    day = np.arange(N) % 28 + 1
+    model = UnlearningClassifier().fit(
+        frame([f"Sun, {d:02} Mar 2026 10:00:00 GMT" for d in day]), SIGN
+    )
+    assert any(s.startswith("c: time, mean 2026-03") for s in model.status()["preprocessing"])
+    for form in ("{d:02}/Mar/2026:10:00:00 +0000", "{d:02}/{d:02}/2026"):
+        days = [form.format(d=d % 12 + 1) for d in day]
+        with pytest.warns(SettingsWarning, match="look like dates"):
+            UnlearningClassifier().fit(frame(days), SIGN)
+
+
+def test_numbers_that_single_precision_has_no_room_for_are_warned_of() -> None:
+    seconds = 1.7e9 + RNG.integers(0, 100, N)
+    late = seconds > 1.7e9 + 50
+    with pytest.warns(SettingsWarning, match=r"single precision.*: `0`; subtract"):
+        UnlearningClassifier().fit(np.c_[seconds, NOISE], late)
+    model = UnlearningClassifier().fit(pd.DataFrame({"t": seconds, "z": NOISE}), late)
+    assert model.score(pd.DataFrame({"t": seconds, "z": NOISE}), late) > 0.9
+    # Whole numbers that have room, and columns that are constant but for rounding, are as they are.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        whole = RNG.integers(0, 100, N) + 1000.0
+        UnlearningClassifier().fit(np.c_[whole, NOISE, np.full(N, 0.1)], whole > 1050)
+    tenth = np.where(np.arange(N) % 2 == 0, 0.3, 0.1 + 0.2)
+    model = UnlearningClassifier().fit(pd.DataFrame({"t": tenth, "z": NOISE}), np.arange(N) % 2)
+    assert abs(model.coef_[0, 0]) < 1e-9
+    signal = 1 + 1e-9 * (np.arange(N) % 2)
+    model = UnlearningClassifier().fit(pd.DataFrame({"t": signal, "z": NOISE}), np.arange(N) % 2)
+    assert model.score(pd.DataFrame({"t": signal, "z": NOISE}), np.arange(N) % 2) == 1.0

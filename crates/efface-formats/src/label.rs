@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::cell::Cell;
 use crate::error::{Fault, fault, large_label};
-use crate::fitted::{Spelling, is_number_in_words, is_single_sized};
+use crate::fitted::{is_number_in_words, is_single_sized};
 use crate::missing::Missing;
 use crate::name::{Spellings, class_name, label_name, number_name, sort_classes};
 use crate::options::{ReadOptions, Task};
@@ -50,7 +50,6 @@ pub(crate) enum Labels {
         others: BTreeSet<String>,
         /// Some of the numbers that were judged, so that their texts are made once.
         numbers: Vec<(Cell<'static>, Verdict)>,
-        spelling: Box<Spelling>,
         spellings: Box<Spellings>,
         none: Missing,
     },
@@ -60,8 +59,6 @@ pub(crate) enum Labels {
         bounded: bool,
         /// Those of one row, where there are several.
         values: Vec<f64>,
-        /// How those that are texts are spelled.
-        spelling: Box<Spelling>,
         none: Missing,
     },
 }
@@ -80,14 +77,8 @@ impl Labels {
             }
             (Task::Regression { range }, None) => {
                 let bounded = options.frame.is_some();
-                let (values, spelling) = (Vec::new(), Box::default());
-                Ok(Self::Numbers {
-                    range,
-                    bounded,
-                    values,
-                    spelling,
-                    none: options.missing.clone(),
-                })
+                let values = Vec::new();
+                Ok(Self::Numbers { range, bounded, values, none: options.missing.clone() })
             }
             (Task::Classification, given) => {
                 Self::classes(given.as_deref(), options.limits.classes, options.missing.clone())
@@ -117,18 +108,8 @@ impl Labels {
                 Err(fault!("`classes` needs at least two classes, got {got}", got = given.len()))
             }
             _ => {
-                let (others, numbers, spelling) = (BTreeSet::new(), Vec::new(), Box::default());
-                Ok(Self::Classes {
-                    names,
-                    index,
-                    origin,
-                    most,
-                    others,
-                    numbers,
-                    spelling,
-                    spellings,
-                    none,
-                })
+                let (others, numbers) = (BTreeSet::new(), Vec::new());
+                Ok(Self::Classes { names, index, origin, most, others, numbers, spellings, none })
             }
         }
     }
@@ -138,19 +119,6 @@ impl Labels {
         match self {
             Self::Classes { others, .. } => others.iter().cloned().collect(),
             Self::Numbers { .. } => Vec::new(),
-        }
-    }
-
-    /// Whether numbers may be others, since points in them may separate thousands.
-    pub(crate) fn may_separate_thousands(&self) -> bool {
-        let (Self::Classes { spelling, .. } | Self::Numbers { spelling, .. }) = self;
-        spelling.may_separate_thousands()
-    }
-
-    fn see(&mut self, cell: Cell<'_>) {
-        let (Self::Classes { spelling, .. } | Self::Numbers { spelling, .. }) = self;
-        if let Cell::Text(text) = cell {
-            spelling.see_text(text.trim());
         }
     }
 
@@ -186,7 +154,6 @@ impl Labels {
     }
 
     fn judge_anew(&mut self, cell: Cell<'_>) -> Result<Verdict, Fault> {
-        self.see(cell);
         match self {
             Self::Numbers { range, bounded, none, .. } => {
                 let value = number(cell, none, *range, *bounded)?;
@@ -242,7 +209,6 @@ impl Labels {
 
     /// Judges the next of several labels of a row, of which the first is at 0.
     pub(crate) fn judge_next(&mut self, at: usize, cell: Cell<'_>) -> Result<Verdict, Fault> {
-        self.see(cell);
         let Self::Numbers { range, bounded, values, none, .. } = self else {
             return Err(fault!(
                 "several labels are numbers to predict together, and this is a classification; \

@@ -54,7 +54,6 @@ mod label;
 mod lengths;
 mod limits;
 mod lines;
-mod look;
 mod matrix;
 mod memory;
 mod missing;
@@ -79,7 +78,8 @@ pub use error::{CellFault, Fault, FitFault, ReadError, SinkError, Spot};
 pub use feature_map::{FeatureMap, MOST_FEATURES, RowFeatures};
 pub use fitted::{
     ColumnKind, Declared, Fitted, FittedTarget, Frame, FrameColumn, FrameRequest, RawRows,
-    RawSource, RawTarget, RawValues, Rules, Spelling, TellingApart, Typing, is_number_in_words,
+    RawSource, RawTarget, RawValues, Rules, Spelling, TellingApart, Typing, Unlike,
+    is_number_in_words,
 };
 pub use format::npy::read_npy_floats;
 pub use image::ImageShape;

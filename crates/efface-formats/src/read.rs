@@ -57,10 +57,11 @@ pub(crate) enum Opened<'r> {
     Seekable(Format),
 }
 
-/// Finds the format by what was stated, by name or by content, in this order.
+/// Finds the format by what was stated, by name or by content, in this order; else it is `otherwise`.
 pub(crate) fn open<'r>(
     source: &mut Source<'r>,
     stated: Option<Format>,
+    otherwise: Option<Format>,
     options: &ReadOptions,
 ) -> Result<Opened<'r>, ReadError> {
     let is_folder = source.as_path().is_some_and(|path| path.is_dir());
@@ -82,6 +83,7 @@ pub(crate) fn open<'r>(
     let format = stated
         .or_else(|| source.as_path().and_then(recognise::by_name))
         .or_else(|| recognise::by_content(&stream.head))
+        .or(otherwise)
         .ok_or_else(|| {
             fault!(
                 "{}: the format is recognised neither by name nor by content; say which it is \
@@ -111,7 +113,7 @@ fn dispatch(
 ) -> Result<Summary, ReadError> {
     let file = source.name().to_owned();
     let delivery = Delivery::new(&file, options, sink, source.budget().clone())?;
-    let opened = open(&mut source, stated, options)?;
+    let opened = open(&mut source, stated, None, options)?;
     let format = match &opened {
         Opened::Stream(format, _) | Opened::Seekable(format) => *format,
     };
@@ -417,9 +419,10 @@ pub(crate) fn libsvm_width<'r>(
         .into());
     }
     let width = libsvm::width(source.name(), stream, base, &options.limits)?;
-    source
-        .budget()
-        .features(u64::from(width))
-        .map_err(|fault| ReadError::at(Place::file(source.name()), fault))?;
+    source.budget().features(u64::from(width)).map_err(|fault| {
+        let largest = u64::from(width) - 1 + u64::from(base.first());
+        let fault = fault!("the index {largest} makes {width} features of each row: {fault}");
+        ReadError::at(Place::file(source.name()), fault)
+    })?;
     Ok((shape(width, Origin::Data), source.open(&options.limits)?))
 }

@@ -64,11 +64,10 @@ pub struct PrivateEvidence {
     pub rows_zero: u64,
     /// How long the scaled rows were that were longer than the bound by more than a rounding.
     pub lengths: Lengths,
-    /// Whether labels are whole numbers below 1000 and others with a point and three digits behind it,
-    /// which may separate thousands. Classes are compared as numbers and keep no spelling.
-    pub label_thousands: bool,
     /// How many records have a subject that is a usual text for no value.
     pub nobody: BTreeMap<String, u64>,
+    /// By column of raw rows, how many cells have no value: empty ones, and texts that say so.
+    pub missing: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 /// A row this many times as long as the bound was of that length but for a rounding.
@@ -97,9 +96,12 @@ impl PrivateEvidence {
         self.rows_scaled += other.rows_scaled;
         self.rows_zero += other.rows_zero;
         self.lengths.add_all(&other.lengths);
-        self.label_thousands |= other.label_thousands;
         for (name, records) in &other.nobody {
             *self.nobody.entry(name.clone()).or_default() += records;
+        }
+        for (column, words) in &other.missing {
+            let own = self.missing.entry(column.clone()).or_default();
+            words.iter().for_each(|(word, count)| *own.entry(word.clone()).or_default() += count);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::budget::Budget;
 use crate::error::{Place, ReadError, absent, fault};
+use crate::fitted::{Frame, FrameRequest};
 use crate::format::csv::CsvTable;
 use crate::input::{Format, Input};
 use crate::limits::Limits;
@@ -24,8 +25,11 @@ pub fn column_texts(
     let options = ReadOptions { limits: limits.clone(), ..ReadOptions::default() };
     let mut source = Source::new(&input.path, limits);
     let file = source.name().to_owned();
-    match open(&mut source, input.format, &options)? {
+    match open(&mut source, input.format, Some(Format::Csv), &options)? {
         Opened::Stream(Format::Csv, stream) => {
+            // Columns without a name do not matter: those of a given frame, here none, are read alone.
+            let frame = Some(FrameRequest::Given(Frame::Columns(Vec::new())));
+            let options = ReadOptions { frame, ..options };
             let mut table = CsvTable::open(&file, stream, None, &options, source.budget())?;
             collected(&file, &mut table, column, source.budget())
         }
@@ -56,6 +60,10 @@ fn collected(
         let fault = absent(column, "named with `§column`", table.names());
         ReadError::at(Place::file(file), fault)
     })?;
+    if let Some(kind) = table.unread(at) {
+        let fault = fault!("columns of type {kind} are not supported; store it as text");
+        return Err(ReadError::at(Place::file(file).column(column), fault));
+    }
     let mut texts = Vec::new();
     while table.advance()? {
         let text = name(file, table, at)?.text();

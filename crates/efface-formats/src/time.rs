@@ -34,9 +34,9 @@ impl TimeUnit {
 /// `2024-01-31`, `2024-01` and dates with the name of a month: nothing in them could change places,
 /// so that they have all three orders.
 pub(crate) const YEAR_FIRST: u8 = 1;
-/// `31.01.2024`, `31/01/2024`, `31-01-2024`.
+/// `31.01.2024`, `31/01/24`, `31-01-2024`.
 pub(crate) const DAY_FIRST: u8 = 2;
-/// `01/31/2024`, `01-31-2024`.
+/// `01/31/2024`, `1/31/24`, `01-31-2024`.
 pub(crate) const MONTH_FIRST: u8 = 4;
 
 const ORDERS: [u8; 3] = [YEAR_FIRST, DAY_FIRST, MONTH_FIRST];
@@ -84,6 +84,7 @@ pub(crate) fn settled(orders: u8) -> Option<u8> {
 
 /// The day, and the time of day behind it.
 fn split(text: &str) -> Option<(&str, Option<&str>)> {
+    let text = without_utc(text);
     let first = *text.as_bytes().first()?;
     if text.len() > 40 || !first.is_ascii_alphanumeric() {
         return None;
@@ -100,6 +101,39 @@ fn split(text: &str) -> Option<(&str, Option<&str>)> {
         Some(at) => (&text[..at], Some(text[at + 1..].trim_start_matches(' '))),
         None => (text, None),
     })
+}
+
+/// A time of day without the name of universal time behind it.
+fn without_utc(text: &str) -> &str {
+    let end =
+        text.len().checked_sub(3).filter(|at| text.is_char_boundary(*at) && text.contains(':'));
+    let (time, name) = end.map_or((text, ""), |end| text.split_at(end));
+    let is_utc = ["UTC", "GMT"].iter().any(|utc| utc.eq_ignore_ascii_case(name));
+    if is_utc { time.trim_end() } else { text }
+}
+
+/// Whether a text spells a time or has the look of a day, in whatever order and form: three groups of digits, or a
+/// number beside the name of a month.
+pub(crate) fn looks_like(text: &str) -> bool {
+    if orders(text) != 0 {
+        return true;
+    }
+    let groups: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).take(4).collect();
+    let number = |text: &str, least, most| digits(text, least, most).is_some();
+    let is_day = |text: &str| number(text, 1, 2);
+    let is_month = |text: &str| name_of(text, &MONTHS, &MONTHS_ON).is_some();
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    match groups[..] {
+        [first, second, third, ..] if is_month(first) || is_month(second) || is_month(third) => {
+            [first, second, third].into_iter().any(is_day)
+        }
+        [first, second, third, ..] => {
+            let numbers = number(first, 4, 4) && is_day(third)
+                || is_day(first) && (number(third, 4, 4) || number(third, 2, 2));
+            numbers && is_day(second) && rest.starts_with(['-', '/', '.'])
+        }
+        _ => false,
+    }
 }
 
 /// Whether three letters follow each other.
@@ -149,7 +183,8 @@ fn days(text: &str, order: u8) -> Option<i64> {
         (MONTH_FIRST, Some(third)) => (third, first, second),
         _ => return None,
     };
-    date(digits(year, 4, 4)?, digits(month, 1, 2)?, digits(day, 1, 2)?)
+    let short = || short_year(year).filter(|_| order != YEAR_FIRST && sign != b'-');
+    date(digits(year, 4, 4).or_else(short)?, digits(month, 1, 2)?, digits(day, 1, 2)?)
 }
 
 /// `Jan 31, 2024`, `31 January 2024`, `31-Jan-24`, `2024-Jan-31`, `Jan 2024`, with a weekday in front
@@ -370,6 +405,15 @@ mod tests {
             assert_eq!(spelled(text, YEAR_FIRST), Some(10_987 * DAY), "{text}");
             assert_eq!(orders(text), YEAR_FIRST | DAY_FIRST | MONTH_FIRST, "{text}");
         }
+        for text in ["31.1.00", "31/01/00", "31/01/2000 0:00 UTC"] {
+            assert_eq!(spelled(text, DAY_FIRST), Some(10_987 * DAY), "{text}");
+        }
+        assert_eq!(spelled("1/31/00", MONTH_FIRST), Some(10_987 * DAY));
+        for text in
+            ["Mon, 31 Jan 2000 12:00:00 GMT", "2000-01-31 12:00 utc", "2000-01-31T12:00:00UTC"]
+        {
+            assert_eq!(spelled(text, YEAR_FIRST), Some(10_987 * DAY + DAY / 2), "{text}");
+        }
         assert_eq!(spelled("Jan 31 2000 12:00 PM", YEAR_FIRST), Some(10_987 * DAY + DAY / 2));
         assert_eq!(spelled("Thu Jan 1 1970 01:00 +01:00", YEAR_FIRST), Some(0));
         for text in ["Jan 1970", "1970 January", "1970-01", "1970/01", "1 Sept 1970"] {
@@ -399,6 +443,25 @@ mod tests {
             other.into_iter().chain(["1-2-3-4", "", "9999999999999999999-1-1", "2024-01-01T"])
         {
             assert_eq!(orders(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn days_in_forms_that_are_not_read_look_like_days() {
+        for text in [
+            "2000-01-31 12:00:00 CET",
+            "Mon Jan 31 12:00:00 2000",
+            "31/Jan/2000:12:00:00 +0000",
+            "31/01/2000",
+            "31.1.00 noon",
+            "1/2/2000 x",
+        ] {
+            assert!(looks_like(text), "{text}");
+        }
+        for text in
+            ["", "a", "1.0.3", "10.0.0.204", "078-05-1120", "0171/555/12", "A-1-2", "May", "12.5"]
+        {
+            assert!(!looks_like(text), "{text}");
         }
     }
 

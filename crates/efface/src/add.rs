@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::context::Context;
 use crate::encode::encode;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, Stopped};
 use crate::leaving::{Leaving, unless_in_rows};
 use crate::mechanism::{of, touched, touched_by};
 use crate::naming::{check_convention, row_id};
@@ -140,6 +140,7 @@ fn serve_rows(
             Vec::new()
         }
         None => {
+            notices.extend(all_there(&transaction, &table)?);
             let message =
                 format!("row 0 of this table is the record `{}`, and so on", row_id(first));
             notices.push(Notice::new(NoticeCode::NamedByPosition, message));
@@ -361,6 +362,32 @@ fn back_again(
         listed(&people)
     );
     Ok((count > 0).then(|| Notice::new(NoticeCode::DeletedBefore, message)))
+}
+
+/// Fewer rows than so many may equal rows that are there by chance.
+const CHANCE: usize = 5;
+
+/// All rows of a table without ids equal rows that are there: it was probably added before.
+fn all_there(vault: &Vault, table: &Table) -> Result<Option<Notice>> {
+    let Some(raw) = table.raw.as_ref().filter(|raw| raw.rows.len() >= CHANCE) else {
+        return Ok(None);
+    };
+    let mut new: HashMap<&[u8], usize> = HashMap::new();
+    raw.rows.iter().for_each(|row| *new.entry(row).or_default() += 1);
+    let scanned = vault.scan(|_, record| {
+        if let Some(count) = new.get_mut(record.features) {
+            *count = count.saturating_sub(1);
+        }
+        Ok::<_, Stopped>(())
+    });
+    scanned.map_err(|Stopped(error)| error)?;
+    let message = format!(
+        "{} are there already, with the same values in all columns, and are twice in the model now; if this table \
+         was added before, delete its rows again, and name rows by ids (`§id`), which are refused the second time",
+        counted(raw.rows.len() as u64, "row")
+    );
+    let is_all = new.values().all(|count| *count == 0);
+    Ok(is_all.then(|| Notice::new(NoticeCode::RowsRepeated, message)))
 }
 
 /// `3 ids are`, `3 ids is`, as some or one of them are meant.

@@ -100,7 +100,7 @@ pub use plan::{
     ClassWeight, Defaults, Fitting, Following, Ids, MechanismName, Plan, Published, Roles,
     SampleWeights, SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task, Trunk,
 };
-pub use predict::{evaluate, evaluate_known, predict};
+pub use predict::{Predicted, evaluate, evaluate_known, predict};
 pub use prepare::prepare;
 pub use published::{plan, weights};
 pub use refresh::refresh;

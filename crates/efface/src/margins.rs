@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use efface_formats::{
     FeatureMap, Features, Fitted, FrameRequest, Layout, MemoryRows, MemoryTable, ReadOptions,
-    Record, Row, RowMap, Sink, SinkError, read_memory_part,
+    Record, Row, RowMap, Sink, SinkError, Unlike, read_memory_part,
 };
 use rayon::prelude::*;
 
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
-use crate::notice::{Notice, strays_in_rows};
+use crate::notice::{Notice, of_rows_to_predict};
 use crate::plan::Trunk;
 use crate::predictor::{Layers, append};
 use crate::source::{Source, row_map, unreadable};
@@ -113,7 +113,7 @@ pub fn margins(
             sink.finish()?
         }
     };
-    let notices = fitted.as_ref().map(|fitted| strays_in_rows(fitted, &found.strays));
+    let notices = fitted.as_ref().map(|fitted| of_rows_to_predict(fitted, &found.unlike));
     Ok((found.outputs, notices.unwrap_or_default()))
 }
 
@@ -132,8 +132,8 @@ struct Map<'a> {
 #[derive(Default)]
 struct Found {
     outputs: Vec<f64>,
-    /// Texts that count as missing, by column.
-    strays: Vec<u64>,
+    /// Cells that are unlike those at training, by column.
+    unlike: Vec<Unlike>,
 }
 
 /// Numbers that one thread turns into outputs at a time.
@@ -173,8 +173,8 @@ impl Map<'_> {
             for part in found {
                 let part = part?;
                 all.outputs.extend(part.outputs);
-                all.strays.resize(all.strays.len().max(part.strays.len()), 0);
-                all.strays.iter_mut().zip(part.strays).for_each(|(sum, part)| *sum += part);
+                all.unlike.resize(all.unlike.len().max(part.unlike.len()), Unlike::default());
+                all.unlike.iter_mut().zip(part.unlike).for_each(|(sum, part)| sum.add(part));
             }
         }
         Ok(all)
@@ -197,7 +197,7 @@ impl Map<'_> {
         {
             let outputs = plain::outputs(numbers, rows.clone(), self.linear, self.row_map);
             if let Some(outputs) = outputs {
-                return Ok(Found { outputs, strays: Vec::new() });
+                return Ok(Found { outputs, unlike: Vec::new() });
             }
             // Reading the rows says what is wrong with one of them.
         }
@@ -268,7 +268,7 @@ impl Sink for Margins<'_> {
         let features = match (map.fitted, &mut self.buffer, record.raw) {
             (Some(fitted), Some(row), Some(raw)) => {
                 fitted.encode(raw, row).map_err(SinkError::new)?;
-                fitted.count_strays(raw, &mut self.found.strays).map_err(SinkError::new)?;
+                fitted.count_unlike(raw, &mut self.found.unlike).map_err(SinkError::new)?;
                 map.row_map.apply(row.values_mut()).map_err(SinkError::new)?;
                 row.features()
             }

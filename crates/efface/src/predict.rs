@@ -8,7 +8,7 @@ use efface_learn::{Model, Scores, Task as LearnTask};
 
 use crate::arithmetic;
 use crate::error::{Code, Error, Result};
-use crate::notice::{Notice, listed, strays_in_rows, unknown_classes};
+use crate::notice::{Notice, listed, of_rows_to_predict, unknown_classes};
 use crate::outcome::{Evaluation, Prediction, TargetErrors};
 use crate::plan::{Plan, TargetRange, Task};
 use crate::predictor::Predictor;
@@ -17,8 +17,18 @@ use crate::source::{Source, unmap_target};
 use crate::store::{Current, open_for_reading};
 use crate::table::{Table, check_spellings, check_targets, read_table};
 
-/// Predicts every row of a table, in order. Labels in the table are not looked at. Returns what to know of
-/// the rows: texts in columns of numbers and dates that count as missing.
+/// What is predicted of each row, and what to know of the rows.
+#[derive(Debug, Clone)]
+pub struct Predicted {
+    /// The classes that have a probability.
+    pub classes: Vec<Arc<str>>,
+    /// The targets, if there are several.
+    pub targets: Vec<Arc<str>>,
+    /// Cells that are unlike those at training.
+    pub notices: Vec<Notice>,
+}
+
+/// Predicts every row of a table, in order. Labels in the table are not looked at.
 ///
 /// # Errors
 /// A table that cannot be read as the model's schema says, or what `each` returns.
@@ -26,22 +36,20 @@ pub fn predict(
     path: &Path,
     source: &Source<'_>,
     each: &mut dyn FnMut(Prediction) -> Result<()>,
-) -> Result<Vec<Notice>> {
+) -> Result<Predicted> {
     let (plan, model) = open(path)?;
     let table = read(source, &plan, false)?;
-    let notices = strays(&plan, &table)?;
+    let notices = unlike(&plan, &table)?;
     let decisions = model.decide(table.data.x())?;
     let chosen = decisions.classes_or_values();
     let probable = model.loss().kind().has_probabilities();
     let probabilities =
         if probable { decisions.probabilities().map_err(failed)? } else { Vec::new() };
     let outputs = decisions.outputs();
-    let classes: Vec<Arc<str>> = match &plan.task {
-        Task::Classes(names) => names.iter().map(|name| name.as_str().into()).collect(),
-        Task::Range(..) | Task::Targets(_) => Vec::new(),
-    };
-    let targets: Vec<Arc<str>> =
-        plan.task.target_names().iter().map(|n| n.as_str().into()).collect();
+    let shared = |names: &[String]| names.iter().map(|name| name.as_str().into()).collect();
+    let classes: Vec<Arc<str>> =
+        if probable { shared(plan.task.class_names()) } else { Vec::new() };
+    let targets: Vec<Arc<str>> = shared(&plan.task.target_names());
     let ranges = plan.task.ranges();
     for (row, values) in chosen.chunks_exact(plan.task.targets()).enumerate() {
         let prediction = match &plan.task {
@@ -64,17 +72,17 @@ pub fn predict(
             probabilities,
         })?;
     }
-    Ok(notices)
+    Ok(Predicted { classes, targets, notices })
 }
 
-/// Texts that count as missing in the rows of a table.
-fn strays(plan: &Plan, table: &Table) -> Result<Vec<Notice>> {
+/// What is unlike training in the rows of a table.
+fn unlike(plan: &Plan, table: &Table) -> Result<Vec<Notice>> {
     let (Some(found), Some(raw)) = (plan.statistics()?, &table.raw) else { return Ok(Vec::new()) };
     let mut counts = Vec::new();
     for row in raw.rows.iter() {
-        found.count_strays(row, &mut counts).map_err(failed)?;
+        found.count_unlike(row, &mut counts).map_err(failed)?;
     }
-    Ok(strays_in_rows(found, &counts))
+    Ok(of_rows_to_predict(found, &counts))
 }
 
 /// Measures the model on a table with labels. Rows of classes that the model does not know are
@@ -116,7 +124,7 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
         mean_rmse: None,
         mae: None,
         targets: Vec::new(),
-        notices: strays(&plan, &table)?,
+        notices: unlike(&plan, &table)?,
     };
     evaluation.notices.extend(unknown_classes(table.left_out, &table.other_classes, count_unknown));
     if let Task::Targets(list) = &plan.task {

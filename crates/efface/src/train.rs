@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
-    Clipped, Notice, Sizes, beyond_deletions, index_left_out, label_thousands, left_out,
-    names_learnt, of_clipped, of_columns, of_plan, subjects_of_nobody,
+    Clipped, Notice, Sizes, beyond_deletions, index_left_out, left_out, names_learnt, of_clipped,
+    of_columns, of_plan, subjects_of_nobody, words_missing,
 };
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan, sizes};
@@ -234,10 +234,14 @@ impl<'a> First<'a> {
         let clipped = Clipped::of(&table.private, facts.records);
         let mut learnt = self.learn(&plan, &facts, &rows, &clipped, context)?;
         let notices = &mut learnt.certified.served.notices;
-        notices.extend(found.map(|found| of_columns(None, found)).unwrap_or_default());
-        let thousands = label_thousands(table.private.label_thousands, &self.choices);
+        if let Some(found) = found {
+            notices.extend(of_columns(None, found));
+            let is_listed = self.choices.settings.missing.is_some();
+            let words = words_missing(found, &table.private);
+            notices.extend(words.into_iter().filter(|_| !is_listed));
+        }
         let left_out = left_out(table.left_out, table.unlabelled);
-        let rest = [people, left_out, thousands, subjects_of_nobody(&table.private)];
+        let rest = [people, left_out, subjects_of_nobody(&table.private)];
         let all = [chosen, index].into_iter().flatten().chain(told);
         notices.extend(all.chain(rest.into_iter().flatten()));
         let records = rows.into_records((!named).then_some(table.read))?;

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, &str)] = &[
     (
         "efface-privacy",
-        "calibrate quantity special upward event loss outward sampler advantage gaussian \
+        "named calibrate quantity special upward event loss outward sampler advantage gaussian \
          rdp accountant case claim certificate",
     ),
     ("efface-matrix", "change simd tree kernel csr dense matrix gram pass"),
     (
         "efface-formats",
-        "image input lengths limits look time cell error missing name budget lines record row_bytes row_map schema \
+        "image input lengths limits time cell error missing name budget lines record row_bytes row_map schema \
          source feature_map fitted options summary label raw_rows delivery table format matrix memory \
          read draft texts",
     ),

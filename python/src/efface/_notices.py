@@ -29,10 +29,12 @@ _BY_CODE: dict[str, type[UserWarning]] = {
     "numbers-unclear": SettingsWarning,
     "public-n-far-off": SettingsWarning,
     "rows-clipped": RowsClippedWarning,
+    "rows-repeated": SettingsWarning,
     "subject-learnt": SettingsWarning,
     "subjects-beyond-deletions": SettingsWarning,
     "texts-missing": SettingsWarning,
     "values-alike": SettingsWarning,
+    "values-unseen": SettingsWarning,
 }
 
 

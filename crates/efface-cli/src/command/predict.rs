@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::arguments::{ForceArgument, TableArguments};
 use crate::failure::{Failure, Outcome, Result};
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::{Output, header};
 
 /// Predict the label of each row
 ///
@@ -77,7 +77,17 @@ impl Predict {
         match (unwritten, done) {
             (Some(failure), _) => Err(failure),
             (None, done) => {
-                output.notices(&done?);
+                let done = done?;
+                if first && !output.is_json() {
+                    let [targets, classes] = [&done.targets, &done.classes]
+                        .map(|names| names.iter().map(|name| &**name));
+                    let header = header(targets, classes);
+                    match &destination {
+                        Some(_) => written.extend_from_slice(header.as_bytes()),
+                        None => output.bytes(header.as_bytes())?,
+                    }
+                }
+                output.notices(&done.notices);
                 if destination.is_some() {
                     output.result("predictions", &written, destination, None, json!({}))?;
                 }

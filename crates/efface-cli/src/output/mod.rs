@@ -8,6 +8,8 @@ mod served;
 mod status;
 mod verdict;
 
+pub(crate) use prediction::header;
+
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
@@ -25,7 +27,7 @@ const MOST_COLUMNS: usize = 40;
 
 /// What fitted preprocessing decided for each column.
 pub(super) fn columns(decided: &[String]) -> Section {
-    let cells = |line: &String| match line.split_once(": ") {
+    let cells = |line: &String| match line.rsplit_once(": ") {
         Some((name, what)) => [name.to_owned(), what.to_owned()],
         None => [String::new(), line.clone()],
     };

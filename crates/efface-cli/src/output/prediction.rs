@@ -6,6 +6,20 @@ use efface_page::csv_cell;
 use super::{Output, to_value, visible};
 use crate::failure::Result;
 
+/// The header of predictions: of several targets a column each, and of each class that has a probability.
+pub(crate) fn header<'a>(
+    targets: impl ExactSizeIterator<Item = &'a str>,
+    classes: impl Iterator<Item = &'a str>,
+) -> String {
+    let mut columns = vec!["position".to_owned(), "id".to_owned()];
+    match targets.len() {
+        0 => columns.push("prediction".to_owned()),
+        _ => columns.extend(targets.map(csv_cell)),
+    }
+    columns.extend(classes.map(|class| csv_cell(&format!("p({class})"))));
+    format!("{}\n", columns.join(","))
+}
+
 impl Output {
     /// One prediction in text: a line of CSV, or a JSON object; `first` has the header before.
     pub(crate) fn prediction(&self, prediction: &Prediction, first: bool) -> Result<String> {
@@ -14,17 +28,9 @@ impl Output {
         }
         let mut text = String::new();
         if first {
-            let mut header = String::from("position,id");
-            if prediction.targets.is_empty() {
-                header.push_str(",prediction");
-            }
-            for (target, _) in &prediction.targets {
-                header.push_str(&format!(",{}", csv_cell(target)));
-            }
-            for (class, _) in &prediction.probabilities {
-                header.push_str(&format!(",{}", csv_cell(&format!("p({class})"))));
-            }
-            text = header + "\n";
+            let targets = prediction.targets.iter().map(|(target, _)| &**target);
+            let classes = prediction.probabilities.iter().map(|(class, _)| &**class);
+            text = header(targets, classes);
         }
         let mut line = format!(
             "{},{}",

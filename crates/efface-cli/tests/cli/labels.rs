@@ -48,25 +48,6 @@ fn labels_that_are_no_plain_numbers_are_refused() {
     w.efface("train data.csv --label y -o m.efface").done();
 }
 
-/// `950` and `1.200` are probably both whole numbers: told of, whoever said that a number is learnt.
-#[test]
-fn labels_whose_points_may_separate_thousands_are_told_of() {
-    let w =
-        workshop(60, |k| if k % 3 == 0 { format!("{}", 900 + k) } else { format!("1.2{k:02}") });
-    for line in ["-o a.efface", "--loss squared -o b.efface"] {
-        let line = format!("train data.csv --label y {line} --json");
-        let about = told(&w, &line, "numbers-unclear");
-        assert!(about.len() == 1 && about[0].contains("the labels are whole numbers"), "{about:?}");
-    }
-    let planned = w.efface("plan data.csv --label y").done();
-    let words = format!("{} {}", planned.stdout, planned.stderr);
-    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("where points separate thousands"), "{words}");
-    let w = workshop(60, |k| format!("{}.25", 900 + k));
-    let about = told(&w, "train data.csv --label y -o m.efface --json", "numbers-unclear");
-    assert_eq!(about, [""; 0]);
-}
-
 /// Classes and categories that differ in spelling alone are told of.
 #[test]
 fn one_value_in_several_spellings_is_told_of() {

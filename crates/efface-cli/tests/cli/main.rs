@@ -13,6 +13,8 @@ mod bad_input;
 #[cfg(test)]
 mod bombs;
 #[cfg(test)]
+mod cells;
+#[cfg(test)]
 mod descent;
 #[cfg(test)]
 mod distributed;

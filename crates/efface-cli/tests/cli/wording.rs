@@ -131,36 +131,3 @@ fn what_float64_cannot_certify_is_told_by_its_settings() {
     assert!(ran.stderr.contains("--lambda") && ran.stderr.contains("--row-norm"), "{ran:#?}");
     assert!(!ran.stderr.contains("tau"), "{ran:#?}");
 }
-
-/// Numbers that may be others than they look are told of, by column, with what to do.
-#[test]
-fn numbers_that_may_be_others_are_told_of() {
-    let w = Workshop::new();
-    let mut text = String::from("y;betrag;plz;rabatt;preis\n");
-    for k in 0..60 {
-        let amount =
-            if k % 3 == 0 { format!("{}.48{}", k % 9 + 1, k % 9 + 1) } else { k.to_string() };
-        let rebate = if k % 2 == 0 { format!("{k} %") } else { format!("0.{k}") };
-        let price = if k % 2 == 0 { format!("{k} €") } else { format!("${k}") };
-        writeln!(text, "{};{amount};0{};{rebate};{price}", k % 2, 1067 + 7 * k).unwrap();
-    }
-    w.write("data.csv", text);
-    let told = w.efface("train data.csv --label y -o m.efface --json").done().json();
-    let notices = told["notices"].as_array().unwrap();
-    let about: Vec<&str> = notices
-        .iter()
-        .filter(|notice| notice["code"] == "numbers-unclear")
-        .map(|notice| notice["message"].as_str().unwrap())
-        .collect();
-    for (column, words) in [
-        ("betrag", "not as 7489"),
-        ("plz", "write a letter before each code"),
-        ("rabatt", "28% is read as 28"),
-        ("preis", "several currencies"),
-    ] {
-        let found =
-            about.iter().any(|text| text.contains(&format!("`{column}`")) && text.contains(words));
-        assert!(found, "{column}: {about:?}");
-    }
-    assert_eq!(about.len(), 4, "{about:?}");
-}

@@ -3,6 +3,7 @@
 mod waiting;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
@@ -367,6 +368,21 @@ impl<'a> Delivery<'a> {
         Ok(name)
     }
 
+    /// Notes a cell of a raw row that has no value.
+    pub(crate) fn note_missing(&mut self, column: &str, cell: Cell<'_>) {
+        if !self.private.missing.contains_key(column) {
+            self.private.missing.insert(column.to_owned(), BTreeMap::new());
+        }
+        let words = self.private.missing.get_mut(column);
+        let word = if let Cell::Text(text) = cell { text.trim() } else { "" };
+        if let Some(words) = words {
+            match words.get_mut(word) {
+                Some(count) => *count += 1,
+                None => drop(words.insert(word.to_owned(), 1)),
+            }
+        }
+    }
+
     /// Offers all rows at once; whether they were taken.
     pub(crate) fn deliver_at_once(&mut self, rows: &dyn DenseRows) -> Result<bool, ReadError> {
         let position = self.position;
@@ -395,7 +411,7 @@ impl<'a> Delivery<'a> {
     }
 
     fn summary(
-        mut self,
+        self,
         format: impl Into<Option<Format>>,
         schema: Schema,
     ) -> Result<Summary, ReadError> {
@@ -416,8 +432,6 @@ impl<'a> Delivery<'a> {
         if let (Some(classes), None) = (&mut classes, &self.untyped) {
             classes.one_number.clear();
         }
-        self.private.label_thousands =
-            self.labels.as_ref().is_some_and(Labels::may_separate_thousands);
         let mapper = self.waiting.as_ref().and_then(Waiting::mapper);
         let feature_map = mapper.map(|mapper| mapper.map().clone());
         Ok(Summary {

@@ -1,13 +1,14 @@
 //! What the rows say about one column, and the declaration that is drafted from it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
 use crate::error::Fault;
-use crate::look;
+use crate::fitted::is_number_in_words;
 use crate::missing::looks_missing;
 use crate::schema::{Column, Kind, Onto, Origin, Other, Scaling};
+use crate::time;
 
 /// Most categories of a categorical column; more become a hashed one.
 const MOST_CATEGORIES: usize = 64;
@@ -29,7 +30,9 @@ pub(super) struct Findings {
     /// Integers that read as year, month and day.
     calendar: u64,
     words: u64,
-    looks: BTreeMap<look::Look, (u64, String)>,
+    /// Dates and numbers as people write them, and the first of each.
+    dates: (u64, Option<String>),
+    amounts: (u64, Option<String>),
     odd: BTreeSet<String>,
     /// A word too long to be named in a list.
     is_long: bool,
@@ -54,13 +57,21 @@ impl Findings {
                 self.range = Some((low.min(number), high.max(number)));
                 self.numbers += 1;
                 self.integers += u64::from(number.fract() == 0.0);
-                self.calendar += u64::from(look::is_calendar(number));
+                self.calendar += u64::from(is_calendar(number));
             }
             None => {
                 self.words += 1;
-                let look = look::look(&text);
-                let (count, _) = self.looks.entry(look).or_insert_with(|| (0, quoted(&text)));
-                *count += 1;
+                let looks = if time::looks_like(&text) {
+                    Some(&mut self.dates)
+                } else if is_number_in_words(&text) {
+                    Some(&mut self.amounts)
+                } else {
+                    None
+                };
+                if let Some((count, first)) = looks {
+                    *count += 1;
+                    first.get_or_insert_with(|| quoted(&text));
+                }
                 if text.len() > LONGEST_ODD {
                     self.is_long = true;
                 } else if self.odd.len() <= MOST_ODD {
@@ -125,11 +136,10 @@ impl Findings {
 
     /// Why the column is hardly what it looks like, and what to do about it.
     fn doubt(&self, values: u64) -> Option<String> {
-        let alike = |look| {
-            let (count, example) = self.looks.get(&look)?;
-            mostly(*count, self.words).then_some(example)
+        let alike = |(count, example): &(u64, Option<String>)| {
+            example.clone().filter(|_| mostly(*count, self.words))
         };
-        if let Some(example) = alike(look::Look::Date) {
+        if let Some(example) = alike(&self.dates) {
             return Some(format!(
                 "dates such as `{example}` are left out; write them as numbers in the file (days \
                  since a fixed day, the month), or declare them categorical or hashed"
@@ -142,16 +152,10 @@ impl Findings {
                     .to_owned(),
             );
         }
-        if let Some(example) = alike(look::Look::Comma) {
+        if let Some(example) = alike(&self.amounts) {
             return Some(format!(
-                "numbers with commas such as `{example}` are left out; write them with a decimal \
-                 point and without thousands separators, then declare the column numeric"
-            ));
-        }
-        if let Some(example) = alike(look::Look::Percent) {
-            return Some(format!(
-                "percentages such as `{example}` are left out; write them without the sign, then \
-                 declare the column numeric with range = [0.0, 100.0]"
+                "numbers with commas or signs such as `{example}` are left out; write them with a decimal \
+                 point and nothing else, then declare the column numeric"
             ));
         }
         if self.words > 0 && mostly(self.numbers, values) {
@@ -183,6 +187,15 @@ impl Findings {
                 .to_owned()
         })
     }
+}
+
+/// Whether a number is a day written as year, month and day.
+fn is_calendar(number: f64) -> bool {
+    if number.fract() != 0.0 || !(19_000_101.0..=21_001_231.0).contains(&number) {
+        return false;
+    }
+    let day = number as u32;
+    (1..=12).contains(&(day / 100 % 100)) && (1..=31).contains(&(day % 100))
 }
 
 /// Nine of ten.

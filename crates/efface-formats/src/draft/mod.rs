@@ -83,7 +83,7 @@ fn draft_source(
     options: &ReadOptions,
 ) -> Result<Draft, ReadError> {
     let file = source.name().to_owned();
-    match open(&mut source, stated, options)? {
+    match open(&mut source, stated, None, options)? {
         Opened::Stream(Format::Csv, stream) => {
             let shape = guess_header(&file, &stream, options)?;
             let mut stated = options.clone();

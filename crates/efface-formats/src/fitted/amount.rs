@@ -13,11 +13,10 @@ pub(super) const COMMA: u8 = 2;
 pub(super) const CLOCK: u8 = 4;
 
 /// Signs of currencies that may stand before or behind a number.
-pub(super) const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
+const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
 
-/// Codes of currencies that may stand before or behind a number, with a space between; the first ones are
-/// those of [`CURRENCIES`].
-pub(super) const CODES: [&str; 32] = [
+/// Codes of currencies that may stand before or behind a number, with a space between.
+const CODES: [&str; 32] = [
     "USD", "EUR", "GBP", "JPY", "AED", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "HKD",
     "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "MYR", "NOK", "NZD", "PLN", "RON", "RUB", "SAR",
     "SEK", "SGD", "THB", "TRY", "UAH", "ZAR",
@@ -43,13 +42,8 @@ pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
     }
 }
 
-/// The place in [`CODES`] of the currency that an amount is in; none of texts without one.
-pub(super) fn currency(text: &str) -> Option<usize> {
-    let sign = CURRENCIES.iter().position(|sign| text.contains(*sign));
-    sign.or_else(|| codes(text).iter().position(|code| text.contains(code)))
-}
-
-/// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as `12.6K`, `>100` or `1 234`. Codes (`A12`, `K-7`) and addresses or versions (`1.0.3`) have not.
+/// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as
+/// `12.6K`, `>100` or `1 234`. Codes (`A12`, `K-7`) and addresses or versions (`1.0.3`) have not.
 pub(super) fn looks_like_number(text: &str) -> bool {
     const LONGEST: usize = 24;
     const LETTERS: usize = 4;
@@ -124,18 +118,6 @@ pub(super) fn is_ambiguous(text: &str) -> bool {
     let [whole @ .., b'.', a, b, c] = digits else { return false };
     matches!(whole, [b'1'..=b'9', rest @ ..] if rest.len() <= 2 && rest.iter().all(u8::is_ascii_digit))
         && [a, b, c].into_iter().all(u8::is_ascii_digit)
-}
-
-/// The digits of a number and what is between them: without its sign, currency and percent sign.
-pub(super) fn bare(text: &str) -> &str {
-    let outside =
-        |c: char| c.is_whitespace() || CURRENCIES.contains(&c) || "%+-()\u{2212}".contains(c);
-    let text = text.trim_matches(outside);
-    let without = |code: &str| text.strip_prefix(code).or_else(|| text.strip_suffix(code));
-    codes(text)
-        .iter()
-        .find_map(|code| without(code))
-        .map_or(text, |text| text.trim_matches(outside))
 }
 
 /// The notations in which a number may have been spelled that is stored as one.

@@ -56,8 +56,6 @@ pub struct ColumnKind<'a> {
     pub strays: u64,
     /// Whether that was declared, and not found from its values.
     pub is_declared: bool,
-    /// Whether its numbers are spelled as times of day.
-    pub is_clock: bool,
     /// Whether its numbers are categories as well, since other texts come again among them.
     pub are_codes: bool,
     /// Whether it has values and no number is made of them: each is in too few records.
@@ -90,7 +88,6 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
             kind: kind(column),
             strays: column.strays(),
             is_declared: framed.declared.is_some(),
-            is_clock: matches!(column, Column::Number { clock: true, .. }),
             are_codes: matches!(column, Column::Number { levels, .. } if levels.width() > 0),
             left_out: column.is_left_out(),
             is_few: column.is_left_out() && !matches!(column, Column::Category { .. }),

@@ -14,6 +14,26 @@ use crate::error::{Fault, fault};
 use crate::schema::{Row, Storage, hashing};
 use crate::time;
 
+/// Cells of a column of rows to predict that are unlike those that it was fitted to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unlike {
+    /// Texts among numbers or times that are none.
+    pub texts: u64,
+    /// Values of a column of categories.
+    pub values: u64,
+    /// Those of them that are none of the column's.
+    pub unseen: u64,
+}
+
+impl Unlike {
+    /// Adds the counts of other rows.
+    pub fn add(&mut self, other: Self) {
+        self.texts += other.texts;
+        self.values += other.values;
+        self.unseen += other.unseen;
+    }
+}
+
 impl Fitted {
     /// A buffer of the storage that [`Fitted::sparse`] says.
     pub fn buffer(&self) -> Row {
@@ -92,15 +112,15 @@ impl Fitted {
         pairs.try_for_each(|(row, out)| self.encode_dense_into(row, out))
     }
 
-    /// Adds a raw row to the numbers of rows, by named column, with a text that is no number or no time in
-    /// a column of these and so counts as missing; none for arrays. Words that say that there is no value
-    /// are no such texts, nor are those that are categories beside numbers.
+    /// Counts, by named column, cells of a raw row that are unlike those that the column was fitted to: texts
+    /// that are no number or time where others are, and are no category of the column either; and values
+    /// of a column of categories that is none of them.
     ///
     /// # Errors
     /// A damaged row.
-    pub fn count_strays(&self, raw: &[u8], counts: &mut Vec<u64>) -> Result<(), Fault> {
+    pub fn count_unlike(&self, raw: &[u8], counts: &mut Vec<Unlike>) -> Result<(), Fault> {
         let Plan::Named(codes) = &*self.plan else { return Ok(()) };
-        counts.resize(codes.len(), 0);
+        counts.resize(codes.len(), Unlike::default());
         let mut reader = Reader::new(raw);
         reader.target()?;
         for (code, count) in codes.iter().zip(counts) {
@@ -120,9 +140,15 @@ impl Fitted {
                 CodeForm::FewTimes { order } | CodeForm::Time { order, .. } => {
                     moment(cell, *order).is_some()
                 }
+                CodeForm::Category(cells) => {
+                    let is_known = cells.places.get(ahead.token()?).is_some();
+                    count.values += 1;
+                    count.unseen += u64::from(!is_known);
+                    true
+                }
                 _ => true,
             };
-            *count += u64::from(!read);
+            count.texts += u64::from(!read);
         }
         Ok(())
     }

@@ -228,7 +228,7 @@ impl<S: RawSource> Pass<'_, S> {
             let moments = sums.moments(present);
             let (mean, scale) = match self.rules.are_few(present, missing) {
                 true => UNUSED,
-                false => (Exact(moments.mean), Exact(moments.scale(divide))),
+                false => (Exact(moments.mean), Exact(moments.scale(divide, sums::SINGLE))),
             };
             learned.means.push(mean);
             learned.scales.push(scale);

@@ -29,7 +29,7 @@ pub(super) fn of_codes(values: &Counts, notation: u8, rules: &Rules, records: u6
     if !has_codes || are_rare(values, notation, again) {
         return Levels::default();
     }
-    beside(values, rules, records, |_| true)
+    beside(values, rules, records, |_, _| true)
 }
 
 /// Categories beside numbers, of some of the cells: none where there is one cell alone, or more would
@@ -38,7 +38,7 @@ pub(super) fn beside(
     values: &Counts,
     rules: &Rules,
     records: u64,
-    is_one: impl Fn(RawCell<'_>) -> bool,
+    is_one: impl Fn(RawCell<'_>, u64) -> bool,
 ) -> Levels {
     let placed = placed(values, rules, records, is_one).unwrap_or_default();
     let fits = !placed.names.is_empty() && placed.names.len() as u64 + placed.merged > 1;
@@ -50,11 +50,11 @@ pub(super) fn placed(
     values: &Counts,
     rules: &Rules,
     records: u64,
-    is_one: impl Fn(RawCell<'_>) -> bool,
+    is_one: impl Fn(RawCell<'_>, u64) -> bool,
 ) -> Option<Levels> {
     let cells = || {
         let all = values.iter().map(|(key, count)| (of_key(key), count));
-        all.filter(|(cell, _)| is_one(*cell))
+        all.filter(|(cell, count)| is_one(*cell, *count))
     };
     let (mut present, mut distinct, mut single) = (0, 0, 0);
     for (_, count) in cells() {

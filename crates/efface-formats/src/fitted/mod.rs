@@ -30,6 +30,7 @@ mod write;
 
 pub use amount::is_number_in_words;
 pub use describe::ColumnKind;
+pub use encode::Unlike;
 pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use ingest::Typing;
 pub use raw::{RawTarget, RawValues};
@@ -194,6 +195,26 @@ impl Fitted {
     /// Numbers in an encoded row; 0 where no column has a value.
     pub fn width(&self) -> u32 {
         self.width
+    }
+
+    /// The columns of an array, counted from 0, whose numbers differ by little more than single precision rounds:
+    /// by less than 16 of its steps, or by none above 2^24, where whole numbers have no room.
+    #[must_use]
+    pub fn rounded(&self) -> Vec<u32> {
+        const STEPS: f64 = 16.0 * f32::EPSILON as f64;
+        const WHOLE: f64 = 16_777_216.0;
+        let (Columns::Matrix(columns), Frame::Matrix { divide, .. }) =
+            (&self.learned.columns, &self.learned.frame)
+        else {
+            return Vec::new();
+        };
+        let is_rounded = |mean: f64, scale: f64| {
+            let is_constant = scale == *divide;
+            if is_constant { mean.abs() > WHOLE } else { scale < mean.abs() * STEPS }
+        };
+        let both = (0..).zip(columns.means.iter().zip(&columns.scales));
+        let found = both.filter(|(_, (mean, scale))| is_rounded(mean.0, scale.0));
+        found.map(|(at, _)| at).collect()
     }
 
     /// Whether encoded rows are better kept without their zeros, a function of S alone: always for a

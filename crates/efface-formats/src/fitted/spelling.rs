@@ -1,4 +1,4 @@
-//! How the numbers of a column are spelled, where that leaves open which numbers they are.
+//! Columns that look like numbers or days and are read as neither, and columns of addresses.
 
 use std::collections::HashSet;
 
@@ -21,111 +21,62 @@ const MANY: usize = 20;
 /// Different words that may stand in the place of a number.
 const FEW: usize = 5;
 
-/// How many cells of a named column are spelled in which way.
+/// How many cells of a named column have the look of what.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spelling {
     /// With a value.
     cells: u64,
-    /// Texts that look like numbers and are read as none, nor as times.
+    /// Numbers and times of day, and some of the different numbers.
+    numbers: u64,
+    different: HashSet<u64>,
+    /// Texts that look like numbers and are read as none, some that differ, and the first.
     unread: u64,
-    /// Some of these that differ, and the first.
-    different: HashSet<String>,
+    odd: HashSet<String>,
     example: Option<String>,
-    /// Some of the numbers that differ.
-    numbers: HashSet<u64>,
-    /// Some of the different texts that do not look like numbers, and the first.
+    /// Texts that look like days, and those of them in a form that is not read; the first.
+    days: u64,
+    unread_days: u64,
+    day: Option<String>,
+    /// Some of the different texts that look like neither, and the first.
     words: HashSet<String>,
     word: Option<String>,
     /// Addresses of e-mail.
     addresses: u64,
-    /// Times of day with seconds, and without.
-    clocks: [u64; 2],
-    /// Whole numbers below 1000 in magnitude.
-    small: u64,
-    /// Numbers with a point and three digits behind it, as thousands may be separated: `7.489`.
-    grouped: u64,
-    /// Any others.
-    others: u64,
-    /// At least four digits, of which the first is a zero.
-    zeros: u64,
-    /// With a percent sign.
-    percent: u64,
-    /// Which currencies there are, as a set of bits.
-    currencies: u32,
 }
 
 impl Spelling {
-    /// Whether all numbers could be whole ones whose thousands are separated by points, and some are
-    /// other numbers so.
+    /// A text that looks like a day, where most cells do, and whether most of these have a form that is not read.
     #[must_use]
-    pub fn may_separate_thousands(&self) -> bool {
-        self.grouped > 0 && self.small > 0 && self.others == 0
-    }
-
-    /// Whether there are numbers with leading zeros, as codes have.
-    #[must_use]
-    pub fn has_codes(&self) -> bool {
-        self.zeros > 0
-    }
-
-    /// Whether some numbers have a percent sign and some have none.
-    #[must_use]
-    pub fn mixes_percent(&self) -> bool {
-        self.percent > 0 && self.percent < self.small + self.grouped + self.others
-    }
-
-    /// Whether there are signs or codes of two currencies or more.
-    #[must_use]
-    pub fn mixes_currencies(&self) -> bool {
-        self.currencies.count_ones() > 1
-    }
-
-    /// Whether some are times of day and some plain numbers.
-    #[must_use]
-    pub fn mixes_clock(&self) -> bool {
-        self.clocks != [0, 0] && self.small + self.grouped + self.others > 0
-    }
-
-    /// Whether some times of day have seconds and some have none.
-    #[must_use]
-    pub fn mixes_seconds(&self) -> bool {
-        !self.clocks.contains(&0)
+    pub fn days(&self) -> Option<(&str, bool)> {
+        let day = self.day.as_deref().filter(|_| 2 * self.days > self.cells);
+        day.map(|day| (day, 2 * self.unread_days > self.days))
     }
 
     /// A text that looks like a number and is read as none, where most cells are such texts or numbers,
     /// and these texts are many (more than 20 different ones), or enough that nearly each is another.
     #[must_use]
     pub fn unread(&self) -> Option<&str> {
-        let numbers = self.small + self.grouped + self.others + self.clocks.iter().sum::<u64>();
-        let are_most = 2 * (self.unread + numbers) > self.cells;
-        let differ = self.different.len();
+        let are_most = 2 * (self.unread + self.numbers) > self.cells;
+        let differ = self.odd.len();
         let are_many = differ > MANY || differ > 2 && 2 * differ as u64 > self.unread;
         if are_most && are_many { self.example.as_deref() } else { None }
-    }
-
-    /// Whether all but one value in ten are addresses of e-mail.
-    #[must_use]
-    pub fn lists_addresses(&self) -> bool {
-        self.addresses > 0 && 10 * (self.cells - self.addresses) <= self.cells
     }
 
     /// A text in the place of numbers, where most cells are these, many of which differ, and the others are
     /// a few different texts: they say, as a rule, that there is no number.
     #[must_use]
     pub fn word_among_numbers(&self) -> Option<&str> {
-        let numbers = self.small + self.grouped + self.others;
-        let stands_out = 2 * numbers > self.cells
-            && self.numbers.len() > MANY
+        let stands_out = 2 * self.numbers > self.cells
+            && self.different.len() > MANY
             && self.words.len() <= FEW
             && self.unread == 0;
         if stands_out { self.word.as_deref() } else { None }
     }
 
-    /// Counts a text of a column or of targets, of which the first are enough.
-    pub(crate) fn see_text(&mut self, text: &str) {
-        if self.cells < ROWS as u64 {
-            self.see(RawCell::Text(text), 1);
-        }
+    /// Whether all but one value in ten are addresses of e-mail.
+    #[must_use]
+    pub fn lists_addresses(&self) -> bool {
+        self.addresses > 0 && 10 * (self.cells - self.addresses) <= self.cells
     }
 
     /// Looks at the cell of so many records.
@@ -135,62 +86,33 @@ impl Spelling {
         }
         let text = match cell {
             RawCell::Missing | RawCell::Time(_) => return,
-            RawCell::Number(value) => {
-                let is_small = value.fract() == 0.0 && value.abs() < 1000.0;
-                *if is_small { &mut self.small } else { &mut self.others } += records;
-                self.see_different(value);
-                return;
-            }
+            RawCell::Number(value) => return self.see_number(value, records),
             RawCell::Text(text) => text,
         };
-        let notations = amount::notations(text);
-        if notations == 0 {
-            self.addresses += if is_address(text) { records } else { 0 };
-            let is_word = self.words.len() <= FEW;
-            match amount::looks_like_number(text) {
-                true if time::orders(text) == 0 => self.see_unread(text, records),
-                false if is_word && !self.words.contains(text) => {
-                    self.word.get_or_insert_with(|| quoted(text));
-                    self.words.insert(text.to_owned());
-                }
-                _ => {}
+        let notations = [amount::POINT, amount::COMMA, amount::CLOCK].into_iter();
+        let mut numbers = notations.filter_map(|notation| amount::spelled(text, notation));
+        if let Some(value) = numbers.next() {
+            return self.see_number(value, records);
+        }
+        self.addresses += if is_address(text) { records } else { 0 };
+        if time::looks_like(text) {
+            self.days += records;
+            self.unread_days += if time::orders(text) == 0 { records } else { 0 };
+            self.day.get_or_insert_with(|| quoted(text));
+        } else if amount::looks_like_number(text) {
+            self.unread += records;
+            if self.odd.len() <= MANY && self.odd.insert(text.to_owned()) {
+                self.example.get_or_insert_with(|| quoted(text));
             }
-            return;
-        }
-        if notations == amount::CLOCK {
-            let [with, without] = &mut self.clocks;
-            *if text.matches(':').count() > 1 { with } else { without } += records;
-            return;
-        }
-        let value = [amount::POINT, amount::COMMA].into_iter();
-        value
-            .filter_map(|notation| amount::spelled(text, notation))
-            .take(1)
-            .for_each(|value| self.see_different(value));
-        self.percent += if text.contains('%') { records } else { 0 };
-        self.currencies |= amount::currency(text).map_or(0, |at| 1 << at);
-        let digits = amount::bare(text);
-        let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
-        let is_code = whole && digits.len() >= 4 && digits.starts_with('0');
-        self.zeros += if is_code { records } else { 0 };
-        match amount::is_ambiguous(digits) {
-            true => self.grouped += records,
-            false if whole && digits.len() <= 3 => self.small += records,
-            false => self.others += records,
+        } else if self.words.len() <= FEW && self.words.insert(text.to_owned()) {
+            self.word.get_or_insert_with(|| quoted(text));
         }
     }
 
-    fn see_different(&mut self, value: f64) {
-        if self.numbers.len() <= MANY {
-            self.numbers.insert(value.to_bits());
-        }
-    }
-
-    fn see_unread(&mut self, text: &str, records: u64) {
-        self.unread += records;
-        if self.different.len() <= MANY && !self.different.contains(text) {
-            self.example.get_or_insert_with(|| quoted(text));
-            self.different.insert(text.to_owned());
+    fn see_number(&mut self, value: f64, records: u64) {
+        self.numbers += records;
+        if self.different.len() <= MANY {
+            self.different.insert(value.to_bits());
         }
     }
 }
@@ -203,8 +125,8 @@ fn is_address(text: &str) -> bool {
 }
 
 impl RawRows {
-    /// How the numbers of each named column are spelled, in the order of columns; none for arrays. Of
-    /// many rows some are looked at, evenly spread.
+    /// What the cells of each named column look like, in the order of columns; none for arrays. Of many
+    /// rows some are looked at, evenly spread.
     #[must_use]
     pub fn spellings(&self) -> Vec<Spelling> {
         let Frame::Columns(columns) = self.frame() else { return Vec::new() };
@@ -254,36 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_open_is_found() {
-        for open in [
-            &["242", "7.489", "159 €", "-1.580 €", "kg"][..],
-            &["EUR 242", "EUR 7.489"],
-            &["242", "7.489\u{a0}€"],
-            &["242 CHF", "-7.489\u{202f}CHF"],
-        ] {
-            assert!(of(open).may_separate_thousands(), "{open:?}");
-        }
-        for clear in [
-            &["242", "7.489", "1.5"][..],
-            &["242", "7.489", "1234"],
-            &["242", "7.489", "0.489"],
-            &["242", "7.489", "142,00"],
-            &["7.489", "3.250"],
-            &["242", "159"],
-        ] {
-            assert!(!of(clear).may_separate_thousands(), "{clear:?}");
-        }
-        assert!(of(&["01067", "10115"]).has_codes());
-        assert!(!of(&["10115", "0", "012", "0.5000", "00a1"]).has_codes());
-        assert!(of(&["28.6%", "0.286"]).mixes_percent());
-        assert!(!of(&["28.6%", "3 %"]).mixes_percent());
-        assert!(!of(&["28.6", "3"]).mixes_percent());
-        assert!(of(&["$7", "7 €"]).mixes_currencies());
-        assert!(!of(&["$7", "8", "$ 9"]).mixes_currencies());
-        assert!(of(&["CHF 7", "7 EUR"]).mixes_currencies());
-        assert!(!of(&["7 €", "EUR 8"]).mixes_currencies());
-        assert!(of(&["9:30", "12"]).mixes_clock() && !of(&["9:30", "12:00"]).mixes_clock());
-        assert!(of(&["9:30", "9:30:10"]).mixes_seconds() && !of(&["9:30"]).mixes_seconds());
+    fn numbers_and_days_that_are_not_read_are_found() {
         assert_eq!(of(&["12.6K", "7.1K", "800"]).unread(), None, "two may be categories");
         assert_eq!(of(&["12.6K", "7.1K", "9.9K", "800"]).unread(), Some("12.6K"));
         assert_eq!(of(&["10-20", "20-30", "30-40"].repeat(9)).unread(), None, "bands of ages");
@@ -291,6 +184,11 @@ mod tests {
         let many: Vec<String> = (0..30).map(|at| format!("{at} kg")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert_eq!(of(&many.repeat(9)).unread(), Some("0 kg"));
+        let open = of(&["01/02/2024", "a"].repeat(2));
+        assert_eq!(open.days(), None);
+        assert_eq!(of(&["01/02/2024", "02/01/2024", "a"]).days(), Some(("01/02/2024", false)));
+        let apache = "31/Jan/2000:12:00:00 +0000";
+        assert_eq!(of(&[apache, "01/02/2024", apache]).days(), Some((apache, true)));
     }
 
     #[test]

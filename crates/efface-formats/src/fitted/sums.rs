@@ -120,11 +120,17 @@ impl Sums {
     }
 }
 
+/// How far, relative to their size, numbers in double precision differ that are one but for rounding.
+pub(crate) const DOUBLE: f64 = 4.0 * f64::EPSILON;
+/// The same for single precision.
+pub(crate) const SINGLE: f64 = 2.0 * f32::EPSILON as f64;
+
 impl Moments {
-    /// What numbers are divided by: the deviation, or `constant` where they are all equal or differ by
-    /// less than can be divided by.
-    pub(crate) fn scale(&self, constant: f64) -> f64 {
-        divisor(self.deviation, constant)
+    /// What numbers are divided by: the deviation, or `constant` where they are all equal, but for `rounding` of
+    /// their size, or differ by less than can be divided by.
+    pub(crate) fn scale(&self, constant: f64, rounding: f64) -> f64 {
+        let deviates = self.deviation > self.mean.abs() * rounding;
+        divisor(if deviates { self.deviation } else { 0.0 }, constant)
     }
 }
 
@@ -198,7 +204,7 @@ mod tests {
                 prop_assert!(square(moments.deviation.next_down()) < spread);
                 prop_assert!(square(moments.deviation.next_up()) > spread);
             }
-            prop_assert!(moments.deviation.is_finite() && moments.scale(1.0) > 0.0);
+            prop_assert!(moments.deviation.is_finite() && moments.scale(1.0, DOUBLE) > 0.0);
         }
 
         #[test]
@@ -238,7 +244,7 @@ mod tests {
         for value in [0.1, 1e38, 3e-310, -7.0, f64::from(f32::MAX)] {
             let moments = sums(&[value; 7]).moments(7);
             assert_eq!(moments, Moments { mean: canonical(value), deviation: 0.0 });
-            assert_eq!(moments.scale(255.0), 255.0);
+            assert_eq!(moments.scale(255.0, DOUBLE), 255.0);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::counts::Counts;
 use super::frame::Declared;
 use super::learned::{Column, Exact, Levels, Order, SHARED, UNUSED, YEARS};
 use super::raw::{MISSING, RawCell, Reader};
-use super::sums::Sums;
+use super::sums::{self, Sums};
 use super::write::{category_key, time_key};
 use super::{Rules, amount, levels, number, words};
 use crate::error::Fault;
@@ -268,7 +268,7 @@ impl Tally {
                 Column::Text { words: self.words, missing }
             }
             Form::Words(_) | Form::Category => {
-                match levels::placed(&self.values, rules, records, |_| true) {
+                match levels::placed(&self.values, rules, records, |_, _| true) {
                     Some(levels) => Column::Category { levels, missing },
                     None => Column::Hashed { distinct: self.values.len() as u64, missing },
                 }
@@ -300,7 +300,11 @@ impl Tally {
                 &self.values,
                 rules,
                 records,
-                |cell| matches!(cell, RawCell::Time(at) if named_time(&cell.name()) == Some(at)),
+                // A day tells of others only where it comes again often.
+                |cell, count| {
+                    count >= rules.min_missing.into()
+                        && matches!(cell, RawCell::Time(at) if named_time(&cell.name()) == Some(at))
+                },
             )
         };
         Column::Time {
@@ -324,7 +328,7 @@ impl Tally {
             return UNUSED;
         }
         let moments = self.sums.moments(self.present);
-        (Exact(moments.mean), Exact(moments.scale(1.0)))
+        (Exact(moments.mean), Exact(moments.scale(1.0, sums::DOUBLE)))
     }
 
     /// Makes numbers of cells where most of the numbers among them would be merged as categories.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::counts::Counts;
 use super::learned::{Exact, Scaled, Target};
 use super::raw::RawTarget;
-use super::sums::Sums;
+use super::sums::{self, Sums};
 use super::{Rules, number};
 use crate::error::{Fault, fault};
 use crate::name::sort_classes;
@@ -78,13 +78,16 @@ impl Targets {
             }
             Self::Numbers(sums) => {
                 let moments = sums.moments(records);
-                let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0)));
+                let (mean, scale) = (Exact(moments.mean), Exact(moments.scale(1.0, sums::DOUBLE)));
                 Target::Number { mean, scale }
             }
             Self::Several(list) => {
                 let scaled = |sums: Sums| {
                     let moments = sums.moments(records);
-                    Scaled { mean: Exact(moments.mean), scale: Exact(moments.scale(1.0)) }
+                    Scaled {
+                        mean: Exact(moments.mean),
+                        scale: Exact(moments.scale(1.0, sums::DOUBLE)),
+                    }
                 };
                 Target::Numbers(list.into_iter().map(scaled).collect())
             }

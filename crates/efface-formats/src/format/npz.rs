@@ -119,7 +119,7 @@ impl Archive {
                 let present = crate::error::listed(&arrays);
                 fault!(
                     "no array `{name}` in the archive; its arrays are {present}; name the \
-                     feature array with `§features`, the label array with `§label`",
+                     feature array with `§array`, the label array with `§label`",
                     name = crate::cell::quoted(array)
                 )
             };

@@ -5,6 +5,9 @@ use std::path::Path;
 use crate::format::{idx, npy, npz};
 use crate::input::Format;
 
+/// Lines that are looked at, at most.
+const LINES: usize = 100;
+
 /// The format a file name tells, `.gz` left out.
 pub(crate) fn by_name(path: &Path) -> Option<Format> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
@@ -66,19 +69,26 @@ fn by_line(head: &[u8]) -> Option<Format> {
         }
         Err(_) => return None,
     };
-    let mut lines = valid.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = lines.find(|line| !line.starts_with('#'))?;
-    let mut words = line.split_ascii_whitespace();
-    let first_is_number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
-    let second_is_pair = words.next().is_some_and(|word| {
-        word.split_once(':').is_some_and(|(index, value)| {
-            index.parse::<u32>().is_ok() && value.parse::<f64>().is_ok()
-        })
-    });
-    if first_is_number && second_is_pair {
+    let lines = valid.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut lines = lines.filter(|line| !line.starts_with('#')).peekable();
+    let first = *lines.peek()?;
+    // Rows without a feature are the label alone.
+    let found = lines.map_while(pairs).take(LINES).any(|has_pairs| has_pairs);
+    if found {
         return Some(Format::Libsvm);
     }
-    line.contains([',', ';', '\t']).then_some(Format::Csv)
+    first.contains([',', ';', '\t']).then_some(Format::Csv)
+}
+
+/// Whether a line of labels has an `index:value` behind them; none of other lines.
+fn pairs(line: &str) -> Option<bool> {
+    let mut words = line.split_ascii_whitespace();
+    let are_labels = words.next()?.split(',').all(|word| word.parse::<f64>().is_ok());
+    let is_one = !line.contains(',');
+    let Some(second) = words.next() else { return (are_labels && is_one).then_some(false) };
+    let (index, value) = second.split_once(':')?;
+    let is_pair = index.parse::<u32>().is_ok() && value.parse::<f64>().is_ok();
+    (are_labels && is_pair).then_some(true)
 }
 
 #[cfg(test)]
@@ -111,6 +121,10 @@ mod tests {
         assert_eq!(by_content(b"\0\0\x08\x03rest"), Some(Format::Idx));
         assert_eq!(by_content(b"-1 3:1 11:1\n"), Some(Format::Libsvm));
         assert_eq!(by_content(b"# note\n\n+1 3:1e-2\n"), Some(Format::Libsvm));
+        assert_eq!(by_content(b"-1\n1\n1 3:1\n"), Some(Format::Libsvm));
+        assert_eq!(by_content(b"1,3 1:0.5\n2 1:0.1\n"), Some(Format::Libsvm));
+        assert_eq!(by_content(b"1\n2\n"), None);
+        assert_eq!(by_content(b"1,2\n3,4 1:1\n"), Some(Format::Csv));
         assert_eq!(by_content(b"age;y\n"), Some(Format::Csv));
         assert_eq!(by_content(b"39, State-gov\n"), Some(Format::Csv));
         assert_eq!(by_content(b"one word"), None);

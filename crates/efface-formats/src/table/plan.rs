@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use crate::error::{
     CellFault, Fault, Place, ReadError, absent, fault, listed, other_shape, within,
 };
-use crate::look;
+use crate::fitted::is_number_in_words;
 use crate::options::ReadOptions;
 use crate::schema::{Body, Column, CsvShape, Kind, Origin, RowEncoder, Schema};
+use crate::time;
 
 /// The match between the columns of a file and the schema in force.
 #[derive(Debug)]
@@ -152,11 +153,17 @@ impl Plan {
         let found = match fault {
             CellFault::NotANumber { value } if self.implied => {
                 let column = crate::cell::quoted(column);
-                match look::look(&value).notation() {
-                    Some(notation) => fault!(
-                        "`{value}` {notation}; or leave the column out with `§ignore {column}`"
+                match () {
+                    () if time::looks_like(&value) => fault!(
+                        "`{value}` is a date: write it as a number (days since a fixed day, the month), or \
+                         declare the column categorical or hashed in a schema; or leave the column out with \
+                         `§ignore {column}`"
                     ),
-                    None => fault!(
+                    () if is_number_in_words(&value) => fault!(
+                        "`{value}` is no plain number: write numbers with a decimal point and nothing else; or \
+                         leave the column out with `§ignore {column}`"
+                    ),
+                    () => fault!(
                         "`{value}` is not a number; if the column identifies records or people, \
                          give `§id {column}` or `§subject {column}`; to leave it out, `§ignore \
                          {column}`; text as a feature needs a schema: run `§efface schema {file} \

@@ -72,9 +72,13 @@ pub(super) fn deliver(
         let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
         delivery.begin_raw(spot, label, &mut row)?;
         for (column, &at) in columns.iter().zip(&places) {
-            row.cell(table.cell(at), column.declared).map_err(|fault| {
+            let (cell, before) = (table.cell(at), row.bytes().len());
+            row.cell(cell, column.declared).map_err(|fault| {
                 ReadError::at(Place::new(file, spot).column(&column.name), fault)
             })?;
+            if row.bytes().len() == before + 1 {
+                delivery.note_missing(&column.name, cell);
+            }
         }
         let keys = keys(file, table, &plan)?;
         delivery.deliver_raw(spot, &row, label, &keys)?;

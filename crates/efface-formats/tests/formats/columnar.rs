@@ -454,3 +454,28 @@ pub(crate) fn seeds() -> Vec<(Format, Vec<u8>)> {
         (Format::ArrowIpc, ipc_stream(&numbers())),
     ]
 }
+
+/// UUIDs have their usual text, and unmarked bytes are UTF-8; other bytes are refused.
+#[test]
+fn bytes_are_texts() {
+    use arrow_array::{BinaryArray, FixedSizeBinaryArray};
+    let uuids: Vec<[u8; 16]> = (1..=2).map(|last: u128| last.to_be_bytes()).collect();
+    let uuids = FixedSizeBinaryArray::try_from_iter(uuids.iter()).unwrap();
+    let batch_of = |label: &[u8]| {
+        batch(&[
+            ("id", Arc::new(uuids.clone()) as ArrayRef),
+            ("a", Arc::new(Int64Array::from(vec![1, 2]))),
+            ("y", Arc::new(BinaryArray::from_vec(vec![b"p", label]))),
+        ])
+    };
+    let options = ReadOptions { label: Some("y".into()), id: Some("id".into()), ..plain() };
+    for bytes in [parquet(&batch_of(b"q"), Compression::SNAPPY), ipc_file(&batch_of(b"q"))] {
+        let format = if bytes.starts_with(b"PAR1") { Format::Parquet } else { Format::ArrowIpc };
+        let (read, _) = collect(format, &bytes, &options).unwrap();
+        assert_eq!(read.ids[1], "00000000-0000-0000-0000-000000000002");
+        assert_eq!(read.labels, [0.0, 1.0]);
+    }
+    let bytes = parquet(&batch_of(b"\xff"), Compression::SNAPPY);
+    let message = refused(Format::Parquet, &bytes, &options);
+    assert!(message.contains("column `y`: the bytes are not UTF-8"), "{message}");
+}

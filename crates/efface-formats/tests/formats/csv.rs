@@ -232,8 +232,8 @@ fn what_is_no_table_is_named() {
 #[test]
 fn other_notations_are_named() {
     for (value, says) in [
-        ("\"0,5\"", "`0,5` is written with a comma: write numbers with a decimal point"),
-        ("5 %", "`5 %` has a percent sign"),
+        ("\"0,5\"", "`0,5` is no plain number: write numbers with a decimal point"),
+        ("5 %", "`5 %` is no plain number"),
         ("2024-01-31", "`2024-01-31` is a date"),
     ] {
         let message = error(&format!("a,y\n{value},yes\n"));

@@ -119,11 +119,11 @@ fn codes_are_numbers_and_categories() {
     let json = serde_json::to_string(&fitted).unwrap();
     assert_eq!(serde_json::from_str::<Fitted>(&json).unwrap(), fitted);
     let mut strays = Vec::new();
-    rows.iter().for_each(|row| fitted.count_strays(row, &mut strays).unwrap());
+    rows.iter().for_each(|row| fitted.count_unlike(row, &mut strays).unwrap());
     let (_, unknown) = of(&[("13A", 1)]);
-    assert_eq!(strays, [0]);
-    fitted.count_strays(unknown.row(0), &mut strays).unwrap();
-    assert_eq!(strays, [1]);
+    assert_eq!(strays[0].texts, 0);
+    fitted.count_unlike(unknown.row(0), &mut strays).unwrap();
+    assert_eq!(strays[0].texts, 1);
     // Nor do numbers that are measured become names, or those beside a text that one record has.
     let plain = |cells: &[(&str, usize)]| !of(cells).0.describe()[0].contains("also");
     assert!(plain(&[("17", 9), ("7.0", 9), ("12A", 1)]));
@@ -176,8 +176,8 @@ fn what_few_records_have_is_not_learnt() {
     let text = csv("n,d,y\nno number,no time,0\n");
     assert_eq!(encoded(&few, &text), [[1.0, 1.0]]);
     let mut strays = Vec::new();
-    few.count_strays(text.row(0), &mut strays).unwrap();
-    assert_eq!(strays, [1, 1]);
+    few.count_unlike(text.row(0), &mut strays).unwrap();
+    assert_eq!(strays.iter().map(|column| column.texts).collect::<Vec<_>>(), [1, 1]);
     // Enough have one; too few miss it; more than one in five have one.
     assert_eq!(names(&of(2).0)[..2], ["n", "n=missing"]);
     assert_eq!(names(&of(19).0), ["n", "d"]);

@@ -210,6 +210,8 @@ fn broken_dictionaries() {
         ("{'shape': (-1,)}", "no whole number"),
         ("{'shape': (1 2)}", "neither `,` nor `)`"),
         ("{'shape': (99999999999999999999,)}", "a number beyond 64 bits"),
+        ("{'shape': (np.int64(1),)}", "open_memmap"),
+        ("{'shape': (1L, 2L)}", "a missing key"),
         ("{'shape': (1,) 'descr': 1}", "neither a `,` nor a `}`"),
         ("{'shape': (1,)} more", "text after the `}`"),
         ("{'shape': (1,)}", "a missing key"),

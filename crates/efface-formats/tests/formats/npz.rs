@@ -90,7 +90,7 @@ fn absent_arrays() {
     assert_eq!(
         refused(Format::Npz, &archive, &options()),
         "data.npz: no array `y` in the archive; its arrays are `X`, `a`; name the feature array \
-         with `§features`, the label array with `§label`"
+         with `§array`, the label array with `§label`"
     );
     let archive = npz(&[("y.npy", features())], CompressionMethod::Stored);
     assert!(refused(Format::Npz, &archive, &options()).contains("no array `X`"));

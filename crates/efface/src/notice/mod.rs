@@ -12,11 +12,11 @@ use efface_vault::Vault;
 use serde::Serialize;
 
 pub(crate) use alike::alike;
-pub(crate) use of_names::{label_thousands, names_in_first, names_learnt};
+pub(crate) use of_names::{names_in_first, names_learnt};
 pub(crate) use of_plan::{Sizes, beyond_deletions, loud, of_plan, trained_elsewhere};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, listed, of_clipped,
-    of_columns, strays_in_rows, subjects_of_nobody, unknown_classes,
+    of_columns, of_rows_to_predict, subjects_of_nobody, unknown_classes, words_missing,
 };
 
 /// A code and what it means here.
@@ -46,149 +46,99 @@ pub(crate) fn left_over(vault: &Vault) -> Option<Notice> {
     (!names.is_empty()).then(|| Notice::new(NoticeCode::LeftOver, said))
 }
 
-/// What a notice is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NoticeCode {
-    /// The noise was drawn from a user's seed.
-    NotForRelease,
-    /// The noise is expected to cost more than the model can gain.
-    NoiseDominates,
-    /// delta is above one over the number of records.
-    LargeDelta,
-    /// The declared number of records is far from the actual one.
-    PublicNFarOff,
-    /// The first training is the only release that is covered.
-    NoRequestCovered,
-    /// One row in a hundred or more was longer than the bound and was scaled down.
-    RowsClipped,
-    /// The labels are numbers, so that the model is a regression.
-    RegressionChosen,
-    /// Columns that seem to name records were learnt from.
-    IdLearnt,
-    /// A column that seems to name people was learnt from.
-    SubjectLearnt,
-    /// A column has values, but nothing is learnt from it.
-    ColumnLeftOut,
-    /// A column has no name, as a row index has none, and is not learnt from.
-    IndexLeftOut,
-    /// Columns have one value in all records.
-    ColumnConstant,
-    /// There are no more records than numbers in a row.
-    FewRecords,
-    /// A column is taken for something else than before the request.
-    ColumnChanged,
-    /// Texts in a column of numbers or times that are none count as missing.
-    TextsMissing,
-    /// How numbers of a column are spelled leaves open which numbers they are.
-    NumbersUnclear,
-    /// Classes, categories or subjects are probably spellings of the same, or of none.
-    ValuesAlike,
-    /// Rows of other classes were left out.
-    RowsLeftOut,
-    /// Rows to evaluate on have classes that the model does not know.
-    UnknownClasses,
-    /// The request, or each of its records, was served before.
-    ServedBefore,
-    /// The request was served before, and what it brought is no longer there to compare with.
-    NotCompared,
-    /// Some of the names were deleted before.
-    DeletedBefore,
-    /// Another vault holds a network's own copy of the records.
-    NetworkElsewhere,
-    /// The extractor's training is taken on the user's word, and what it was trained on is not here.
-    ExtractorElsewhere,
-    /// The vault is not where it last served: releases of other copies are not counted.
-    Moved,
-    /// Records without ids were named by their position.
-    NamedByPosition,
-    /// The vault was damaged, and an erasure took out rows that nobody named.
-    DamagedRows,
-    /// Unfinished files beside the vault may hold records.
-    LeftOver,
-    /// The clock is behind an earlier entry of the ledger.
-    ClockSetBack,
-    /// Some subjects have more records than may be deleted.
-    SubjectsBeyondDeletions,
-    /// A Hessian was kept for the request and does not fit it, so that it was served without.
-    HessianNotUsed,
+efface_privacy::named! {
+    /// What a notice is about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum NoticeCode {
+        /// The noise was drawn from a user's seed.
+        NotForRelease = "not-for-release",
+        /// The noise is expected to cost more than the model can gain.
+        NoiseDominates = "noise-dominates",
+        /// delta is above one over the number of records.
+        LargeDelta = "large-delta",
+        /// The declared number of records is far from the actual one.
+        PublicNFarOff = "public-n-far-off",
+        /// The first training is the only release that is covered.
+        NoRequestCovered = "no-request-covered",
+        /// One row in a hundred or more was longer than the bound and was scaled down.
+        RowsClipped = "rows-clipped",
+        /// The labels are numbers, so that the model is a regression.
+        RegressionChosen = "regression-chosen",
+        /// Columns that seem to name records were learnt from.
+        IdLearnt = "id-learnt",
+        /// A column that seems to name people was learnt from.
+        SubjectLearnt = "subject-learnt",
+        /// A column has values, but nothing is learnt from it.
+        ColumnLeftOut = "column-left-out",
+        /// A column has no name, as a row index has none, and is not learnt from.
+        IndexLeftOut = "index-left-out",
+        /// Columns have one value in all records.
+        ColumnConstant = "column-constant",
+        /// There are no more records than numbers in a row.
+        FewRecords = "few-records",
+        /// A column is taken for something else than before the request.
+        ColumnChanged = "column-changed",
+        /// Texts in a column of numbers or times that are none count as missing.
+        TextsMissing = "texts-missing",
+        /// How numbers of a column are spelled leaves open which numbers they are.
+        NumbersUnclear = "numbers-unclear",
+        /// Classes, categories or subjects are probably spellings of the same, or of none.
+        ValuesAlike = "values-alike",
+        /// Most values of a column of rows to predict were never seen at training.
+        ValuesUnseen = "values-unseen",
+        /// All rows that were added equal rows that were there.
+        RowsRepeated = "rows-repeated",
+        /// Rows of other classes were left out.
+        RowsLeftOut = "rows-left-out",
+        /// Rows to evaluate on have classes that the model does not know.
+        UnknownClasses = "unknown-classes",
+        /// The request, or each of its records, was served before.
+        ServedBefore = "served-before",
+        /// The request was served before, and what it brought is no longer there to compare with.
+        NotCompared = "not-compared",
+        /// Some of the names were deleted before.
+        DeletedBefore = "deleted-before",
+        /// Another vault holds a network's own copy of the records.
+        NetworkElsewhere = "network-elsewhere",
+        /// The extractor's training is taken on the user's word, and what it was trained on is not here.
+        ExtractorElsewhere = "extractor-elsewhere",
+        /// The vault is not where it last served: releases of other copies are not counted.
+        Moved = "moved",
+        /// Records without ids were named by their position.
+        NamedByPosition = "named-by-position",
+        /// The vault was damaged, and an erasure took out rows that nobody named.
+        DamagedRows = "damaged-rows",
+        /// Unfinished files beside the vault may hold records.
+        LeftOver = "left-over",
+        /// The clock is behind an earlier entry of the ledger.
+        ClockSetBack = "clock-set-back",
+        /// Some subjects have more records than may be deleted.
+        SubjectsBeyondDeletions = "subjects-beyond-deletions",
+        /// A Hessian was kept for the request and does not fit it, so that it was served without.
+        HessianNotUsed = "hessian-not-used",
+    }
 }
 
 impl NoticeCode {
-    /// The code as it is written.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotForRelease => "not-for-release",
-            Self::NoiseDominates => "noise-dominates",
-            Self::LargeDelta => "large-delta",
-            Self::PublicNFarOff => "public-n-far-off",
-            Self::NoRequestCovered => "no-request-covered",
-            Self::RowsClipped => "rows-clipped",
-            Self::RegressionChosen => "regression-chosen",
-            Self::IdLearnt => "id-learnt",
-            Self::SubjectLearnt => "subject-learnt",
-            Self::ColumnLeftOut => "column-left-out",
-            Self::IndexLeftOut => "index-left-out",
-            Self::ColumnConstant => "column-constant",
-            Self::FewRecords => "few-records",
-            Self::ColumnChanged => "column-changed",
-            Self::TextsMissing => "texts-missing",
-            Self::NumbersUnclear => "numbers-unclear",
-            Self::ValuesAlike => "values-alike",
-            Self::RowsLeftOut => "rows-left-out",
-            Self::UnknownClasses => "unknown-classes",
-            Self::ServedBefore => "served-before",
-            Self::NotCompared => "not-compared",
-            Self::DeletedBefore => "deleted-before",
-            Self::NetworkElsewhere => "network-elsewhere",
-            Self::ExtractorElsewhere => "extractor-elsewhere",
-            Self::Moved => "moved",
-            Self::NamedByPosition => "named-by-position",
-            Self::DamagedRows => "damaged-rows",
-            Self::LeftOver => "left-over",
-            Self::ClockSetBack => "clock-set-back",
-            Self::SubjectsBeyondDeletions => "subjects-beyond-deletions",
-            Self::HessianNotUsed => "hessian-not-used",
-        }
-    }
-
     /// Whether something should be changed, rather than merely known.
     #[must_use]
     pub fn is_warning(self) -> bool {
-        match self {
-            Self::NotForRelease
-            | Self::NoiseDominates
-            | Self::LargeDelta
-            | Self::PublicNFarOff
-            | Self::NoRequestCovered
-            | Self::RowsClipped
-            | Self::IdLearnt
-            | Self::SubjectLearnt
-            | Self::ColumnLeftOut
-            | Self::ColumnChanged
-            | Self::TextsMissing
-            | Self::NumbersUnclear
-            | Self::ValuesAlike
-            | Self::DamagedRows
-            | Self::LeftOver
-            | Self::ClockSetBack
-            | Self::SubjectsBeyondDeletions
-            | Self::HessianNotUsed
-            | Self::Moved => true,
+        !matches!(
+            self,
             Self::RegressionChosen
-            | Self::IndexLeftOut
-            | Self::ColumnConstant
-            | Self::FewRecords
-            | Self::RowsLeftOut
-            | Self::UnknownClasses
-            | Self::ServedBefore
-            | Self::NotCompared
-            | Self::DeletedBefore
-            | Self::NetworkElsewhere
-            | Self::ExtractorElsewhere
-            | Self::NamedByPosition => false,
-        }
+                | Self::IndexLeftOut
+                | Self::ColumnConstant
+                | Self::FewRecords
+                | Self::RowsLeftOut
+                | Self::UnknownClasses
+                | Self::ServedBefore
+                | Self::NotCompared
+                | Self::DeletedBefore
+                | Self::NetworkElsewhere
+                | Self::ExtractorElsewhere
+                | Self::NamedByPosition
+        )
     }
 
     /// Whether it tells something of the number of records, which may be private.

@@ -4,16 +4,14 @@
 //! `id` may be one of three codes.
 
 use efface_formats::{Fitted, RawRows, Spelling, TellingApart};
-use efface_learn::loss::Task;
 
 use super::{Notice, NoticeCode, alike};
-use crate::plan::Choices;
 
 /// How many columns are listed.
 const LISTED: usize = 6;
 
 /// Different values that a column of people has at least: fewer are groups of them.
-const PEOPLE: usize = 20;
+const MANY: usize = 20;
 
 /// Columns that are learnt from and name records or people, and columns of numbers that may be others.
 /// `subjects` says whether the people are named by another column already.
@@ -46,85 +44,45 @@ fn seen(rows: &RawRows, found: &Fitted, subjects: bool) -> impl Iterator<Item = 
     ids.chain(people).chain(numbers_unclear(found, &spellings))
 }
 
-/// Columns of numbers whose spelling leaves open which numbers they are.
+/// Columns most of whose cells have the look of numbers or days and are read as neither.
 fn numbers_unclear(found: &Fitted, spellings: &[Spelling]) -> Vec<Notice> {
     let mut notices = Vec::new();
-    for (column, spelling) in found.kinds().into_iter().zip(spellings) {
+    let columns = found.kinds().into_iter().zip(spellings);
+    for (column, spelling) in columns.filter(|(column, _)| !column.is_declared) {
         let name = column.name;
-        let mut tell = |message| notices.push(Notice::new(NoticeCode::NumbersUnclear, message));
-        if column.kind != Some("numbers") {
-            let is_found = !column.is_declared && column.kind != Some("times");
-            // Words before a number, as in `Room 7`, are names where each is in one record.
-            let is_name = |text: &&str| column.left_out && text.starts_with(char::is_alphabetic);
-            let example = spelling.unread().filter(|text| is_found && !is_name(text));
-            if let Some(example) = example {
-                let taken = column.kind.unwrap_or("words");
-                tell(format!(
-                    "most values of the column `{name}` look like numbers, but some, such as `{example}`, \
-                     cannot be read as numbers or dates, and the column was taken for {taken}, each text \
-                     by itself; where they are numbers, write them as plain ones (`12600`), and dates as \
-                     `2024-01-31`"
-                ));
-            }
-            if let Some(word) = spelling.word_among_numbers().filter(|_| is_found) {
-                tell(format!(
-                    "most values of the column `{name}` are numbers, but too many are words, such as \
-                     `{word}`, and all were taken for categories, each number by itself; where such a word \
-                     says that there is no number, train with `§missing {word}`"
-                ));
-            }
+        let taken = match column.kind {
+            Some("numbers" | "times") => continue,
+            kind => kind.unwrap_or("words"),
+        };
+        // Words before a number, as in `Room 7`, are names where each is in one record.
+        let is_name = |text: &&str| column.left_out && text.starts_with(char::is_alphabetic);
+        let message = if let Some((day, is_unread)) = spelling.days() {
+            let why = match is_unread {
+                true => "in a form that is not read",
+                false => "and which number in them is the day is not clear, or not the same in all",
+            };
+            format!(
+                "most values of the column `{name}` look like dates, such as `{day}`, {why}, and the column was \
+                 taken for {taken}; write dates as `2024-01-31` or `2024-01-31 10:00`"
+            )
+        } else if let Some(example) = spelling.unread().filter(|text| !is_name(text)) {
+            format!(
+                "most values of the column `{name}` look like numbers, but some, such as `{example}`, cannot be \
+                 read as numbers, and the column was taken for {taken}, each text by itself; where they are \
+                 numbers, write them as plain ones (`12600`)"
+            )
+        } else if let Some(word) = spelling.word_among_numbers() {
+            format!(
+                "most values of the column `{name}` are numbers, but too many are words, such as `{word}`, and \
+                 all were taken for {taken}, each number by itself; where such a word says that there is no \
+                 number, train with `§missing {word}`"
+            )
+        } else {
             continue;
-        }
-        if column.is_clock && spelling.mixes_clock() {
-            tell(format!(
-                "most values of the column `{name}` are times of day, which were read as seconds since \
-                 midnight, and some are plain numbers, which were taken for such seconds; write all in one \
-                 way"
-            ));
-        }
-        if column.is_clock && spelling.mixes_seconds() {
-            tell(format!(
-                "some times of day in the column `{name}` have seconds and some have none: `1:05` was read \
-                 as 5 past 1, and `1:05:30` as half a minute later; where they are durations, write all of \
-                 them as seconds"
-            ));
-        }
-        if spelling.may_separate_thousands() {
-            tell(format!(
-                "the numbers of the column `{name}` are whole ones below 1000 and others with a point and \
-                 three digits behind it: as 7.489 these were read, and not as 7489; where points separate \
-                 thousands, write the numbers without them"
-            ));
-        }
-        if spelling.has_codes() {
-            tell(format!(
-                "some numbers of the column `{name}` begin with zeros, as codes do, and all were learnt as \
-                 numbers; write a letter before each code, so that they are categories"
-            ));
-        }
-        if spelling.mixes_percent() {
-            tell(format!(
-                "some numbers of the column `{name}` have a percent sign and some have none; the sign is \
-                 left out, so that 28% is read as 28; write all of them in one way"
-            ));
-        }
-        if spelling.mixes_currencies() {
-            tell(format!(
-                "the column `{name}` has amounts of several currencies, which are read as plain numbers; \
-                 convert them, or put the currency into a column of its own"
-            ));
-        }
+        };
+        notices.push(Notice::new(NoticeCode::NumbersUnclear, message));
     }
     notices
-}
-
-/// Labels of which the same is unclear, where numbers are learnt.
-pub(crate) fn label_thousands(unclear: bool, choices: &Choices) -> Option<Notice> {
-    let is_learnt = choices.loss.task() == Task::Regression;
-    let message = "the labels are whole numbers below 1000 and others with a point and three digits behind \
-                   it: as 7.489 these were read, and not as 7489; where points separate thousands, write \
-                   the labels without them and train again";
-    (unclear && is_learnt).then(|| Notice::new(NoticeCode::NumbersUnclear, message))
 }
 
 /// The first column that seems to name people, each in several records, and is learnt from.
@@ -138,7 +96,7 @@ fn people_learnt(
     let mut learnt = kinds.iter().enumerate().filter(|(_, column)| !column.left_out);
     let (_, column) = learnt.find(|(at, column)| {
         (names_people(column.name) || lists_addresses(spellings, *at))
-            && rows.lists_names(*at, PEOPLE)
+            && rows.lists_names(*at, MANY)
             && rows.telling_apart(*at).is_none()
     })?;
     let name = column.name;
@@ -163,16 +121,13 @@ fn lists_addresses(spellings: &[Spelling], column: usize) -> bool {
 /// Whether a column is called what lists of people call them: `patient_no`, `UserId`, `subject#`.
 fn names_people(name: &str) -> bool {
     let words = words(name);
-    let Some((last, before)) = words.split_last() else { return false };
-    let person = |word: &str| word == "subject" || word != "invoice" && WHO.contains(&word);
-    let marked = |word: &str| person(word) || MANY.contains(&word);
-    let mark = |word: &str| MARKS.contains(&word) || BEHIND.contains(&word);
-    match before {
-        [] => {
-            let glued = ["id", "no", "nr", "key", "nummer", "number"];
-            person(last) || glued.iter().any(|mark| last.strip_suffix(mark).is_some_and(marked))
-        }
-        [.., thing] => marked(thing) && mark(last) || before == ["id"] && person(last),
+    let is_person = |word: &str| PEOPLE.contains(&word);
+    let is_mark = |word: &str| MARKS.contains(&word) || BEHIND.contains(&word);
+    match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [word] => is_person(word) || glued(word).is_some_and(is_person),
+        ["id", person] => is_person(person),
+        [.., person, mark] => is_person(person) && is_mark(mark),
+        [] => false,
     }
 }
 
@@ -230,132 +185,71 @@ enum Named {
     Perhaps,
 }
 
-/// What a number behind it identifies.
-const THINGS: [&str; 42] = [
-    "account",
+/// Those whom a column lists that is called after them.
+const PEOPLE: &[&str] = &[
     "applicant",
-    "bill",
-    "booking",
-    "card",
-    "case",
-    "certificate",
-    "claim",
-    "client",
-    "contract",
-    "cust",
-    "customer",
-    "document",
-    "employee",
-    "file",
-    "household",
-    "invoice",
-    "item",
-    "loan",
-    "member",
-    "object",
-    "obs",
-    "observation",
-    "order",
-    "passenger",
-    "patient",
-    "person",
-    "policy",
-    "product",
-    "record",
-    "reference",
-    "registration",
-    "respondent",
-    "row",
-    "sample",
-    "session",
-    "student",
-    "subject",
-    "ticket",
-    "transaction",
-    "user",
-    "visit",
-];
-
-/// People and papers that a column of one's own name lists.
-const WHO: [&str; 22] = [
+    "benutzer",
     "client",
     "cliente",
+    "cust",
     "customer",
-    "empleado",
     "employee",
-    "gebruiker",
-    "invoice",
     "klant",
     "kunde",
+    "kunden",
     "member",
+    "mitarbeiter",
     "mitglied",
+    "nutzer",
     "paciente",
     "passenger",
     "patient",
+    "patienten",
     "paziente",
     "person",
     "respondent",
     "student",
+    "subject",
+    "teilnehmer",
     "user",
     "usuario",
     "utente",
     "utilisateur",
 ];
 
-/// Those that mean several, and how many of them where nothing stands behind.
-const MANY: [&str; 8] = [
-    "benutzer",
-    "kunden",
-    "mitarbeiter",
-    "mitglieds",
-    "nutzer",
-    "patienten",
-    "personal",
-    "teilnehmer",
-];
-
 /// Words that say it wherever a name ends in them.
-const MARKS: [&str; 29] = [
-    "barcode",
+const MARKS: &[&str] = &[
     "ean",
     "guid",
     "iban",
     "id",
     "identifier",
     "idx",
-    "imei",
     "isbn",
-    "msisdn",
     "nbr",
     "nr",
-    "num",
     "number",
     "numero",
     "nummer",
     "phone",
     "pk",
     "rowid",
-    "rowname",
     "rownames",
-    "rownum",
-    "rownumber",
     "serial",
-    "sku",
     "ssn",
-    "telephone",
     "uid",
     "uuid",
 ];
 
-/// Words that say it behind a thing.
-const BEHIND: [&str; 6] = ["code", "index", "key", "no", "ref", "reference"];
+/// Words that say it behind another one.
+const BEHIND: [&str; 2] = ["key", "no"];
+
+/// What else numbers name, where the two are one word.
+const THINGS: [&str; 6] = ["account", "invoice", "order", "record", "row", "transaction"];
 
 /// Whole names of counters.
 const COUNTERS: [&str; 11] =
     ["", "case", "idx", "index", "line", "no", "nr", "obs", "record", "row", "seq"];
-
-/// Whole names that measurements have as often.
-const ANYTHING: [&str; 3] = ["num", "number", "numero"];
 
 impl Named {
     fn of(name: &str) -> Option<Self> {
@@ -365,38 +259,34 @@ impl Named {
             let rest = lower.strip_prefix(before);
             rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
         };
-        if numbered("unnamed: ") || numbered("level_") || lower == "rownames" {
+        if numbered("unnamed: ") || numbered("level_") {
             return Some(Self::Clearly);
         }
         if COUNTERS.contains(&lower.as_str()) || numbered("...") {
             return Some(Self::Perhaps);
         }
-        if ANYTHING.contains(&lower.as_str()) {
-            return None;
-        }
         let words = words(name);
-        let (last, before) = words.split_last()?;
-        let thing = before.last().is_some_and(|word| THINGS.contains(&word.as_str()));
-        let clear = match before {
-            [] => WHO.contains(&last.as_str()) || MARKS.contains(&last.as_str()) || glued(last),
-            [first, ..] => {
-                MARKS.contains(&last.as_str())
-                    || glued(last)
-                    || thing && BEHIND.contains(&last.as_str())
-                    // `id_client`, as in French and Spanish.
-                    || first == "id"
+        let is_clear = match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            // Measurements are called so as often.
+            [] | ["number" | "numero"] => false,
+            [word] => MARKS.contains(word) || PEOPLE.contains(word) || glued(word).is_some(),
+            // `id_client`, as in French and Spanish.
+            [first, .., last] => {
+                *first == "id"
+                    || MARKS.contains(last)
+                    || BEHIND.contains(last)
+                    || glued(last).is_some()
             }
         };
-        clear.then_some(Self::Clearly)
+        is_clear.then_some(Self::Clearly)
     }
 }
 
-/// A thing and a mark in one word: `userid`, `kundennummer`.
-fn glued(word: &str) -> bool {
-    let marks = ["id", "no", "nr", "num", "key", "code", "index"];
-    let things = |rest: &str| THINGS.contains(&rest);
-    marks.iter().any(|mark| word.strip_suffix(mark).is_some_and(things))
-        || ["nummer", "number", "uuid"].iter().any(|mark| word.ends_with(mark))
+/// The word before a mark that is written together with it: `userid`, `kundennummer`.
+fn glued(word: &str) -> Option<&str> {
+    let marks = ["id", "nr", "no", "nummer", "number", "uuid"];
+    let found = marks.iter().find_map(|mark| word.strip_suffix(mark));
+    found.filter(|before| PEOPLE.contains(before) || THINGS.contains(before))
 }
 
 /// The words of a name in lower case: `CustomerID2` has `customer` and `id`.
@@ -442,17 +332,8 @@ mod tests {
         ] {
             assert!(names_people(name), "{name}");
         }
-        for name in [
-            "Mitarbeiter",
-            "group_id",
-            "item",
-            "invoice_no",
-            "users",
-            "subjective",
-            "user_age",
-            "no",
-            "",
-        ] {
+        for name in ["group_id", "item", "invoice_no", "users", "subjective", "user_age", "no", ""]
+        {
             assert!(!names_people(name), "{name}");
         }
     }
@@ -485,8 +366,6 @@ mod tests {
             "ID Cliente",
             "uuid",
             "order key",
-            "account_code",
-            "record index",
             "user",
             "phone_number",
             "SSN",

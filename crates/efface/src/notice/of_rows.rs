@@ -3,7 +3,7 @@
 //! These sentences hold statistics of private rows: they are told to whoever brought the rows and
 //! kept nowhere.
 
-use efface_formats::{ColumnKind, Fitted, PrivateEvidence, RawRows};
+use efface_formats::{ColumnKind, Fitted, PrivateEvidence, RawRows, Unlike};
 use efface_page::number::counted;
 
 use super::{Notice, NoticeCode};
@@ -94,7 +94,8 @@ fn column_left_out(column: &ColumnKind<'_>, now: &Fitted) -> Notice {
 /// columns that nothing is learnt from: surprises that single values can make.
 pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
     let then = before.map(Fitted::kinds).unwrap_or_default();
-    let mut notices = Vec::new();
+    let is_first = before.is_none();
+    let mut notices: Vec<Notice> = rounded(now).filter(|_| is_first).into_iter().collect();
     for column in now.kinds() {
         let name = column.name;
         let earlier = then.iter().find(|earlier| earlier.name == name);
@@ -117,11 +118,30 @@ pub(crate) fn of_columns(before: Option<&Fitted>, now: &Fitted) -> Vec<Notice> {
     notices
 }
 
-/// Texts that count as missing in rows to predict, whose number is `counts` by column.
-pub(crate) fn strays_in_rows(found: &Fitted, counts: &[u64]) -> Vec<Notice> {
-    let counted = found.kinds().into_iter().zip(counts).filter(|(_, count)| **count > 0);
-    // Those that are categories of the column are not counted.
-    counted.map(|(column, count)| texts_missing(*count, "row", &column, false)).collect()
+/// Fewer values than so many may be new ones in few rows.
+const SOME: u64 = 3;
+
+/// Cells of rows to predict, by column: texts that count as missing, and values that no record had at training,
+/// if these are more than half.
+pub(crate) fn of_rows_to_predict(found: &Fitted, counts: &[Unlike]) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    for (column, count) in found.kinds().into_iter().zip(counts) {
+        if count.texts > 0 {
+            // Those that are categories of the column are not counted.
+            notices.push(texts_missing(count.texts, "row", &column, false));
+        }
+        if count.unseen >= SOME && 2 * count.unseen > count.values && !column.left_out {
+            let message = format!(
+                "{} of {} in the column `{}` are none of its categories at training: check that they are spelled \
+                 as they were then",
+                count.unseen,
+                counted(count.values, "value"),
+                column.name
+            );
+            notices.push(Notice::new(NoticeCode::ValuesUnseen, message));
+        }
+    }
+    notices
 }
 
 fn texts_missing(count: u64, thing: &str, column: &ColumnKind<'_>, are_codes: bool) -> Notice {
@@ -207,6 +227,38 @@ pub(crate) fn subjects_of_nobody(private: &PrivateEvidence) -> Option<Notice> {
         names.join(",")
     );
     (!found.is_empty()).then(|| Notice::new(NoticeCode::ValuesAlike, message))
+}
+
+/// Texts that count as missing in a column of categories whose empty cells do, too: they may be values.
+pub(crate) fn words_missing(found: &Fitted, private: &PrivateEvidence) -> Vec<Notice> {
+    let columns = found.kinds().into_iter().filter(|column| column.kind == Some("categories"));
+    let told = columns.filter_map(|column| {
+        let counts = private.missing.get(column.name)?;
+        let empty = counts.get("")?;
+        let words: Vec<String> = counts.keys().filter(|word| !word.is_empty()).cloned().collect();
+        let message = format!(
+            "in the column `{}` {} and the texts {} all count as missing; if such a text is a value, list those \
+             that are none with `§missing`, for which the list may be empty",
+            column.name,
+            counted(*empty, "empty cell"),
+            listed(&words)
+        );
+        (!words.is_empty()).then(|| Notice::new(NoticeCode::ValuesAlike, message))
+    });
+    told.collect()
+}
+
+/// A notice on columns of an array that single precision, in which its numbers are kept, has no room for.
+fn rounded(found: &Fitted) -> Option<Notice> {
+    let columns = found.rounded();
+    let shown: Vec<String> = columns.iter().map(u32::to_string).collect();
+    let message = format!(
+        "the numbers of an array are kept in single precision, which takes a part of what tells the records apart \
+         in {} (counted from 0): {}; subtract a public constant from them, or give a data frame",
+        counted(columns.len() as u64, "column"),
+        listed(&shown)
+    );
+    (!columns.is_empty()).then(|| Notice::new(NoticeCode::NumbersUnclear, message))
 }
 
 /// Rows to evaluate on whose classes the model does not have, some of which are `names`: those rows

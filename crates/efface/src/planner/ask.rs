@@ -11,7 +11,7 @@ use super::seen::Seen;
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
-use crate::notice::{index_left_out, label_thousands};
+use crate::notice::index_left_out;
 use crate::plan::{
     Choices, ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, sizes as sizes_of,
 };
@@ -151,11 +151,7 @@ fn of_table(
     }
     if let Some(raw) = &table.raw {
         let (facts, found) = fit(&choices, source, raw, ids, table.subjects.is_some())?;
-        let thousands = label_thousands(table.private.label_thousands, &choices);
-        let task = task
-            .into_iter()
-            .chain(index_left_out(table.index_left_out.as_deref()))
-            .chain(thousands);
+        let task = task.into_iter().chain(index_left_out(table.index_left_out.as_deref()));
         let seen = Seen::of(&raw.rows, &found, table.subjects.is_some(), task);
         let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
         let sizes = Sizes {

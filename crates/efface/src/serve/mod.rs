@@ -22,7 +22,7 @@ use crate::context::{Context, Progress, Watched};
 use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Request, Start, of, run, stated};
-use crate::notice::{Notice, NoticeCode, left_over, of_columns};
+use crate::notice::{Notice, NoticeCode, alike, left_over, of_columns};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::generator;
@@ -174,6 +174,8 @@ pub(crate) fn serve(
     if let Some(now) = anew_plan.as_ref().map(Plan::statistics).transpose()?.flatten() {
         let before = current.plan.fitting.as_ref().and_then(|fitting| fitting.found.as_ref());
         effect.notices.extend(of_columns(before, now));
+        let known = before.map(alike).unwrap_or_default();
+        effect.notices.extend(alike(now).into_iter().filter(|notice| !known.contains(notice)));
     }
     let before = kept(&transaction, plan);
     // A refresh goes on without what was kept, so it may be unreadable.

@@ -18,7 +18,8 @@ pub const MARK: char = '§';
 const CODE: [&str; 2] = ["`", "<code>"];
 
 /// Inputs beside the settings that texts name.
-const INPUTS: [&str; 28] = [
+const INPUTS: [&str; 29] = [
+    "array",
     "classes",
     "d",
     "deletions-per-month",

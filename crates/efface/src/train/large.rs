@@ -16,8 +16,8 @@ use crate::error::{Code, Error, Result};
 use crate::leaving::Leaving;
 use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
-    Clipped, Notice, index_left_out, label_thousands, left_out, names_in_first, of_columns,
-    subjects_of_nobody,
+    Clipped, Notice, index_left_out, left_out, names_in_first, of_columns, subjects_of_nobody,
+    words_missing,
 };
 use crate::outcome::Served;
 use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights};
@@ -248,10 +248,12 @@ impl First<'_> {
             let first = raw_rows(frame, first)?;
             served.notices.extend(names_in_first(&first, found, survey.subjects));
             served.notices.extend(of_columns(None, found));
+            let is_listed = self.choices.settings.missing.is_some();
+            let words = words_missing(found, &summary.private);
+            served.notices.extend(words.into_iter().filter(|_| !is_listed));
         }
-        let thousands = label_thousands(summary.private.label_thousands, &self.choices);
         let left_out = left_out(summary.rows_left_out, summary.rows_unlabelled);
-        let told = [left_out, thousands, subjects_of_nobody(&summary.private)];
+        let told = [left_out, subjects_of_nobody(&summary.private)];
         served.notices.extend(told.into_iter().flatten());
         Ok(served)
     }

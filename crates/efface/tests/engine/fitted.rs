@@ -195,7 +195,8 @@ fn rows_are_predicted_as_they_come() {
         Ok(())
     });
     assert_eq!(labels.len(), 3);
-    let told: Vec<String> = notices.unwrap().into_iter().map(|notice| notice.message).collect();
+    let told: Vec<String> =
+        notices.unwrap().notices.into_iter().map(|notice| notice.message).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told.iter().any(|told| told.starts_with("1 row has a text in the column `income`")));
     assert!(told.iter().any(|told| told.contains("`joined` that is no date")), "{told:?}");

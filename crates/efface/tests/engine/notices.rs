@@ -281,12 +281,7 @@ fn every_column_that_names_records_and_is_learnt_from_is_said() {
         let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
         let vault = world.path("model.efface");
         let served = world.run(|s| train(&source, settings, &vault, s)).unwrap();
-        let (codes, names): (Vec<_>, Vec<_>) =
-            served.notices.into_iter().partition(|told| told.code == NoticeCode::NumbersUnclear);
-        let zeros =
-            codes.iter().any(|told| told.message.contains("`customer_nr` begin with zeros"));
-        assert_eq!(zeros, header.contains("customer_nr"));
-        names
+        served.notices
     };
     let header = "Unnamed: 0,member_no,customer_nr,group_id,price,stamp,no,user";
     let row = |at: usize| {

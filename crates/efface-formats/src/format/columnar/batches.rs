@@ -1,6 +1,8 @@
 //! Record batches as a table of named columns.
 
 use std::fmt::Display;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -11,14 +13,14 @@ use arrow_array::types::{
     Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{
     ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit as ArrowUnit,
 };
 
-use super::{arrow, parquet, quiet};
+use super::{arrow, parquet};
 use crate::cell::Cell;
-use crate::error::{Place, ReadError, Spot, fault, within};
+use crate::error::{Fault, Place, ReadError, Spot, fault, within};
 use crate::fitted::{Declared, Frame, FrameRequest};
 use crate::input::Format;
 use crate::options::ReadOptions;
@@ -67,6 +69,8 @@ pub(crate) struct ColumnarTable {
     names: Vec<String>,
     batches: Batches,
     batch: Option<RecordBatch>,
+    /// The columns of the batch that hold bytes, as texts.
+    texts: Vec<Option<ArrayRef>>,
     /// The row of the batch, counted from 0.
     at: usize,
     position: u64,
@@ -111,15 +115,28 @@ pub(crate) fn open(
         let is_refused = !is_read(field) && !is_ignored(field.name(), options);
         if unread == Unread::Refused && is_refused {
             let column = crate::cell::quoted(field.name());
-            let fault = fault!(
-                "columns of type {kind} are not supported; leave this one out with `§ignore \
-                 {column}`, or store it as numbers, booleans or text",
-                kind = kind(field.data_type())
-            );
+            let kind = kind(field.data_type());
+            let store = "store it as numbers, booleans or text";
+            let fault = match options.roles().any(|(role, _)| role == field.name()) {
+                true => fault!("columns of type {kind} are not supported; {store}"),
+                false => fault!(
+                    "columns of type {kind} are not supported; leave this one out with `§ignore \
+                     {column}`, or {store}"
+                ),
+            };
             return Err(ReadError::at(Place::file(&file).column(field.name()), fault));
         }
     }
-    Ok(ColumnarTable { file, names, batches, batch: None, at: 0, position: 0, index_left_out })
+    Ok(ColumnarTable {
+        file,
+        names,
+        batches,
+        batch: None,
+        texts: Vec::new(),
+        at: 0,
+        position: 0,
+        index_left_out,
+    })
 }
 
 impl ColumnarTable {
@@ -131,6 +148,12 @@ impl ColumnarTable {
         else {
             return Ok(None);
         };
+        let fields = batch.schema();
+        let texts = batch.columns().iter().zip(fields.fields()).map(|(array, field)| {
+            let place = || Place::file(&*file).column(field.name());
+            in_text(array).map_err(|fault| ReadError::at(place(), fault))
+        });
+        self.texts = texts.collect::<Result<_, _>>()?;
         Ok(Some(batch))
     }
 }
@@ -173,15 +196,17 @@ impl Table for ColumnarTable {
 
     fn cell(&self, column: usize) -> Cell<'_> {
         let place = self.batches.places.get(column).copied().flatten();
-        let array = self.batch.as_ref().zip(place).and_then(|(batch, at)| batch.columns().get(at));
+        let array = self.batch.as_ref().zip(place).and_then(|(batch, at)| {
+            self.texts.get(at).and_then(Option::as_ref).or_else(|| batch.columns().get(at))
+        });
         array.map_or(Cell::Null, |array| cell(array.as_ref(), self.at))
     }
 }
 
 /// Runs the decoder; a panic inside it, which damaged files have caused before, is an error.
 fn guarded<T>(file: &str, decoder: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
-    quiet::guarded(decoder)
-        .unwrap_or_else(|| Err(decode(file, &"the file is damaged or inconsistent")))
+    let decoded = std::panic::catch_unwind(AssertUnwindSafe(decoder));
+    decoded.unwrap_or_else(|_| Err(decode(file, &"the file is damaged or inconsistent")))
 }
 
 /// The decoder's reason at this file.
@@ -245,6 +270,10 @@ fn is_read(kind: &DataType) -> bool {
         | DataType::Utf8
         | DataType::LargeUtf8
         | DataType::Utf8View
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(16)
         | DataType::Duration(_)
         | DataType::Time32(_)
         | DataType::Time64(_) => true,
@@ -253,6 +282,36 @@ fn is_read(kind: &DataType) -> bool {
         }
         kind => kind.is_integer() || kind.is_decimal(),
     }
+}
+
+/// A column of bytes as texts: UUIDs as they are usually written, other bytes as UTF-8; none of other columns.
+fn in_text(array: &ArrayRef) -> Result<Option<ArrayRef>, Fault> {
+    fn texts<'a>(bytes: impl Iterator<Item = Option<&'a [u8]>>) -> Result<Option<ArrayRef>, Fault> {
+        let text = |bytes: Option<&'a [u8]>| {
+            bytes.map(str::from_utf8).transpose().map_err(|_| {
+                fault!("the bytes are not UTF-8, and bytes of other kinds are no values; store them as text")
+            })
+        };
+        let found: StringArray = bytes.map(text).collect::<Result<_, _>>()?;
+        Ok(Some(Arc::new(found)))
+    }
+    match array.data_type() {
+        DataType::Binary => texts(array.as_binary::<i32>().iter()),
+        DataType::LargeBinary => texts(array.as_binary::<i64>().iter()),
+        DataType::BinaryView => texts(array.as_binary_view().iter()),
+        DataType::FixedSizeBinary(16) => {
+            let uuids = array.as_fixed_size_binary().iter().map(|bytes| bytes.map(uuid));
+            Ok(Some(Arc::new(uuids.collect::<StringArray>())))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The text of a UUID: `00000000-0000-0000-0000-000000000001`.
+fn uuid(bytes: &[u8]) -> String {
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let groups = [0..8, 8..12, 12..16, 16..20, 20..32];
+    groups.map(|group| hex.get(group).unwrap_or_default()).join("-")
 }
 
 /// The type's name, without what is nested in it.

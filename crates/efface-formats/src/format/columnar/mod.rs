@@ -4,8 +4,7 @@
 //! rows are asked for; nested columns and bytes are refused unless the column is ignored. A null equals the missing token `""`.
 //!
 //! The decoders are libraries that take memory by what a file states, and may panic on a damaged
-//! one. What is stated is checked first, and a panic becomes an error without a word on standard
-//! error.
+//! one. What is stated is checked first, and a panic becomes an error.
 
 #[cfg(feature = "parquet")]
 mod arrow;
@@ -15,8 +14,6 @@ mod batches;
 mod messages;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "parquet")]
-mod quiet;
 
 #[cfg(feature = "parquet")]
 pub(crate) use batches::{Unread, open};

@@ -57,7 +57,6 @@ impl<'r> Records<'r> {
 
     /// The next line that is not empty and no comment, left to be read again as a record.
     pub(crate) fn peek_line(&mut self) -> Result<Option<&[u8]>, ReadError> {
-        self.raw.clear();
         Ok(if self.fill()? { Some(&self.raw) } else { None })
     }
 
@@ -175,6 +174,12 @@ impl<'r> Records<'r> {
             // A quote inside quotes stands for two, one after the closing quote for itself.
             let closed = part[..part.len() - spaces].ends_with(b"\"")
                 && quotes == 2 * count_quotes(field) + 2;
+            if !closed && part.windows(2).any(|pair| pair == b"\\\"") {
+                return Err(self.fault(fault!(
+                    "field {number} has a quote behind a backslash; CSV files write a quote inside quotes twice \
+                     (`\"\"`): write the file without an escape character (pandas: without `escapechar`)"
+                )));
+            }
             if !closed {
                 return Err(self.fault(fault!("field {number} has text after its closing quote")));
             }

@@ -19,8 +19,10 @@ pub(crate) struct CsvTable<'r> {
     /// Fields before those that are read: a row index, whose column has no name.
     skipped: usize,
     names: Vec<String>,
-    /// The first row, read to count the columns of a file without header.
+    /// Whether the first row was read, to count the columns.
     waiting: bool,
+    /// Whether the first line names the columns.
+    has_header: bool,
     /// How the file turned out to be laid out.
     pub(crate) shape: CsvShape,
 }
@@ -39,9 +41,14 @@ impl<'r> CsvTable<'r> {
         let lines = Lines::new(file, stream.input, limits.line_bytes)?;
         let comment = shape.comment.map(|sign| sign as u8);
         let mut records = Records::new(lines, b',', comment, limits);
-        let Some(line) = records.peek_line()? else {
-            return Err(records.fault(fault!("the file is empty")));
-        };
+        let empty = |records: &Records<'_>| records.fault(fault!("the file is empty"));
+        let Some(line) = records.peek_line()? else { return Err(empty(&records)) };
+        // As spreadsheets write it.
+        if let Some(sign) = separator_line(line) {
+            shape.delimiter = shape.delimiter.or(Some(sign));
+            records.advance()?;
+        }
+        let Some(line) = records.peek_line()? else { return Err(empty(&records)) };
         if let Some(what) = other_text(line).filter(|_| shape.header.is_none()) {
             return Err(records.fault(fault!(
                 "the file holds {what} and no table; save it as CSV, Parquet or Arrow"
@@ -58,16 +65,23 @@ impl<'r> CsvTable<'r> {
         records.set_delimiter(delimiter as u8);
         records.advance()?;
         budget.columns(records.len()).map_err(|fault| records.fault(fault))?;
-        let waiting = shape.header == Some(Header::Absent);
-        let (names, skipped) = if waiting {
-            (numbered(&records, schema, options)?, 0)
-        } else {
+        let has_header = shape.header != Some(Header::Absent);
+        let (names, skipped, waiting) = if has_header {
             let mut names = header(file, &records, shape.header, schema, given(options))?;
-            let skipped = nameless(&records, &names, schema, options)?;
+            let mut skipped = nameless(&records, &names, schema, options)?;
             names.drain(..skipped);
-            (names, skipped)
+            let waiting = records.advance()?;
+            if waiting && skipped == 0 && names_rows(&records, names.len()) {
+                match is_stated(&by_place(1), schema, options) {
+                    true => names.insert(0, by_place(1)),
+                    false => skipped = 1,
+                }
+            }
+            (names, skipped, waiting)
+        } else {
+            (numbered(&records, schema, options)?, 0, true)
         };
-        Ok(Self { records, skipped, names, waiting, shape })
+        Ok(Self { records, skipped, names, waiting, has_header, shape })
     }
 
     /// What a first column without a name, a row index, is called if it is left out of names and cells.
@@ -86,7 +100,15 @@ impl Table for CsvTable<'_> {
             return Ok(false);
         }
         let (got, expected) = (self.records.len(), self.skipped + self.names.len());
-        if got == expected {
+        let is_name = |(at, name): (usize, &String)| {
+            self.records.field(self.skipped + at).is_some_and(|field| field.trim() == name)
+        };
+        let may_repeat = self.has_header && expected > 1;
+        if may_repeat && self.names.iter().enumerate().all(is_name) {
+            Err(self.records.fault(fault!(
+                "the line repeats the header; take it out, as tables put together have it"
+            )))
+        } else if got == expected {
             Ok(true)
         } else {
             Err(self
@@ -108,6 +130,18 @@ impl Table for CsvTable<'_> {
     }
 }
 
+/// The delimiter that a line such as `sep=;` states.
+fn separator_line(line: &[u8]) -> Option<char> {
+    let line = std::str::from_utf8(line)
+        .ok()?
+        .trim_start_matches('\u{feff}')
+        .trim_end_matches(['\r', '\n']);
+    let line = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
+    let mut sign = line.strip_prefix("sep=")?.chars();
+    let sign = sign.next().filter(|_| sign.as_str().is_empty())?;
+    DELIMITERS.contains(&sign).then_some(sign)
+}
+
 /// What a file is whose first line begins as no header does.
 fn other_text(line: &[u8]) -> Option<&'static str> {
     let line = line.trim_ascii_start();
@@ -125,6 +159,22 @@ fn by_place(column: usize) -> String {
     format!("column {column}")
 }
 
+/// Whether the first row has one field more than there are names, and begins with the name of a row, as R writes
+/// it. With a number in front, a row is rather one with a field too many.
+fn names_rows(row: &Records<'_>, names: usize) -> bool {
+    let field = |at: usize| row.field(at).map(str::trim).unwrap_or_default();
+    let is_name = !field(0).is_empty() && field(0).parse::<f64>().is_err();
+    row.len() == names + 1 && is_name && !field(names).is_empty()
+}
+
+/// Whether options or schema say what a column is.
+fn is_stated(name: &str, schema: Option<&Schema>, options: &ReadOptions) -> bool {
+    let roles = [&options.label, &options.id, &options.subject, &options.weight];
+    let more = options.more_labels.iter().chain(&options.ignore);
+    roles.into_iter().flatten().chain(more).any(|stated| stated == name)
+        || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == name))
+}
+
 /// Whether the first column is left out, 1 where it is: the header gives it no name, as that of a row
 /// index, and neither options nor schema say by its place what it is. This looks at the header alone,
 /// so that no record decides it.
@@ -137,16 +187,11 @@ fn nameless(
     schema: Option<&Schema>,
     options: &ReadOptions,
 ) -> Result<usize, ReadError> {
-    let roles = [&options.label, &options.id, &options.subject, &options.weight];
     // Of a given frame's table, whatever is not in the frame is left out.
     if given(options).is_some() {
         return Ok(0);
     }
-    let stated = |name: &String| {
-        let more = options.more_labels.iter().chain(&options.ignore);
-        roles.into_iter().flatten().chain(more).any(|stated| stated == name)
-            || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == *name))
-    };
+    let stated = |name: &String| is_stated(name, schema, options);
     let mut unsaid = names.iter().enumerate().filter(|&(at, name)| {
         records.field(at).is_none_or(|field| field.trim().is_empty()) && !stated(name)
     });

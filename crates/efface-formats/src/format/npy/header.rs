@@ -152,7 +152,18 @@ impl Parser<'_> {
             value = next;
             self.at += 1;
         }
-        if self.at == start { Err(self.wrong("no whole number")) } else { Ok(value) }
+        if self.text[self.at..].starts_with(b"np.") {
+            return Err(fault!(
+                "the shape in the header is not of plain whole numbers, as `np.lib.format.open_memmap` writes it \
+                 for NumPy's integers; write the file anew: `np.save(NAME, np.load(NAME))`, with a shape of `int`s"
+            ));
+        }
+        if self.at == start {
+            return Err(self.wrong("no whole number"));
+        }
+        // Python 2 wrote long integers so.
+        self.at += usize::from(self.text.get(self.at) == Some(&b'L'));
+        Ok(value)
     }
 
     fn sign(&mut self, sign: u8, what: &'static str) -> Result<(), Fault> {
