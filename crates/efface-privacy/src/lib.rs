@@ -10,6 +10,7 @@ pub mod claim;
 pub mod event;
 pub mod gaussian;
 pub mod loss;
+mod named;
 mod outward;
 pub mod quantity;
 pub mod rdp;

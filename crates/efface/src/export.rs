@@ -17,36 +17,22 @@ use crate::serve::in_line;
 use crate::store::open_to_serve;
 use crate::weights::Weights;
 
-/// The formats of exports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExportFormat {
-    /// NumPy archive of named arrays.
-    Npz,
-    /// One JSON object.
-    Json,
-    /// safetensors: `coef` and `intercept` as F64, all else in its metadata.
-    Safetensors,
+efface_privacy::named! {
+    /// The formats of exports.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ExportFormat {
+        /// NumPy archive of named arrays.
+        Npz = "npz",
+        /// One JSON object.
+        Json = "json",
+        /// safetensors: `coef` and `intercept` as F64, all else in its metadata.
+        Safetensors = "safetensors",
+    }
 }
 
 impl ExportFormat {
     /// Names users type.
     pub const NAMES: [&'static str; 3] = ["npz", "json", "safetensors"];
-
-    /// The name users type.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Npz => "npz",
-            Self::Json => "json",
-            Self::Safetensors => "safetensors",
-        }
-    }
-
-    /// The format of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Npz, Self::Json, Self::Safetensors].into_iter().find(|f| f.name() == name)
-    }
 }
 
 /// The published model as bytes of a format, with all that it takes to predict alike: `coef` (outputs x

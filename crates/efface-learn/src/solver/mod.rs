@@ -31,46 +31,24 @@ use crate::objective::{LARGEST_HESSIAN, Objective};
 use crate::outward;
 use run::{Point, Run};
 
-/// Which solver looks for the optimum; all obey the same stopping rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Solver {
-    /// `Newton` where one Hessian is worth its price, `NewtonCg` where the blocks of one for each
-    /// class are, else `Lbfgs`; decided by P, the number of classes and L/m alone (see [`cheapest`]).
-    #[default]
-    Automatic,
-    /// Newton with a Cholesky factor that is kept while it serves.
-    Newton,
-    /// Newton with conjugate gradients: Hessian-vector products, and for losses of several classes
-    /// the block of each class to precondition them.
-    NewtonCg,
-    /// Limited-memory BFGS.
-    Lbfgs,
-    /// Gradient descent with step 2/(L + m): slow, for comparison.
-    GradientDescent,
-}
-
-impl Solver {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Automatic, Self::Newton, Self::NewtonCg, Self::Lbfgs, Self::GradientDescent];
-
-    /// The name users type.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Automatic => "automatic",
-            Self::Newton => "newton",
-            Self::NewtonCg => "newton-cg",
-            Self::Lbfgs => "lbfgs",
-            Self::GradientDescent => "gradient-descent",
-        }
-    }
-
-    /// The solver of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|solver| solver.name() == name)
+efface_privacy::named! {
+    /// Which solver looks for the optimum; all obey the same stopping rule.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Solver {
+        /// `Newton` where one Hessian is worth its price, `NewtonCg` where the blocks of one for each
+        /// class are, else `Lbfgs`; decided by P, the number of classes and L/m alone (see [`cheapest`]).
+        #[default]
+        Automatic = "automatic",
+        /// Newton with a Cholesky factor that is kept while it serves.
+        Newton = "newton",
+        /// Newton with conjugate gradients: Hessian-vector products, and for losses of several classes
+        /// the block of each class to precondition them.
+        NewtonCg = "newton-cg",
+        /// Limited-memory BFGS.
+        Lbfgs = "lbfgs",
+        /// Gradient descent with step 2/(L + m): slow, for comparison.
+        GradientDescent = "gradient-descent",
     }
 }
 

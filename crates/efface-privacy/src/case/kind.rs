@@ -25,26 +25,16 @@ pub struct Kind {
     pub(super) compute: fn(&Map<String, Value>) -> Result,
 }
 
-/// How far the numbers of a kind may be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Soundness {
-    /// Sound, and the sharpest bound known here.
-    Tight,
-    /// Sound as its paper states it, or as corrected here; a sharper bound exists.
-    Published,
-    /// Published, and false: for comparison only.
-    NotSound,
-}
-
-impl Soundness {
-    /// `tight`, `published` or `not sound`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tight => "tight",
-            Self::Published => "published",
-            Self::NotSound => "not sound",
-        }
+crate::named! {
+    /// How far the numbers of a kind may be trusted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Soundness {
+        /// Sound, and the sharpest bound known here.
+        Tight = "tight",
+        /// Sound as its paper states it, or as corrected here; a sharper bound exists.
+        Published = "published",
+        /// Published, and false: for comparison only.
+        NotSound = "not sound",
     }
 }
 
@@ -87,26 +77,16 @@ pub struct Answer {
     pub figure: Figure,
 }
 
-/// What a result is written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Figure {
-    /// A decimal string.
-    Decimal,
-    /// A whole number.
-    Count,
-    /// A list of whole numbers.
-    Counts,
-}
-
-impl Figure {
-    /// `decimal`, `count` or `counts`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Decimal => "decimal",
-            Self::Count => "count",
-            Self::Counts => "counts",
-        }
+crate::named! {
+    /// What a result is written as.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Figure {
+        /// A decimal string.
+        Decimal = "decimal",
+        /// A whole number.
+        Count = "count",
+        /// A list of whole numbers.
+        Counts = "counts",
     }
 }
 

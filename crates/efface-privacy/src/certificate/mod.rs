@@ -91,34 +91,22 @@ pub struct Request {
     pub received_at: String,
 }
 
-/// Kinds of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RequestKind {
-    /// The first training.
-    Train,
-    /// Records leave.
-    Delete,
-    /// Records come in.
-    Add,
-    /// Records are replaced by new contents.
-    Update,
-    /// A fresh release without caches, from the published model or, where that was withdrawn, from
-    /// a start that no record determined.
-    Refresh,
-}
-
-impl RequestKind {
-    /// The word used in certificates.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Delete => "delete",
-            Self::Add => "add",
-            Self::Update => "update",
-            Self::Refresh => "refresh",
-        }
+crate::named! {
+    /// Kinds of requests.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RequestKind {
+        /// The first training.
+        Train = "train",
+        /// Records leave.
+        Delete = "delete",
+        /// Records come in.
+        Add = "add",
+        /// Records are replaced by new contents.
+        Update = "update",
+        /// A fresh release without caches, from the published model or, where that was withdrawn, from
+        /// a start that no record determined.
+        Refresh = "refresh",
     }
 }
 

@@ -23,50 +23,25 @@ use crate::accountant::Accountant;
 use crate::event::{Adjacency, State};
 use crate::quantity::Decimal;
 
-/// The notions of guarantee a claim can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Notion {
-    /// Two-sided (epsilon, delta) closeness of one release to a run on the remaining data.
-    IndistinguishableFromRetraining,
-    /// The same in Rényi divergence of a stated order, both directions.
-    RenyiUnlearning,
-    /// One-sided Rényi closeness of the kept state to a mechanism that never saw the records.
-    DeletionPrivacy,
-    /// Differential privacy of the records that remain, for a stated number of releases.
-    DifferentialPrivacy,
-    /// What is kept and published is bit for bit what it were had the records never been seen.
-    ExactRemoval,
+crate::named! {
+    /// The notions of guarantee a claim can name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Notion {
+        /// Two-sided (epsilon, delta) closeness of one release to a run on the remaining data.
+        IndistinguishableFromRetraining = "indistinguishable-from-retraining",
+        /// The same in Rényi divergence of a stated order, both directions.
+        RenyiUnlearning = "renyi-unlearning",
+        /// One-sided Rényi closeness of the kept state to a mechanism that never saw the records.
+        DeletionPrivacy = "deletion-privacy",
+        /// Differential privacy of the records that remain, for a stated number of releases.
+        DifferentialPrivacy = "differential-privacy",
+        /// What is kept and published is bit for bit what it were had the records never been seen.
+        ExactRemoval = "exact-removal",
+    }
 }
 
 impl Notion {
-    /// Every notion, in the order certificates list them.
-    pub const ALL: [Self; 5] = [
-        Self::IndistinguishableFromRetraining,
-        Self::RenyiUnlearning,
-        Self::DeletionPrivacy,
-        Self::DifferentialPrivacy,
-        Self::ExactRemoval,
-    ];
-
-    /// The one spelling used everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::IndistinguishableFromRetraining => "indistinguishable-from-retraining",
-            Self::RenyiUnlearning => "renyi-unlearning",
-            Self::DeletionPrivacy => "deletion-privacy",
-            Self::DifferentialPrivacy => "differential-privacy",
-            Self::ExactRemoval => "exact-removal",
-        }
-    }
-
-    /// The notion of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|notion| notion.name() == name)
-    }
-
     /// The notion a question is about.
     #[must_use]
     pub fn of(question: &Question) -> Self {

@@ -59,24 +59,15 @@ impl Given {
     }
 }
 
-/// A given feature extractor or start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum What {
-    /// The map from raw data to features.
-    Extractor,
-    /// The weights that learning starts from.
-    Start,
-}
-
-impl What {
-    /// The one spelling used everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Extractor => "extractor",
-            Self::Start => "start",
-        }
+crate::named! {
+    /// A given feature extractor or start.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum What {
+        /// The map from raw data to features.
+        Extractor = "extractor",
+        /// The weights that learning starts from.
+        Start = "start",
     }
 }
 

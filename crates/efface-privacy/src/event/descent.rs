@@ -5,41 +5,23 @@ use serde::{Deserialize, Serialize};
 use super::{Facts, Phase, Setting, State, Stated};
 use crate::quantity::Decimal;
 
-/// Which theorem of Neel, Roth and Sharifi-Malvajerdi (2020) a model follows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Variant {
-    /// Theorem 3.1: the next request starts from the unperturbed iterate, I steps per update.
-    Secret,
-    /// Theorem 3.2: the next request starts from the published weights.
-    Perfect,
-    /// Theorem 3.4: as `secret`, with the regulariser the theorem chooses.
-    Regularised,
-    /// Theorem 3.5 and Remark 3.6: as `regularised`, with `i^(2 xi) I` steps for update i.
-    Weak,
+crate::named! {
+    /// Which theorem of Neel, Roth and Sharifi-Malvajerdi (2020) a model follows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Variant {
+        /// Theorem 3.1: the next request starts from the unperturbed iterate, I steps per update.
+        Secret = "secret",
+        /// Theorem 3.2: the next request starts from the published weights.
+        Perfect = "perfect",
+        /// Theorem 3.4: as `secret`, with the regulariser the theorem chooses.
+        Regularised = "regularised",
+        /// Theorem 3.5 and Remark 3.6: as `regularised`, with `i^(2 xi) I` steps for update i.
+        Weak = "weak",
+    }
 }
 
 impl Variant {
-    /// Every variant.
-    pub const ALL: [Self; 4] = [Self::Secret, Self::Perfect, Self::Regularised, Self::Weak];
-
-    /// The one spelling used everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Secret => "secret",
-            Self::Perfect => "perfect",
-            Self::Regularised => "regularised",
-            Self::Weak => "weak",
-        }
-    }
-
-    /// The variant of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|variant| variant.name() == name)
-    }
-
     /// What is kept between requests.
     #[must_use]
     pub fn state(self) -> State {

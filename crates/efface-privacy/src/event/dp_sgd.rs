@@ -38,24 +38,15 @@ pub struct DpSgd {
     pub earlier_steps: u64,
 }
 
-/// What is clipped as one, and counted as one where units are deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unit {
-    /// Every record by itself.
-    Record,
-    /// All records of a subject together.
-    Subject,
-}
-
-impl Unit {
-    /// The one spelling used everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Record => "record",
-            Self::Subject => "subject",
-        }
+crate::named! {
+    /// What is clipped as one, and counted as one where units are deleted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Unit {
+        /// Every record by itself.
+        Record = "record",
+        /// All records of a subject together.
+        Subject = "subject",
     }
 }
 

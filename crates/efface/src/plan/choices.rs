@@ -55,7 +55,7 @@ impl Choices {
     /// The solver wanted: its name was checked.
     pub(crate) fn solver(&self) -> Solver {
         let name = self.settings.solver.as_deref().unwrap_or(&self.defaults.solver);
-        Solver::named(name).unwrap_or_default()
+        Solver::from_name(name).unwrap_or_default()
     }
 
     /// The constants of fitted preprocessing for so many targets of a record.

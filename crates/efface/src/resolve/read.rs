@@ -102,7 +102,7 @@ impl Plan {
         let text = |error: Error| error.message().to_owned();
         if let Some(fitting) = &self.fitting {
             fitting.defaults.check()?;
-            if Solver::named(&fitting.defaults.solver).is_none() {
+            if Solver::from_name(&fitting.defaults.solver).is_none() {
                 return Err("its default `solver` is unknown".into());
             }
             let choices = Choices::again(fitting, None).map_err(text)?;

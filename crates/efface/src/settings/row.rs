@@ -34,26 +34,16 @@ pub struct Row {
     pub(super) field_mut: fn(&mut Settings) -> &mut dyn Field,
 }
 
-/// Where settings are listed together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    /// The objective: what is minimised, on which rows.
-    Model,
-    /// How the model is trained, and how it forgets.
-    Mechanism,
-    /// What is promised, and the noise it takes.
-    Promise,
-}
-
-impl Group {
-    /// Its heading.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Model => "Model",
-            Self::Mechanism => "Mechanism",
-            Self::Promise => "Promise",
-        }
+efface_privacy::named! {
+    /// Where settings are listed together.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Group {
+        /// The objective: what is minimised, on which rows.
+        Model = "Model",
+        /// How the model is trained, and how it forgets.
+        Mechanism = "Mechanism",
+        /// What is promised, and the noise it takes.
+        Promise = "Promise",
     }
 }
 
