@@ -93,12 +93,12 @@ fn lines_that_are_no_records_are_obeyed_or_refused() {
 #[test]
 fn names_of_rows_without_a_header_are_no_feature() {
     let w = Workshop::new();
-    w.write("data.csv", "x,y\nann,1,p\nbob,2,q\ncem,3,p\n");
+    w.write("data.csv", "x,y\nann,1,p\nbob,2,q\ncem,3,p\ndov,4,q\n");
     let told = w.efface("train data.csv --label y -o m.efface").done().stdout;
     assert!(told.contains("the row index, a column without a name, is left out"), "{told}");
     w.run(&["train", "data.csv", "--label", "y", "--id", "column 1", "-o", "n.efface"]).done();
     w.efface("delete n.efface --record bob").done();
-    assert_eq!(w.efface("predict n.efface data.csv").done().stdout.lines().count(), 4);
+    assert_eq!(w.efface("predict n.efface data.csv").done().stdout.lines().count(), 5);
     w.write("data.csv", "x,y\nann,1,p\n2,q\n");
     w.efface("train data.csv --label y -o o.efface").fails(2, &["line 3", "has 2 fields"]);
 }
