@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::ControlFlow;
 
 use efface::planner::{About, Advice, Count, Lasts, Machine, Workload, chosen, plan};
-use efface::{Delete, Keyring, Served, Settings, Source, Which, delete, train_as_planned};
+use efface::{Delete, Keyring, Selector, Served, Settings, Source, delete, train_as_planned};
 
 use crate::clock::timed;
 use crate::wine::{Tables, schema};
@@ -59,9 +59,9 @@ fn plans_hold_for_the_wines() {
             // What is learnt with noise counts people, and deletes whole ones.
             let [one, eight] = if ["dp-sgd", "trunk-ridge"].contains(&name.as_str()) {
                 [&tables.cellars[..1], &tables.cellars[1..3]]
-                    .map(|all| Which::Subjects(all.to_vec()))
+                    .map(|all| Selector::Subjects(all.to_vec()))
             } else {
-                [tables.ids[3..4].to_vec(), tables.ids[100..108].to_vec()].map(Which::Ids)
+                [tables.ids[3..4].to_vec(), tables.ids[100..108].to_vec()].map(Selector::Ids)
             };
             let lasts = match choice.lasts {
                 Lasts::Until { requests, refresh: false, .. } => requests as usize,

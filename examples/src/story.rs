@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Delete, Keyring, Notion, Served, Settings, Source, Verdict, Which, add, delete,
-    evaluate, refresh, report, train, verify, verify_ledger,
+    CheckOutcome, Delete, Keyring, Notion, Selector, Served, Settings, Source, Verdict, add,
+    delete, evaluate, refresh, report, train, verify, verify_ledger,
 };
 
 use crate::clock::timed;
@@ -60,13 +60,13 @@ pub(crate) fn tell(folder: &Path) -> Outcome<()> {
     let mut lines = vec![line("train", trained, seconds, &path, folder, &tables, &keyring)?];
 
     let cellar = tables.cellars[20].clone();
-    let request = Delete { what: Which::Subjects(vec![cellar.clone()]), request_id: None };
+    let request = Delete { what: Selector::Subjects(vec![cellar.clone()]), request_id: None };
     let (served, seconds) = timed(&keyring, |s| delete(&path, &request, s))?;
     let what = format!("forget {cellar}");
     lines.push(line(&what, served, seconds, &path, folder, &tables, &keyring)?);
 
     let gone: Vec<String> = tables.ids.iter().step_by(60).take(20).cloned().collect();
-    let request = Delete { what: Which::Ids(gone.clone()), request_id: None };
+    let request = Delete { what: Selector::Ids(gone.clone()), request_id: None };
     let (served, seconds) = timed(&keyring, |s| delete(&path, &request, s))?;
     lines.push(line("forget 20 wines", served, seconds, &path, folder, &tables, &keyring)?);
 
@@ -278,7 +278,7 @@ fn expect(verdict: &Verdict, outcome: CheckOutcome, what: &str) -> Outcome<()> {
 
 /// What is not served: nothing falls back silently.
 fn refused(out: &mut impl Write, path: &Path, keyring: &Keyring) -> Outcome<()> {
-    let request = Delete { what: Which::Ids(vec!["wine-9999".into()]), request_id: None };
+    let request = Delete { what: Selector::Ids(vec!["wine-9999".into()]), request_id: None };
     writeln!(out, "Refused, with nothing changed:")?;
     for error in [
         timed(keyring, |s| delete(path, &request, s)).err(),

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use efface::planner::chosen;
-use efface::{Code, Delete, Error, ExportFormat, Served, Settings, Source, Which};
+use efface::{Code, Delete, Error, ExportFormat, Selector, Served, Settings, Source};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -125,12 +125,12 @@ pub(crate) fn delete_dry_run(
     json(&dry.map_err(|error| raised(&error))?)
 }
 
-fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Which> {
+fn which(ids: Option<Vec<String>>, subjects: Option<Vec<String>>) -> PyResult<Selector> {
     // As in tables.
     let trimmed = |names: Vec<String>| names.iter().map(|name| name.trim().to_owned()).collect();
     match (ids, subjects) {
-        (Some(ids), None) => Ok(Which::Ids(trimmed(ids))),
-        (None, Some(subjects)) => Ok(Which::Subjects(trimmed(subjects))),
+        (Some(ids), None) => Ok(Selector::Ids(trimmed(ids))),
+        (None, Some(subjects)) => Ok(Selector::Subjects(trimmed(subjects))),
         _ => Err(raised(&Error::input(Code::Usage, "give either `ids` or `subjects`"))),
     }
 }

@@ -7,10 +7,10 @@
 //! seen when they are read.
 
 use crate::block::BlockHead;
-use crate::in_order::{WINDOW_BYTES, in_order_within};
+use crate::direct_read::HeadsAhead;
+use crate::ordered_parallel::{WINDOW_BYTES, in_order_within};
 use crate::record::{Columns, StoredHead, heads};
 use crate::stored::{Found, RecordId};
-use crate::straight::HeadsAhead;
 use crate::{ReadError, StoreFault, Vault};
 
 impl Vault {

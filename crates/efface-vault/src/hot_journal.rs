@@ -154,7 +154,7 @@ pub(crate) fn recover(vault: &Path, file: &RawFile, patience: Duration) -> Resul
             file.admit_readers();
             undone?;
         }
-        Found::Begun => take_back(file)?,
+        Found::Pending => take_back(file)?,
     }
     Ok(retire(vault).map_err(StoreFault::from)?)
 }
@@ -163,7 +163,7 @@ pub(crate) fn recover(vault: &Path, file: &RawFile, patience: Duration) -> Resul
 pub(crate) fn check(vault: &Path, file: &RawFile) -> Result<(), OpenError> {
     match examine(vault, file)? {
         Found::Nothing => Ok(()),
-        Found::Valid | Found::Begun => Err(StoreFault::NeedsRecovery.into()),
+        Found::Valid | Found::Pending => Err(StoreFault::NeedsRecovery.into()),
     }
 }
 
@@ -182,7 +182,7 @@ enum Found {
     /// A valid journal of this vault.
     Valid,
     /// The mark of a change that had not yet written any page.
-    Begun,
+    Pending,
 }
 
 fn examine(vault: &Path, file: &RawFile) -> Result<Found, OpenError> {
@@ -213,7 +213,7 @@ fn examine(vault: &Path, file: &RawFile) -> Result<Found, OpenError> {
         }
         // Else the head of no vault of efface: what reads it next says so.
         _ if !is_under_way => Ok(Found::Nothing),
-        Some(Journal { stamp: Some(stamp), .. }) if mark == stamp | UNDER_WAY => Ok(Found::Begun),
+        Some(Journal { stamp: Some(stamp), .. }) if mark == stamp | UNDER_WAY => Ok(Found::Pending),
         _ => Err(OpenError::WithoutJournal(format!(
             "{} was copied or moved in the middle of a request, without its journal; \
              bring `{}` here from where the vault was, or put a backup in its place with \

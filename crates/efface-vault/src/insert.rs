@@ -2,8 +2,8 @@
 
 use crate::block::{Builder, Built, Entry, RowBlock};
 use crate::checksum::Checksums;
-use crate::in_order::{WINDOW_BYTES, in_order};
 use crate::index::Listing;
+use crate::ordered_parallel::{WINDOW_BYTES, ordered_parallel};
 use crate::record::first_of;
 use crate::stored::{RecordId, StoredRecord};
 use crate::{StoreFault, Transaction, WriteError};
@@ -130,7 +130,7 @@ impl Transaction<'_> {
             Ok(more.then_some((bytes.get(), job)))
         };
         let make = |job: Job| job.make(start, records, &checksums);
-        in_order(next, make, |made| {
+        ordered_parallel(next, make, |made| {
             let Made { built, old, listing: names } = made?;
             let (head, _) = built.block.head().columns();
             bytes.set(head.len() + built.block.features().len());

@@ -1,10 +1,10 @@
 //! Records: rows of training data, each with a public id and perhaps a subject.
 
 use crate::block::{BlockHead, Flaw, RowBlock};
+use crate::buffer_pool::Features;
 use crate::checksum::{Checksums, STORED};
 use crate::column::{at_most_one, within};
 use crate::schema::FEATURE_BYTES;
-use crate::spare::Features;
 use crate::stored::{MOST_VALUE, RecordId};
 use crate::{ReadError, RowFault, StoreFault, Vault};
 

@@ -2,11 +2,11 @@
 
 use crate::block::{BlockHead, Builder, Built, Leaving, Left};
 use crate::checksum::Checksums;
-use crate::in_order::in_order;
+use crate::direct_read::Wanted;
+use crate::ordered_parallel::ordered_parallel;
 use crate::record::{Stored, first_of};
+use crate::split_read::{Ending, Part, Pending};
 use crate::stored::RecordId;
-use crate::straight::Wanted;
-use crate::two_steps::{Begun, Ending, Part};
 use crate::{StoreFault, Transaction, WriteError};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ impl Transaction<'_> {
     ) -> Result<BTreeSet<u64>, WriteError> {
         let checksums = self.checksums.clone().ok_or_else(WriteError::locked)?;
         let (mut versions, mut going) = (BTreeSet::new(), going.into_iter());
-        let (mut beginning, ending) = self.in_two_steps(Wanted::Few, &checksums)?;
+        let (mut beginning, ending) = self.split_reads(Wanted::Few, &checksums)?;
         // Blocks are read between writings, by the same thread.
         let this = RefCell::new(self);
         let read = || {
@@ -57,9 +57,9 @@ impl Transaction<'_> {
             let begun = beginning.block(&this, columns)?;
             Ok(Some((bytes, (Some(begun), numbers))))
         };
-        let make = |(begun, numbers): (Option<Begun>, BTreeSet<i64>)| {
+        let make = |(begun, numbers): (Option<Pending>, BTreeSet<i64>)| {
             let Some(begun) = begun else { return Ok(Err(unknown(numbers.first().copied()))) };
-            if let Begun::Part(part) = &begun
+            if let Pending::Part(part) = &begun
                 && let Some(lessened) = ending.in_place(part, &numbers)
             {
                 return Ok(Ok(lessened));
@@ -69,7 +69,7 @@ impl Transaction<'_> {
                 Err(again) => Err((again, numbers)),
             }
         };
-        in_order(read, make, |made| {
+        ordered_parallel(read, make, |made| {
             let mut this = this.borrow_mut();
             let Lessened { old, share, slots, left } =
                 made.unwrap_or_else(|(again, numbers)| {

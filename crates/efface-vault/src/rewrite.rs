@@ -1,8 +1,8 @@
 //! Blocks written to the file, in the place of others or in none.
 
 use crate::block::{AtHand, BlockHead, Built, Flaw, Left};
+use crate::buffer_pool::Features;
 use crate::record::fault;
-use crate::spare::Features;
 use crate::{StoreFault, Transaction, WriteError};
 use rusqlite::MAIN_DB;
 

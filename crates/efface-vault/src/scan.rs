@@ -1,11 +1,11 @@
 //! Passes over all records, block by block, on all cores.
 
 use crate::block::{Flaw, RowBlock};
-use crate::in_order::{WINDOW_BYTES, in_order_within};
+use crate::direct_read::Wanted;
+use crate::ordered_parallel::{WINDOW_BYTES, in_order_within};
 use crate::record::{Columns, Stored, blocks, fault, heads};
+use crate::split_read::{Beginning, Ending, Retry};
 use crate::stored::{Found, RecordId, StoredRecord};
-use crate::straight::Wanted;
-use crate::two_steps::{Again, Beginning, Ending};
 use crate::{ReadError, RowFault, StoreFault, Vault};
 
 impl Vault {
@@ -41,7 +41,7 @@ impl Vault {
 
     /// The same with features that are read straight from the file, and again with SQLite where they are not
     /// those of the block's head.
-    fn each_block_straight<T: Send, E: From<ReadError>>(
+    fn each_block_read_directly<T: Send, E: From<ReadError>>(
         &self,
         ahead: usize,
         mut beginning: Beginning,
@@ -64,7 +64,7 @@ impl Vault {
             |begun| ending.block(begun).map(&work),
             |came| match came {
                 Ok(made) => take(made),
-                Err(Again { first, before }) => {
+                Err(Retry { first, before }) => {
                     let gone = || ReadError::from(rusqlite::Error::QueryReturnedNoRows);
                     let stored = self.stored_block(first)?.ok_or_else(gone)?;
                     take(work(Stored { before, ..stored }))
@@ -119,10 +119,10 @@ impl Vault {
             take(made)
         };
         let steps =
-            checksums.map(|checksums| self.in_two_steps(Wanted::All, checksums)).transpose()?;
-        match steps.filter(|(beginning, _)| beginning.is_straight()) {
+            checksums.map(|checksums| self.split_reads(Wanted::All, checksums)).transpose()?;
+        match steps.filter(|(beginning, _)| beginning.is_direct()) {
             Some((beginning, ending)) => {
-                self.each_block_straight(ahead, beginning, ending, work, take)?
+                self.each_block_read_directly(ahead, beginning, ending, work, take)?
             }
             None => self.each_block_within(ahead, work, take)?,
         }

@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use crate::context::Context;
 use crate::encode::encode;
 use crate::error::{Code, Error, Result, Stopped};
-use crate::leaving::{Leaving, unless_in_rows};
 use crate::mechanism::{of, touched, touched_by};
 use crate::naming::{check_convention, row_id};
 use crate::notice::{
@@ -21,8 +20,9 @@ use crate::notice::{
 };
 use crate::outcome::Served;
 use crate::plan::{Ids, Plan, Task};
+use crate::residue::{ResidueCheck, unless_in_rows};
 use crate::rows::{Access, Batch, Keyed, Names, RowStore, Rows};
-use crate::serve::{Effect, name_request, serve, served_before, since};
+use crate::serve::{RowChange, name_request, serve, served_before, since};
 use crate::source::Source;
 use crate::status::deletions_left;
 use crate::store::{Current, needs_changed_rows, open_to_serve};
@@ -123,7 +123,7 @@ fn serve_rows(
     };
     table.name_nobody(first);
     let replaced = table.ids.iter().flatten().filter(|_| kind == RequestKind::Update);
-    let leaving = Leaving::ids(replaced.map(|id| id.to_string()), version);
+    let leaving = ResidueCheck::ids(replaced.map(|id| id.to_string()), version);
     let mut shards = BTreeSet::new();
     let deleted_since = match &table.ids {
         Some(ids) if kind == RequestKind::Update => {
@@ -165,7 +165,7 @@ fn serve_rows(
             .hint("add fewer rows per person"));
         }
     }
-    let mut effect = Effect {
+    let mut effect = RowChange {
         deleted_since,
         added: rows,
         clipped: Some(clipped.scaled),
@@ -173,7 +173,7 @@ fn serve_rows(
         removed,
         touched: shards,
         leaving,
-        ..Effect::of(kind, named, rows, plan)?
+        ..RowChange::of(kind, named, rows, plan)?
     };
     if needed {
         effect.inserted = Keyed { keys, data: table.data };
@@ -284,7 +284,7 @@ fn withdraw(
     plan: &Plan,
     ids: &[Box<str>],
     subjects: Option<&[Box<str>]>,
-    leaving: &Leaving,
+    leaving: &ResidueCheck,
     removed: Option<&mut Keyed>,
     shards: &mut BTreeSet<u64>,
 ) -> Result<Vec<u64>> {

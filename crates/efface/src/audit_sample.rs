@@ -5,9 +5,9 @@ use std::path::Path;
 use efface_learn::Dataset;
 
 use crate::error::{Code, Error, Result};
-use crate::leaving::unless_in_rows;
 use crate::naming::check_convention;
 use crate::plan::Plan;
+use crate::residue::unless_in_rows;
 use crate::rows::{InVault, Keyed, Labels, Rows, Unprepared};
 use crate::store::{Current, open_for_reading};
 

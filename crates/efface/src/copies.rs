@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::context::{Context, Progress, Watch};
-use crate::delete::{Delete, Which, delete};
+use crate::delete::{Delete, Selector, delete};
 use crate::error::{Code, Error, Kind, Result};
 use crate::head::Head;
 use crate::ledger::{CERTIFICATE, ERASURE};
@@ -247,7 +247,7 @@ fn deleted_since(replaced: &mut Vault, copy: &Path, keyring: &Keyring) -> Result
 /// Deletes these records from the copy, with a release if one is left for it. What was done, in words.
 fn delete_again(copy: &Path, names: Vec<String>, context: &mut Context<'_>) -> Result<String> {
     let count = names.len();
-    let request = Delete { what: Which::Ids(names), request_id: None };
+    let request = Delete { what: Selector::Ids(names), request_id: None };
     let (served, how) = match delete(copy, &request, context) {
         Err(error) if error.kind() == Kind::Refused => {
             let why = format!("erased without a release ({})", error.message());

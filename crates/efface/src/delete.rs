@@ -12,30 +12,30 @@ use efface_vault::{Identity, Keyring, RecordId, RowFault, StoreFault, Vault};
 use crate::context::{Context, Progress};
 use crate::erase::{or_erase, withdraw};
 use crate::error::{Code, Error, Result};
-use crate::leaving::{Leaving, in_rows, unless_in_rows};
 use crate::ledger::signed;
 use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
 use crate::naming::{check_convention, hint_on_unknown};
 use crate::notice::{Notice, NoticeCode, trained_elsewhere};
 use crate::outcome::{DryRun, Served};
 use crate::plan::Plan;
+use crate::residue::{ResidueCheck, in_rows, unless_in_rows};
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
 use crate::serve::{
-    Effect, Named, check_releases, check_request_id, in_line, name_request, replay, serve,
+    Named, RowChange, check_releases, check_request_id, in_line, name_request, replay, serve,
     served_before, since,
 };
 use crate::store::{Current, kept, needs_changed_rows, open_for_reading, open_to_serve};
 
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
+pub enum Selector {
     /// Records, by their ids.
     Ids(Vec<String>),
     /// All records of these subjects.
     Subjects(Vec<String>),
 }
 
-impl Which {
+impl Selector {
     pub(crate) fn names(&self) -> &[String] {
         match self {
             Self::Ids(names) | Self::Subjects(names) => names,
@@ -56,10 +56,10 @@ impl Which {
     }
 
     /// What must not be left of it when the model has this version.
-    pub(crate) fn leaving(&self, version: u64) -> Leaving {
+    pub(crate) fn leaving(&self, version: u64) -> ResidueCheck {
         match self {
-            Self::Ids(names) => Leaving::ids(names.iter().cloned(), version),
-            Self::Subjects(names) => Leaving::subjects(names.iter().cloned(), version),
+            Self::Ids(names) => ResidueCheck::ids(names.iter().cloned(), version),
+            Self::Subjects(names) => ResidueCheck::subjects(names.iter().cloned(), version),
         }
     }
 
@@ -76,14 +76,14 @@ impl Which {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delete {
     /// The records or subjects to delete.
-    pub what: Which,
+    pub what: Selector,
     /// The caller's name for the request; a fresh one if none.
     pub request_id: Option<String>,
 }
 
 /// What becomes of the model once the rows are gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterDeletion {
     /// A new one is learnt, certified and published.
     Release,
     /// It is withdrawn, with everything kept beside it.
@@ -105,14 +105,14 @@ struct Resolved {
 /// # Errors
 /// Unknown names, a target or a budget that cannot be met, a vault in use, an interruption.
 pub fn delete(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
-    deleted(path, request, Then::Release, context)
+    deleted(path, request, AfterDeletion::Release, context)
 }
 
 /// Deletes, and then releases a new model or withdraws it.
 pub(crate) fn deleted(
     path: &Path,
     request: &Delete,
-    then: Then,
+    then: AfterDeletion,
     context: &mut Context<'_>,
 ) -> Result<Served> {
     take_out(path, request, then, context).map_err(|error| error.of_vault(path))
@@ -121,7 +121,7 @@ pub(crate) fn deleted(
 fn take_out(
     path: &Path,
     request: &Delete,
-    then: Then,
+    then: AfterDeletion,
     context: &mut Context<'_>,
 ) -> Result<Served> {
     check_names(&request.what)?;
@@ -156,7 +156,7 @@ fn take_out(
         drop(rows);
         return again(vault, &current, named, &resolved.gone);
     }
-    let release = then == Then::Release;
+    let release = then == AfterDeletion::Release;
     if release {
         current.published().map_err(|error| or_erase(plan, error))?;
     }
@@ -181,10 +181,10 @@ fn take_out(
     let subjects = root_of_subjects(&request.what, hmac);
     let emptied = emptied(&*rows, &identities, &mut go_on)?;
     let deleted_since = match then {
-        Then::Release => {
+        AfterDeletion::Release => {
             units(plan, &identities, &emptied).map_err(|error| or_erase(plan, error))?
         }
-        Then::Withdraw => Vec::new(),
+        AfterDeletion::Withdraw => Vec::new(),
     };
     for subject in emptied {
         tombstones.push(hmac("subject", &subject));
@@ -198,13 +198,13 @@ fn take_out(
         };
         notices.push(Notice::new(NoticeCode::DeletedBefore, message));
     }
-    let mut effect = Effect {
+    let mut effect = RowChange {
         deleted_since,
         tombstones,
         subjects,
         notices,
         touched: touched_by(plan, &identities)?,
-        ..Effect::of(kind, named, resolved.live.len() as u64, plan)?
+        ..RowChange::of(kind, named, resolved.live.len() as u64, plan)?
     };
     if release && needs_changed_rows(&vault, plan, store)? {
         effect.removed = rows.read(&resolved.live)?;
@@ -216,9 +216,9 @@ fn take_out(
     drop(rows);
     effect.leaving = leaving;
     match then {
-        Then::Release => serve(transaction, &current, effect, context)
+        AfterDeletion::Release => serve(transaction, &current, effect, context)
             .map_err(|error| or_erase(&current.plan, error)),
-        Then::Withdraw => withdraw(transaction, &current, effect, context),
+        AfterDeletion::Withdraw => withdraw(transaction, &current, effect, context),
     }
 }
 
@@ -312,7 +312,7 @@ fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u6
 /// # Errors
 /// As [`delete`], as far as they can be known beforehand.
 pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
-    dry_run(path, request, Then::Release, keyring)
+    dry_run(path, request, AfterDeletion::Release, keyring)
 }
 
 /// Says what an erasure would do, without doing it.
@@ -320,10 +320,15 @@ pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Resul
 /// # Errors
 /// As [`erase`](fn@crate::erase).
 pub fn erase_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
-    dry_run(path, request, Then::Withdraw, keyring)
+    dry_run(path, request, AfterDeletion::Withdraw, keyring)
 }
 
-fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Result<DryRun> {
+fn dry_run(
+    path: &Path,
+    request: &Delete,
+    then: AfterDeletion,
+    keyring: &Keyring,
+) -> Result<DryRun> {
     check_names(&request.what)?;
     let mut vault = open_for_reading(path)?;
     vault.unlock(keyring)?;
@@ -344,7 +349,7 @@ fn dry_run(path: &Path, request: &Delete, then: Then, keyring: &Keyring) -> Resu
         steps: None,
         claims: Vec::new(),
     };
-    if records == 0 || then == Then::Withdraw {
+    if records == 0 || then == AfterDeletion::Withdraw {
         return Ok(dry);
     }
     let (steps, claims) = foreseen(&vault, &current, &rows, &identities, remaining)
@@ -378,14 +383,14 @@ fn foreseen(
 
 /// What an entry of the ledger has in the place of the subjects that were named.
 pub(crate) fn root_of_subjects(
-    which: &Which,
+    which: &Selector,
     hmac: impl Fn(&str, &str) -> [u8; 32],
 ) -> Option<String> {
-    let Which::Subjects(names) = which else { return None };
+    let Selector::Subjects(names) = which else { return None };
     Some(subjects_root(names.iter().map(|name| hmac("subject", name)).collect()))
 }
 
-fn check_names(which: &Which) -> Result<()> {
+fn check_names(which: &Selector) -> Result<()> {
     if which.names().is_empty() {
         return Err(Error::input(Code::Ids, "nothing to delete was named")
             .hint("name records with `§record`, or people with `§subject`"));
@@ -397,10 +402,10 @@ fn check_names(which: &Which) -> Result<()> {
 }
 
 /// What was asked, in a form that does not depend on the order.
-pub(crate) fn body(which: &Which, then: Then) -> String {
+pub(crate) fn body(which: &Selector, then: AfterDeletion) -> String {
     let how = match then {
-        Then::Release => "",
-        Then::Withdraw => "erase only\n",
+        AfterDeletion::Release => "",
+        AfterDeletion::Withdraw => "erase only\n",
     };
     let mut names: Vec<&str> = which.names().iter().map(String::as_str).collect();
     names.sort_unstable();
@@ -416,9 +421,9 @@ pub(crate) fn body(which: &Which, then: Then) -> String {
 /// As [`delete_dry_run`], unknown names apart.
 pub fn split_known(
     path: &Path,
-    what: &Which,
+    what: &Selector,
     keyring: &Keyring,
-) -> Result<(Option<Which>, Vec<String>)> {
+) -> Result<(Option<Selector>, Vec<String>)> {
     check_names(what)?;
     let mut vault = open_for_reading(path)?;
     vault.unlock(keyring)?;
@@ -433,8 +438,8 @@ pub fn split_known(
         names.iter().filter(|name| !gone.contains(name.as_str())).cloned().collect()
     };
     let known = match what {
-        Which::Ids(names) => Which::Ids(rest(names)),
-        Which::Subjects(names) => Which::Subjects(rest(names)),
+        Selector::Ids(names) => Selector::Ids(rest(names)),
+        Selector::Subjects(names) => Selector::Subjects(rest(names)),
     };
     Ok((Some(known).filter(|known| !known.names().is_empty()), unknown))
 }
@@ -444,7 +449,7 @@ fn resolve(
     rows: &dyn Rows,
     vault: &Vault,
     current: &Current,
-    which: &Which,
+    which: &Selector,
     keyring: &Keyring,
     go_on: &mut GoOn<'_>,
 ) -> Result<Resolved> {
@@ -456,7 +461,7 @@ fn resolve(
 }
 
 /// The refusal of names that the vault never had.
-pub(crate) fn unknown_names(current: &Current, which: &Which, unknown: Vec<String>) -> Error {
+pub(crate) fn unknown_names(current: &Current, which: &Selector, unknown: Vec<String>) -> Error {
     let count = unknown.len();
     let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
     let more = if count > 20 { format!(" and {} more", count - 20) } else { String::new() };
@@ -468,7 +473,7 @@ pub(crate) fn unknown_names(current: &Current, which: &Which, unknown: Vec<Strin
         shown.join(", ")
     );
     let hint = match which {
-        Which::Subjects(_) if !current.plan.subjects => {
+        Selector::Subjects(_) if !current.plan.subjects => {
             "the records of this model have no subjects: delete by id"
         }
         _ => hint_on_unknown(&current.plan, &unknown)
@@ -482,12 +487,12 @@ fn looked_up(
     rows: &dyn Rows,
     vault: &Vault,
     current: &Current,
-    which: &Which,
+    which: &Selector,
     keyring: &Keyring,
     go_on: &mut GoOn<'_>,
 ) -> Result<(Resolved, Vec<String>)> {
     let (live, missing) = match which {
-        Which::Ids(names) => {
+        Selector::Ids(names) => {
             let mut asked = HashSet::with_capacity(names.len());
             let names: Vec<&str> =
                 names.iter().map(String::as_str).filter(|name| asked.insert(*name)).collect();
@@ -501,7 +506,7 @@ fn looked_up(
             }
             (live, missing)
         }
-        Which::Subjects(names) => {
+        Selector::Subjects(names) => {
             let (mut live, mut missing) = (Vec::new(), Vec::new());
             let mut asked: Vec<&String> = names.iter().collect();
             asked.sort_unstable();

@@ -15,7 +15,7 @@ use crate::outcome::{ERASE, Served};
 use crate::plan::Plan;
 use crate::rows::Access;
 use crate::seal::sealed;
-use crate::serve::{Effect, clock_set_back, in_line, mark, note_place};
+use crate::serve::{RowChange, clock_set_back, in_line, mark, note_place};
 use crate::store::Current;
 
 /// What an erasure from a damaged vault cannot say.
@@ -27,7 +27,7 @@ const MISSING_ROWS: &str = "rows that were missing from the damaged vault, and w
 pub(crate) fn withdraw(
     mut transaction: Transaction<'_>,
     current: &Current,
-    mut effect: Effect,
+    mut effect: RowChange,
     context: &mut Context<'_>,
 ) -> Result<Served> {
     in_line(&transaction, current)?;

@@ -30,7 +30,6 @@ mod examine;
 mod export;
 mod gradient_sums;
 mod head;
-mod leaving;
 mod ledger;
 mod listed;
 mod margins;
@@ -50,6 +49,7 @@ mod random;
 mod raw;
 mod refresh;
 mod report;
+mod residue;
 mod resolve;
 mod rows;
 mod salvage;
@@ -76,7 +76,7 @@ pub use add::{add, update};
 pub use bounds::{EventBound, bounds};
 pub use context::{Context, Progress, Watch};
 pub use copies::{Backup, Restore, backup, relocate, restore, restore_undoing_deletions};
-pub use delete::{Delete, Which, delete, delete_dry_run, erase_dry_run};
+pub use delete::{Delete, Selector, delete, delete_dry_run, erase_dry_run};
 pub use efface_formats::{
     ColumnValues, Draft, FeatureMap, Fitted, Frame, MemoryColumn, MemoryRows, MemoryTable, Numbers,
     Rules, TimeUnit, Values,

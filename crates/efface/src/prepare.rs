@@ -8,9 +8,9 @@ use zeroize::Zeroizing;
 
 use crate::context::{Context, Progress, Watched};
 use crate::error::Result;
-use crate::leaving::Leaving;
 use crate::mechanism::{of, prepare as hessian};
 use crate::outcome::Ready;
+use crate::residue::ResidueCheck;
 use crate::rows::Access;
 use crate::serve::in_line;
 use crate::store::{Current, open_to_serve, prepared_or_held};
@@ -74,7 +74,7 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
 
 /// What is to be kept, over the records there are, and how many they are; with its numbers as they are stored.
 fn made(vault: &Vault, current: &Current, context: &mut Context<'_>) -> Result<(Prepared, usize)> {
-    let (plan, nobody) = (&current.plan, Leaving::default());
+    let (plan, nobody) = (&current.plan, ResidueCheck::default());
     let watched = Watched::by(context.watch);
     let asked = |rows: u64| watched.read(rows);
     let rows = context.rows.open_watched(Access::Reading(vault), plan, &nobody, Some(&asked))?;

@@ -5,7 +5,7 @@ use efface_learn::loss::LossName;
 
 use crate::error::{Code, Error, Result};
 use crate::notice::{Notice, as_regression};
-use crate::plan::{Choices, Facts, Fitting, Ids, Roles, SampleWeights, looks_numeric};
+use crate::plan::{Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, looks_numeric};
 use crate::rows::Unprepared;
 use crate::settings::Settings;
 use crate::source::Source;
@@ -14,10 +14,10 @@ use crate::table::Table;
 /// Makes the model a regression where the source leaves that to the labels and these are numbers, and
 /// says so: then the choices are others, and the labels of the table numbers.
 pub(crate) fn as_the_labels_ask(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     source: &Source<'_>,
     table: &mut Table,
-) -> Result<Option<(Choices, Notice)>> {
+) -> Result<Option<(ValidatedSettings, Notice)>> {
     let given = choices.settings.loss.is_some() || source.classes.is_some();
     if given || !source.infers_task {
         return Ok(None);
@@ -40,10 +40,10 @@ pub(crate) fn as_the_labels_ask(
 /// # Errors
 /// Labels that are more classes than are learnt, numbers that are not written plainly, or names.
 pub(crate) fn as_classes_ask(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     classes: &[impl AsRef<str>],
     records: usize,
-) -> Result<Option<(Choices, Notice)>> {
+) -> Result<Option<(ValidatedSettings, Notice)>> {
     if !looks_numeric(classes) {
         let most = Limits::default().classes as usize;
         if classes.len() > most {
@@ -62,11 +62,15 @@ pub(crate) fn as_classes_ask(
         loss_from_data: true,
         ..choices.settings.clone()
     };
-    Ok(Some((Choices::of(settings, true)?, notice)))
+    Ok(Some((ValidatedSettings::of(settings, true)?, notice)))
 }
 
 /// Refuses labels that are numbers, or names of records, where public constants make them classes.
-pub(crate) fn declared_classes(choices: &Choices, names: &[String], records: usize) -> Result<()> {
+pub(crate) fn declared_classes(
+    choices: &ValidatedSettings,
+    names: &[String],
+    records: usize,
+) -> Result<()> {
     let classes: Vec<&str> = names.iter().map(String::as_str).collect();
     if !looks_numeric(&classes) {
         return no_names(classes.len(), records);
@@ -121,7 +125,7 @@ const MOST_WITHOUT_ASKING: usize = 20;
 
 /// Preprocessing that is fitted to records, and the facts of a plan for them.
 pub(crate) fn fit(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     source: &Source<'_>,
     raw: &Unprepared,
     ids: Ids,
@@ -141,7 +145,7 @@ pub(crate) fn fit(
 
 /// What is public of the preprocessing of so many raw records.
 pub(crate) fn fitting(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     source: &Source<'_>,
     frame: &Frame,
     records: u64,
@@ -186,7 +190,7 @@ pub(crate) fn fitting(
 /// Whether one cell may have decided what columns of a table in memory hold. Numbers that are spelled out are
 /// the same numbers in everything that is released, and differ in the rows that are kept, which exact removal
 /// claims; the order of days shows in the preprocessing.
-fn types_from_data(choices: &Choices, source: &Source<'_>) -> bool {
+fn types_from_data(choices: &ValidatedSettings, source: &Source<'_>) -> bool {
     let exact = choices.mechanism.is_exact();
     let tables = source.memory.iter();
     tables.flat_map(MemoryTable::typings).any(|t| t.hides_times() || exact && t.hides_numbers())

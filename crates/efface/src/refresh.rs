@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::{how_to_go_on, of};
 use crate::notice::loud;
 use crate::outcome::Served;
-use crate::serve::{Effect, name_request, serve, served_before};
+use crate::serve::{RowChange, name_request, serve, served_before};
 use crate::store::open_to_serve;
 
 /// Restarts from the published model without anything kept, and publishes afresh; where the model was
@@ -51,6 +51,7 @@ fn refreshed(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -
         .hint(hint));
     }
     let notices = loud(&current.plan).into_iter().collect();
-    let effect = Effect { notices, ..Effect::of(RequestKind::Refresh, named, 0, &current.plan)? };
+    let effect =
+        RowChange { notices, ..RowChange::of(RequestKind::Refresh, named, 0, &current.plan)? };
     serve(vault.begin()?, &current, effect, context)
 }

@@ -12,13 +12,15 @@ use efface_privacy::certificate::RequestKind;
 use efface_vault::{Identity, RecordId, Survey, Vault};
 
 use crate::context::{Context, Progress};
-use crate::delete::{Delete, Then, Which, body, deleted, root_of_subjects, unknown_names};
+use crate::delete::{
+    AfterDeletion, Delete, Selector, body, deleted, root_of_subjects, unknown_names,
+};
 use crate::erase::withdraw;
 use crate::error::{Code, Error, Result, Stopped};
 use crate::notice::{Notice, NoticeCode};
 use crate::outcome::Served;
 use crate::rows::{CHUNK, RowStore};
-use crate::serve::{Effect, Lost, check_request_id, name_request, served_before};
+use crate::serve::{Lost, RowChange, check_request_id, name_request, served_before};
 use crate::store::{Current, open_damaged};
 
 /// Erases records and withdraws the model, with everything kept beside it, until a
@@ -34,7 +36,7 @@ use crate::store::{Current, open_damaged};
 /// the model and what is kept beside it is damaged.
 pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
     let in_vault = !matches!(context.rows, RowStore::Parts(_));
-    match deleted(path, request, Then::Withdraw, context) {
+    match deleted(path, request, AfterDeletion::Withdraw, context) {
         Err(error) if in_vault && may_be_damage(&error) => {
             erase_damaged(path, request, error, context)
         }
@@ -88,7 +90,7 @@ impl Found {
     fn of(
         vault: &Vault,
         current: &Current,
-        which: &Which,
+        which: &Selector,
         around: &mut Context<'_>,
     ) -> Result<Self> {
         let leaving = which.leaving(current.version + 1);
@@ -123,15 +125,15 @@ impl Found {
         &self,
         vault: &Vault,
         current: &Current,
-        which: &Which,
+        which: &Selector,
         around: &Context<'_>,
     ) -> Result<Vec<String>> {
         let found: HashSet<&str> = self
             .named
             .iter()
             .filter_map(|row| match which {
-                Which::Ids(_) => Some(row.id.as_str()),
-                Which::Subjects(_) => row.subject.as_deref(),
+                Selector::Ids(_) => Some(row.id.as_str()),
+                Selector::Subjects(_) => row.subject.as_deref(),
             })
             .collect();
         let mut asked = HashSet::new();
@@ -162,7 +164,7 @@ fn erased(
     let (kind, what) = (RequestKind::Delete, &request.what);
     let private: Vec<&str> = what.names().iter().map(String::as_str).collect();
     let vault_id = &current.genesis.vault_id;
-    let body = body(what, Then::Withdraw);
+    let body = body(what, AfterDeletion::Withdraw);
     let named =
         name_request(request.request_id.as_deref(), kind, vault_id, &body, &private, context)?;
     match served_before(&vault, current, &named, kind) {
@@ -213,13 +215,13 @@ fn erased(
             tombstones.insert(hmac("subject", subject));
         }
     }
-    let effect = Effect {
+    let effect = RowChange {
         tombstones: tombstones.into_iter().collect(),
         subjects: root_of_subjects(what, hmac),
         notices: vec![notice(lost, unknown.len())],
         leaving: what.leaving(current.version + 1),
         lost: Some(lost),
-        ..Effect::of(kind, named, found.named.len() as u64, &current.plan)?
+        ..RowChange::of(kind, named, found.named.len() as u64, &current.plan)?
     };
     withdraw(transaction, current, effect, context)
 }

@@ -10,7 +10,7 @@ use efface_learn::loss::Task as LossTask;
 use efface_matrix::Row;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, Plan, Task};
+use crate::plan::{Plan, Task, ValidatedSettings};
 use crate::shape::Shape;
 
 /// A table to read: where it is and which columns play which part.
@@ -158,7 +158,7 @@ impl Source<'_> {
     }
 
     /// How to read a table a model is to be trained on.
-    pub(crate) fn training_options(&self, choices: &Choices) -> Result<ReadOptions> {
+    pub(crate) fn training_options(&self, choices: &ValidatedSettings) -> Result<ReadOptions> {
         let task = match choices.settings.target_range {
             Some(range) => efface_formats::Task::Regression { range: Some(range) },
             None => efface_formats::Task::Classification,

@@ -18,7 +18,7 @@ use crate::context::Progress;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::of;
 use crate::naming::row_id;
-use crate::plan::{Choices, ClassWeight, Facts, Ids, Plan, SampleWeights};
+use crate::plan::{ClassWeight, Facts, Ids, Plan, SampleWeights, ValidatedSettings};
 use crate::rows::{Labels, Unprepared, name_nobody};
 use crate::shape::Shape;
 use crate::source::{Source, map_target, with_intercept};
@@ -443,7 +443,7 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
 }
 
 /// What the sizes and names of records in parts decide. The schema is that of a table without rows.
-pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> {
+pub(crate) fn facts_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Result<Facts> {
     if shape.parts == 0 || shape.parts > u64::from(u32::MAX) {
         let got = shape.parts;
         return Err(Error::input(Code::Data, format!("there must be 1 to 2^32 parts, got {got}")));
@@ -469,7 +469,7 @@ pub(crate) fn facts_of_parts(shape: &Shape, choices: &Choices) -> Result<Facts> 
 }
 
 /// How many subjects there are, where the plan follows that.
-fn people_of_parts(shape: &Shape, choices: &Choices) -> Result<Option<u64>> {
+fn people_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Result<Option<u64>> {
     if !shape.subjects || !of(choices.mechanism).counts_people() {
         return Ok(None);
     }

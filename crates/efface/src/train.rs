@@ -21,7 +21,7 @@ use crate::notice::{
     of_columns, of_plan, subjects_of_nobody, words_missing,
 };
 use crate::outcome::Served;
-use crate::plan::{Choices, Facts, Ids, Plan, sizes};
+use crate::plan::{Facts, Ids, Plan, ValidatedSettings, sizes};
 use crate::planner::Chosen;
 use crate::random::{generator, identifier};
 use crate::raw::{as_the_labels_ask, fit};
@@ -30,7 +30,7 @@ use crate::rows::{
     InMemory, InParts, Labels, Names, Partitioned, RowStore, Rows, block_rows, check_names, failed,
     insert_places,
 };
-use crate::serve::{Certified, Effect, FIRST, Named, certify, store};
+use crate::serve::{Certified, FIRST, Named, RowChange, certify, store};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
@@ -95,7 +95,7 @@ fn trained(
 
 /// A first training.
 struct First<'a> {
-    choices: Choices,
+    choices: ValidatedSettings,
     /// The choice of the planner that it follows.
     chosen: Option<&'a Chosen>,
     received_at: String,
@@ -106,7 +106,7 @@ struct First<'a> {
 /// What a training gives before there is a vault for it.
 struct Learnt {
     genesis: Genesis,
-    effect: Effect,
+    effect: RowChange,
     certified: Certified,
 }
 
@@ -131,7 +131,7 @@ impl<'a> First<'a> {
             _ => settings,
         };
         let trunk = trunk::named(&settings, context)?;
-        let choices = Choices::on(settings, fitted, trunk)?;
+        let choices = ValidatedSettings::on(settings, fitted, trunk)?;
         several(&choices, &targets)?;
         Ok(Self { choices, chosen, received_at, unsaved: false })
     }
@@ -345,13 +345,13 @@ impl<'a> First<'a> {
         let weight = facts.weights.map(|weights| weights.sum);
         let mut notices = of_plan(plan, Sizes { records, weight })?;
         notices.extend(of_clipped(plan, clipped));
-        let effect = Effect {
+        let effect = RowChange {
             clipped: Some(clipped.scaled),
             notices,
             remaining: records,
             holders: rows.holders()?,
             unsaved: self.unsaved,
-            ..Effect::of(RequestKind::Train, named, records, plan)?
+            ..RowChange::of(RequestKind::Train, named, records, plan)?
         };
         let mut certified = certify(plan, vault_id, None, &effect, released, context)?;
         certified.served.preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);

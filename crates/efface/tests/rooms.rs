@@ -30,14 +30,14 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface-vault",
-        "name range_lock stored wipe lock error difference in_order spare keyring checksum column connection \
-         raw_file writeback schema block journal hot_journal sweep vault left_over straight transaction unlock ledger model \
-         place stamp position record picked two_steps rewrite removal scan heads request tally tombstone creation damage identity index copy insert",
+        "name range_lock stored wipe lock error difference ordered_parallel buffer_pool keyring checksum column connection \
+         raw_file writeback schema block journal hot_journal sweep vault left_over direct_read transaction unlock ledger model \
+         place stamp position record point_lookup split_read rewrite removal scan heads request tally tombstone creation damage identity index copy insert",
     ),
     ("efface-page", "model number html text words certificate"),
     (
         "efface",
-        "digest mechanism_name error arithmetic account leaving seal settings show head plan bounds \
+        "digest mechanism_name error arithmetic account residue seal settings show head plan bounds \
          predictor encode naming shape start rows source weights context listed mechanism random gradient_sums \
          table notice margins partitioned raw planner resolve outcome ledger checks store audit_sample \
          predict serve status sums trunk verify published add erase export prepare refresh simulation \

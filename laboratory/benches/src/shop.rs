@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use efface::{
-    Claim, Context, Delete, Evaluation, Keyring, Notion, Progress, Ready, RowStore, Served,
-    Settings, Source, Which,
+    Claim, Context, Delete, Evaluation, Keyring, Notion, Progress, Ready, RowStore, Selector,
+    Served, Settings, Source,
 };
 use efface_vault::Vault;
 use tempfile::TempDir;
@@ -175,7 +175,7 @@ pub(crate) fn delete(
     rows: RowStore<'_>,
     keyring: &Keyring,
 ) -> Result<Run, Failure> {
-    let request = Delete { what: Which::Ids(ids), request_id: None };
+    let request = Delete { what: Selector::Ids(ids), request_id: None };
     observed(rows, keyring, |context| efface::delete(path, &request, context))
 }
 

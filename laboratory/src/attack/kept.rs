@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use efface::{Delete, Result, Settings, Source, Which, delete, train};
+use efface::{Delete, Result, Selector, Settings, Source, delete, train};
 use efface_privacy::claim::{Claim, Notion};
 use efface_privacy::special::normal_cdf;
 
@@ -146,7 +146,7 @@ impl Played {
         };
         sandbox.run(|s| train(&source, target.settings.clone(), &vault, s))?;
         let one = Delete {
-            what: Which::Ids(vec!["id-0".to_owned()]),
+            what: Selector::Ids(vec!["id-0".to_owned()]),
             request_id: Some("one".to_owned()),
         };
         let served = sandbox.run(|s| delete(&vault, &one, s))?;

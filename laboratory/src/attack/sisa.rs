@@ -10,7 +10,7 @@
 
 mod named;
 
-use efface::{Delete, Result, Settings, Source, Which};
+use efface::{Delete, Result, Selector, Settings, Source};
 use efface_learn::Loss;
 use efface_privacy::claim::{Question, Requests};
 use rand_chacha::ChaCha20Rng;
@@ -157,7 +157,7 @@ fn own_shards(setup: &Setup) -> Result<Outcome> {
     };
     let vault = sandbox.path("model.efface");
     sandbox.run(|s| efface::train(&source, settings, &vault, s))?;
-    let one = Delete { what: Which::Ids(vec!["7".into()]), request_id: None };
+    let one = Delete { what: Selector::Ids(vec!["7".into()]), request_id: None };
     let served = sandbox.run(|s| efface::delete(&vault, &one, s))?;
     let followed = served.claims.iter().filter(|c| c.requests != Requests::NonAdaptive).count();
     let against = "efface `distributed-descent`, whose parts are kept";

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use efface::{
-    Code, Delete, Error, MemoryRows, MemoryTable, Numbers, Result, Served, Settings, Source,
-    Values, Which,
+    Code, Delete, Error, MemoryRows, MemoryTable, Numbers, Result, Selector, Served, Settings,
+    Source, Values,
 };
 use efface_learn::solver::hessian_in_passes;
 use efface_matrix::Matrix;
@@ -120,7 +120,7 @@ impl Vaults {
 
     /// Deletes the records at these positions of the table, in one request.
     pub(crate) fn delete(&mut self, name: &str, positions: &[usize]) -> Result<Served> {
-        let what = Which::Ids(positions.iter().map(usize::to_string).collect());
+        let what = Selector::Ids(positions.iter().map(usize::to_string).collect());
         let (path, request) = (self.path(name), Delete { what, request_id: None });
         self.0.run(|context| efface::delete(&path, &request, context))
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use efface::{Code, Error, Which};
+use efface::{Code, Error, Selector};
 use efface_page::number::{counted, listed};
 
 use crate::arguments::RequestArguments;
@@ -108,7 +108,7 @@ impl Delete {
         others.extend(list.as_deref());
         others.extend(self.request.certificate.as_deref());
         let unknown_to = self.request.force.file(self.unknown_to.as_deref(), &others)?;
-        let mut what = if people { Which::Subjects(names) } else { Which::Ids(names) };
+        let mut what = if people { Selector::Subjects(names) } else { Selector::Ids(names) };
         if self.skip_unknown || unknown_to.is_some() {
             let keyring = self.request.key.load()?;
             let (known, unknown) = efface::split_known(&self.vault, &what, &keyring)?;
@@ -139,7 +139,7 @@ impl Delete {
 }
 
 /// What is left of a request once unknown names are left out, which is said.
-fn left(known: Option<Which>, unknown: &[String], output: &Output) -> Result<Which> {
+fn left(known: Option<Selector>, unknown: &[String], output: &Output) -> Result<Selector> {
     let Some(known) = known else {
         let message = format!("none of the {} is known", counted(unknown.len() as u64, "name"));
         return Err(Error::refused(Code::UnknownRecord, message).into());

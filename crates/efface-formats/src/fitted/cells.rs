@@ -3,9 +3,9 @@
 use super::counts::Counts;
 use super::look::Look;
 use super::number;
-use super::raw::{MISSING, RawCell, Reader};
+use super::raw::{MISSING, RawCell, Reader, of_key};
 use super::sums::Sums;
-use super::tally::{Form, Tally, of_key};
+use super::tally::{ColumnStats, Form};
 use crate::error::Fault;
 
 /// Different cells that are no numbers, each of which is looked at once for all records. Where there are
@@ -83,12 +83,13 @@ impl Cells {
     }
 
     /// What is counted of the column; where that is not known yet, what another pass is to count.
-    pub(super) fn tally(mut self) -> Result<Tally, Form> {
+    pub(super) fn tally(mut self) -> Result<ColumnStats, Form> {
         let others = self.others.iter();
         others.for_each(|(key, records)| self.look.see(of_key(key), records));
         let form = self.look.form();
-        let found =
-            |this: Self| Tally::of(form, this.missing, (this.numbers, this.sums), this.others);
+        let found = |this: Self| {
+            ColumnStats::of(form, this.missing, (this.numbers, this.sums), this.others)
+        };
         if self.are_many { Err(form) } else { found(self).ok_or(form) }
     }
 }
@@ -158,7 +159,7 @@ mod tests {
                 Err(form) => form,
                 Ok(_) => return Err(TestCaseError::fail("nothing was counted")),
             };
-            let mut known = Tally::new(form);
+            let mut known = ColumnStats::new(form);
             let mut reader = Reader::new(&all);
             for _ in &cells {
                 known.read(&mut reader).unwrap();

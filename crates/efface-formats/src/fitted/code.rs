@@ -2,35 +2,36 @@
 
 use std::collections::HashMap;
 
+use super::amount;
 use super::frame::Frame;
 use super::learned::{Column, Columns, Learned, Levels, Order};
 use super::places::Places;
+use super::rules::Rules;
 use super::tally::{HOURS, named_time};
 use super::write::keys;
-use super::{Rules, amount};
 use crate::time::{MONTHS, WEEKDAYS};
 
 /// The encoding of every column.
 #[derive(Debug, Clone)]
 pub(super) enum Plan {
-    Named(Vec<Code>),
+    Named(Vec<ColumnEncoder>),
     Dense { means: Vec<f64>, inverses: Vec<f64>, missing: Vec<u32> },
     Sparse { inverses: Vec<f64> },
 }
 
 /// The encoding of one named column.
 #[derive(Debug, Clone)]
-pub(super) struct Code {
+pub(super) struct ColumnEncoder {
     pub(super) name: String,
     /// The place of its first number.
     pub(super) first: u32,
     /// The place of the number that says it is missing.
     pub(super) missing: Option<u32>,
-    pub(super) form: CodeForm,
+    pub(super) form: EncoderForm,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum CodeForm {
+pub(super) enum EncoderForm {
     Empty,
     /// Numbers of which nothing is learnt but that they are missing.
     FewNumbers {
@@ -122,7 +123,7 @@ impl Plan {
                 };
                 let mut first = 0;
                 let code = |(column, name): (&Column, &super::FrameColumn)| {
-                    let code = Code::new(&name.name, column, first, &learned.rules);
+                    let code = ColumnEncoder::new(&name.name, column, first, &learned.rules);
                     first += column.width(&learned.rules);
                     code
                 };
@@ -147,10 +148,10 @@ impl Plan {
     }
 }
 
-impl Code {
+impl ColumnEncoder {
     fn new(name: &str, column: &Column, first: u32, rules: &Rules) -> Self {
         let form = match column {
-            Column::Empty { .. } => CodeForm::Empty,
+            Column::Empty { .. } => EncoderForm::Empty,
             Column::Number { comma, clock, mean, scale, levels, few, .. } => {
                 let notation = match (comma, clock) {
                     (_, true) => amount::CLOCK,
@@ -159,13 +160,16 @@ impl Code {
                 };
                 let cells = (levels.width() > 0).then(|| Box::new(Cells::new(levels, first + 1)));
                 match few {
-                    true => CodeForm::FewNumbers { notation },
-                    false => {
-                        CodeForm::Number { notation, mean: mean.0, inverse: 1.0 / scale.0, cells }
-                    }
+                    true => EncoderForm::FewNumbers { notation },
+                    false => EncoderForm::Number {
+                        notation,
+                        mean: mean.0,
+                        inverse: 1.0 / scale.0,
+                        cells,
+                    },
                 }
             }
-            Column::Time { order, few: true, .. } => CodeForm::FewTimes { order: *order },
+            Column::Time { order, few: true, .. } => EncoderForm::FewTimes { order: *order },
             Column::Time { order, mean, scale, years, months, weekdays, hours, levels, .. } => {
                 let month = first + 1 + years.width();
                 let weekday = month + months.width();
@@ -180,11 +184,11 @@ impl Code {
                     times: Whole::new(levels, hour + hours.width(), named_time),
                 };
                 let (order, mean, inverse) = (*order, mean.0, 1.0 / scale.0);
-                CodeForm::Time { order, mean, inverse, parts: Box::new(parts) }
+                EncoderForm::Time { order, mean, inverse, parts: Box::new(parts) }
             }
-            Column::Category { levels, .. } => CodeForm::Category(Cells::new(levels, first)),
-            Column::Hashed { .. } => CodeForm::Hashed { width: rules.max_categories },
-            Column::Text { .. } => CodeForm::Text { width: rules.text_width },
+            Column::Category { levels, .. } => EncoderForm::Category(Cells::new(levels, first)),
+            Column::Hashed { .. } => EncoderForm::Hashed { width: rules.max_categories },
+            Column::Text { .. } => EncoderForm::Text { width: rules.text_width },
         };
         let missing = column.shows_missing(rules).then(|| first + column.width(rules) - 1);
         Self { name: name.to_owned(), first, missing, form }

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 
-use super::code::{Cells, Code, CodeForm, Plan};
+use super::code::{Cells, ColumnEncoder, EncoderForm, Plan};
 use super::learned::{Exact, Target};
-use super::raw::{RawCell, RawTarget, Reader};
+use super::raw::{RawCell, RawTarget, Reader, numeric};
 use super::rows::RawRows;
-use super::tally::{days, moment, numeric};
+use super::tally::{days, moment};
 use super::{Fitted, FittedTarget, number, words};
 use crate::error::{Fault, fault};
 use crate::schema::{Row, Storage, hashing};
@@ -131,16 +131,16 @@ impl Fitted {
             let cell = reader.cell()?;
             let read = match &code.form {
                 _ if cell == RawCell::Missing => true,
-                CodeForm::Number { notation, cells, .. } => {
+                EncoderForm::Number { notation, cells, .. } => {
                     let key = ahead.token()?;
                     let is_category = |cells: &Cells| cells.places.get(key).is_some();
                     numeric(cell, *notation).is_some() || cells.as_deref().is_some_and(is_category)
                 }
-                CodeForm::FewNumbers { notation } => numeric(cell, *notation).is_some(),
-                CodeForm::FewTimes { order } | CodeForm::Time { order, .. } => {
+                EncoderForm::FewNumbers { notation } => numeric(cell, *notation).is_some(),
+                EncoderForm::FewTimes { order } | EncoderForm::Time { order, .. } => {
                     moment(cell, *order).is_some()
                 }
-                CodeForm::Category(cells) => {
+                EncoderForm::Category(cells) => {
                     let is_known = cells.places.get(ahead.token()?).is_some();
                     count.values += 1;
                     count.unseen += u64::from(!is_known);
@@ -200,7 +200,7 @@ impl Fitted {
         match &*self.plan {
             Plan::Named(codes) => {
                 for code in codes {
-                    if let CodeForm::Number { mean, inverse, cells: None, .. } = code.form
+                    if let EncoderForm::Number { mean, inverse, cells: None, .. } = code.form
                         && let Some(value) = reader.single()
                     {
                         put(code.first, standard(f64::from(value), mean, inverse));
@@ -262,12 +262,12 @@ fn standard(value: f64, mean: f64, inverse: f64) -> f32 {
     if scaled.is_nan() { 0.0 } else { scaled as f32 }
 }
 
-impl Code {
+impl ColumnEncoder {
     /// Reads the next cell and puts its numbers that are not zero.
     fn encode(&self, reader: &mut Reader<'_>, put: &mut impl FnMut(u32, f32)) -> Result<(), Fault> {
         let mut cell = *reader;
         match &self.form {
-            CodeForm::Category(Cells { places, other }) => {
+            EncoderForm::Category(Cells { places, other }) => {
                 let place = match places.get(reader.token()?) {
                     Some(place) => Some(place),
                     None if cell.cell()? == RawCell::Missing => self.missing,
@@ -275,7 +275,7 @@ impl Code {
                 };
                 place.into_iter().for_each(|at| put(at, 1.0));
             }
-            CodeForm::Number { notation, mean, inverse, cells: Some(cells) } => {
+            EncoderForm::Number { notation, mean, inverse, cells: Some(cells) } => {
                 let (key, cell) = (reader.token()?, cell.cell()?);
                 let number = numeric(cell, *notation);
                 number.into_iter().for_each(|n| put(self.first, standard(n, *mean, *inverse)));
@@ -298,22 +298,22 @@ impl Code {
         }
         match &self.form {
             // Categories are found by their bytes.
-            CodeForm::Empty | CodeForm::Category(_) => {}
-            CodeForm::Number { notation, mean, inverse, .. } => match numeric(cell, *notation) {
+            EncoderForm::Empty | EncoderForm::Category(_) => {}
+            EncoderForm::Number { notation, mean, inverse, .. } => match numeric(cell, *notation) {
                 Some(number) => put(self.first, standard(number, *mean, *inverse)),
                 None => missing(),
             },
-            CodeForm::FewNumbers { notation } => {
+            EncoderForm::FewNumbers { notation } => {
                 if numeric(cell, *notation).is_none() {
                     missing();
                 }
             }
-            CodeForm::FewTimes { order } => {
+            EncoderForm::FewTimes { order } => {
                 if moment(cell, *order).is_none() {
                     missing();
                 }
             }
-            CodeForm::Time { order, mean, inverse, parts } => {
+            EncoderForm::Time { order, mean, inverse, parts } => {
                 let Some(micros) = moment(cell, *order) else { return missing() };
                 put(self.first, standard(days(micros), *mean, *inverse));
                 let apart = time::apart(micros);
@@ -323,11 +323,11 @@ impl Code {
                 let [year, time] = whole.map(Option::into_iter);
                 year.chain(calendar.flatten()).chain(time).for_each(|at| put(at, 1.0));
             }
-            CodeForm::Hashed { width } => {
+            EncoderForm::Hashed { width } => {
                 let (at, sign) = hashing::place(&self.name, &cell.name(), *width);
                 put(self.first + at, sign);
             }
-            CodeForm::Text { width } => {
+            EncoderForm::Text { width } => {
                 let mut entries = Vec::new();
                 words::entries(&self.name, &cell.name(), *width, &mut entries);
                 entries.into_iter().for_each(|(at, value)| put(self.first + at, value));

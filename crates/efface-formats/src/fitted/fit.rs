@@ -3,17 +3,18 @@
 use std::num::NonZero;
 use std::thread;
 
+use super::Fitted;
 use super::cells::Cells;
 use super::dense::DenseSums;
-use super::frame::{Declared, Frame, FrameColumn, WIDEST};
+use super::frame::{Declared, Frame, FrameColumn};
 use super::learned::{Columns, Exact, Learned, MatrixColumns, Target, UNUSED};
 use super::raw::Reader;
 use super::rows::RawRows;
+use super::rules::{Rules, WIDEST};
 use super::source::{InThreads, RawSource, fold};
 use super::sums::{self, Sums, divisor};
-use super::tally::{Form, Tally};
+use super::tally::{ColumnStats, Form};
 use super::targets::Targets;
-use super::{Fitted, Rules};
 use crate::error::{Fault, FitFault, fault};
 use crate::row_bytes::RowBytes;
 
@@ -94,14 +95,14 @@ struct Pass<'a, S> {
 #[expect(clippy::large_enum_variant, reason = "one for each column")]
 enum First {
     /// Of one that was declared, all that is counted.
-    Declared(Tally),
+    Declared(ColumnStats),
     Any(Cells),
 }
 
 impl First {
     fn of(declared: Option<Declared>) -> Self {
         match declared {
-            Some(declared) => Self::Declared(Tally::new(Form::of(declared))),
+            Some(declared) => Self::Declared(ColumnStats::new(Form::of(declared))),
             None => Self::Any(Cells::default()),
         }
     }
@@ -123,7 +124,7 @@ impl First {
         }
     }
 
-    fn tally(self) -> Result<Tally, Form> {
+    fn tally(self) -> Result<ColumnStats, Form> {
         match self {
             Self::Declared(tally) => Ok(tally),
             Self::Any(cells) => cells.tally(),
@@ -132,7 +133,10 @@ impl First {
 }
 
 /// What was counted of columns in two parts of the rows, together.
-fn merged(mut all: Vec<Option<Tally>>, part: Vec<Option<Tally>>) -> Vec<Option<Tally>> {
+fn merged(
+    mut all: Vec<Option<ColumnStats>>,
+    part: Vec<Option<ColumnStats>>,
+) -> Vec<Option<ColumnStats>> {
     let pairs = all.iter_mut().flatten().zip(part.into_iter().flatten());
     pairs.for_each(|(tally, other)| tally.merge(other));
     all
@@ -181,15 +185,15 @@ impl<S: RawSource> Pass<'_, S> {
         if found.iter().any(Result::is_err) {
             self.again(&mut found)?;
         }
-        let tallies = found.into_iter().map(|found| found.unwrap_or_else(Tally::new));
+        let tallies = found.into_iter().map(|found| found.unwrap_or_else(ColumnStats::new));
         let columns = tallies.map(|tally| tally.column(self.rules, self.records)).collect();
         Ok((Columns::Named(columns), targets.learned(self.records)))
     }
 
     /// Counts columns of which one pass did not tell all, in another one.
-    fn again(&self, found: &mut [Result<Tally, Form>]) -> Result<(), S::Error> {
+    fn again(&self, found: &mut [Result<ColumnStats, Form>]) -> Result<(), S::Error> {
         let forms: Vec<_> = found.iter().map(|found| found.as_ref().err().copied()).collect();
-        let make = || -> Vec<_> { forms.iter().map(|form| form.map(Tally::new)).collect() };
+        let make = || -> Vec<_> { forms.iter().map(|form| form.map(ColumnStats::new)).collect() };
         let parts = fold(self.source, forms.len(), make, |tallies, first, rows| {
             (first..).zip(rows.iter()).try_for_each(|(row, bytes)| {
                 let mut reader = Reader::new(bytes);

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::learned::YEARS;
+use super::exact;
 use super::number::LARGEST;
-use super::raw::Checker;
-use super::{Rules, exact};
+use super::rules::{Rules, WIDEST, YEARS};
 use crate::error::{Fault, fault};
 use crate::record::FeatureNames;
 
@@ -66,9 +65,6 @@ pub enum FrameRequest {
     Given(Frame),
 }
 
-/// Numbers in an encoded row at most.
-pub(super) const WIDEST: u64 = 1 << 24;
-
 /// Numbers that a column of times can become, but for times themselves: one, years, 12 months, 7
 /// weekdays, 24 hours, of each of these the merged ones, and missing.
 const TIME: u64 = 1 + (YEARS as u64 + 1) + 13 + 8 + 25 + 1;
@@ -92,15 +88,6 @@ impl Frame {
                 FeatureNames::Numbered { first: *first, count: *width }
             }
         }
-    }
-
-    /// That all of these are raw rows of it, each value in its one form.
-    ///
-    /// # Errors
-    /// Bytes that are none.
-    pub fn check_rows<'a>(&'a self, mut rows: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
-        let mut checker = Checker::new(self);
-        rows.try_for_each(|row| checker.check(row))
     }
 
     /// Whether rows of it can be fitted to: an array is no wider than an encoded row may be, and its

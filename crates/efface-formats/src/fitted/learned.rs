@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::frame::Frame;
-use super::{Rules, exact, frame, number, sums};
+use super::rules::{Rules, SHARED, WIDEST, YEARS};
+use super::{exact, number, sums};
 use crate::error::{Fault, fault};
 use crate::name::sort_classes;
 
@@ -330,12 +331,6 @@ impl Column {
 pub(super) const UNUSED: (Exact, Exact) = (Exact(0.0), Exact(1.0));
 const FEW: &str = "something is learnt of what too few records have";
 
-/// A value that fewer records have is that of one record.
-pub(super) const SHARED: u32 = 2;
-
-/// Years that become categories at most; more are a number and no list.
-pub(super) const YEARS: u32 = 24;
-
 impl Columns {
     /// Numbers in an encoded row.
     pub(super) fn width(&self, rules: &Rules) -> u64 {
@@ -388,7 +383,7 @@ impl Learned {
             }
             _ => return ensure(false, "the columns are not those of the frame"),
         }
-        ensure(self.columns.width(&self.rules) <= frame::WIDEST, "the rows are too wide")?;
+        ensure(self.columns.width(&self.rules) <= WIDEST, "the rows are too wide")?;
         match &self.target {
             Target::Classes { names, counts } => {
                 ensure(!self.rules.regression, "there are classes in a regression")?;

@@ -1,10 +1,9 @@
 //! Which cells are categories with a place of their own, by how many records have each.
 
-use super::Rules;
 use super::counts::Counts;
-use super::learned::{Levels, SHARED};
-use super::raw::RawCell;
-use super::tally::{numeric, of_key};
+use super::learned::Levels;
+use super::raw::{RawCell, numeric, of_key};
+use super::rules::{Rules, SHARED};
 
 /// A column names its records where fewer than one in so many of them share their value with another.
 const NAMES: u64 = 5;

@@ -20,6 +20,7 @@ mod number;
 mod places;
 mod raw;
 mod rows;
+mod rules;
 mod source;
 mod spelling;
 mod sums;
@@ -35,6 +36,7 @@ pub use frame::{Declared, Frame, FrameColumn, FrameRequest};
 pub use ingest::Typing;
 pub use raw::{RawTarget, RawValues};
 pub use rows::{RawRows, TellingApart};
+pub use rules::Rules;
 pub use source::RawSource;
 pub use spelling::Spelling;
 
@@ -45,98 +47,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::error::{Fault, fault};
 use crate::record::FeatureNames;
-use code::{CodeForm, Plan};
+use code::{EncoderForm, Plan};
 use learned::{Columns, Learned, Target};
 use places::Places;
-
-/// Public constants of fitted preprocessing, fixed for the life of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Rules {
-    /// k: categories that fewer records have are merged into one, `other`.
-    pub min_records: u32,
-    /// Where it is given, k follows the number of records: one in so many of them, rounded down, at
-    /// least 1 and at most `min_records`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub one_in: Option<u32>,
-    /// The most categories of a column that have a place each; columns with more are hashed to this
-    /// many places.
-    pub max_categories: u32,
-    /// How many records must miss a number or a time for a column to have a number that says so, and how
-    /// many must have one for it to be learnt from where four in five miss it.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub min_missing: u32,
-    /// Places that the words of a text column are hashed to.
-    pub text_width: u32,
-    /// Whether classes are weighted so that all count the same.
-    pub balanced: bool,
-    /// Whether targets are numbers; else they are classes.
-    pub regression: bool,
-    /// How many numbers a record is to be predicted as; 1 for classes.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub targets: u32,
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn is_one(targets: &u32) -> bool {
-    *targets == 1
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            min_records: 5,
-            one_in: None,
-            max_categories: 1024,
-            min_missing: 1,
-            text_width: 1024,
-            balanced: false,
-            regression: false,
-            targets: 1,
-        }
-    }
-}
-
-impl Rules {
-    /// k: the fewest of so many records that a category needs to have a place of its own.
-    #[must_use]
-    pub fn least(&self, records: u64) -> u32 {
-        let most = self.min_records;
-        match self.one_in {
-            None => most,
-            Some(one_in) => {
-                (records / u64::from(one_in).max(1)).clamp(1, most.max(1).into()) as u32
-            }
-        }
-    }
-
-    /// Whether so few records have a number or a time, of which so many `missing` are said to be, that
-    /// nothing else is learnt of it: its mean would be that of a few people, and its weight chance.
-    pub(crate) fn are_few(&self, present: u64, missing: u64) -> bool {
-        let least = u64::from(self.min_missing);
-        present < least && missing >= least && present < missing / 4
-    }
-
-    fn check(&self) -> Result<(), Fault> {
-        let rules = [
-            ("min_records", self.min_records, u32::MAX),
-            ("one_in", self.one_in.unwrap_or(1), u32::MAX),
-            ("max_categories", self.max_categories, 1 << 16),
-            ("min_missing", self.min_missing, u32::MAX),
-            ("text_width", self.text_width, 1 << 20),
-            ("targets", self.targets, if self.regression { 1 << 16 } else { 1 }),
-        ];
-        match rules.into_iter().find(|(_, got, most)| !(1..=*most).contains(got)) {
-            Some((rule, got, most)) => Err(fault!("`{rule}` must be from 1 to {most}, got {got}")),
-            None => Ok(()),
-        }
-    }
-}
 
 #[doc = include_str!("fitted.md")]
 #[derive(Debug, Clone)]
@@ -245,7 +159,7 @@ impl Fitted {
         match &*self.plan {
             Plan::Named(codes) => {
                 for code in codes {
-                    if let CodeForm::Number { mean, inverse, .. } = code.form
+                    if let EncoderForm::Number { mean, inverse, .. } = code.form
                         && let Some(unit) = units.get_mut(code.first as usize)
                     {
                         *unit = (mean, inverse);

@@ -1,8 +1,9 @@
 //! Names of the numbers of an encoded row.
 
 use super::frame::Frame;
+use super::frame::FrameColumn;
 use super::learned::{Column, Columns, Learned, Levels};
-use super::{FrameColumn, Rules};
+use super::rules::Rules;
 use crate::record::FeatureNames;
 
 pub(super) fn feature_names(learned: &Learned) -> FeatureNames {

@@ -433,6 +433,32 @@ fn is_shortest(text: &str) -> bool {
         }
 }
 
+/// The cell of the bytes that were counted.
+pub(super) fn of_key(key: &[u8]) -> RawCell<'_> {
+    Reader::new(key).cell().unwrap_or(RawCell::Missing)
+}
+
+/// The number in a cell of a column of numbers.
+#[inline]
+pub(super) fn numeric(cell: RawCell<'_>, notation: u8) -> Option<f64> {
+    match cell {
+        RawCell::Number(value) => Some(number::canonical(value)),
+        RawCell::Text(text) => amount::spelled(text, notation).map(number::canonical),
+        RawCell::Missing | RawCell::Time(_) => None,
+    }
+}
+
+impl Frame {
+    /// That all of these are raw rows of it, each value in its one form.
+    ///
+    /// # Errors
+    /// Bytes that are none.
+    pub fn check_rows<'a>(&'a self, mut rows: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
+        let mut checker = Checker::new(self);
+        rows.try_for_each(|row| checker.check(row))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use super::frame::Frame;
-use super::raw::{self, RawCell};
-use super::tally::of_key;
+use super::raw::{self, RawCell, of_key};
 use super::{number, places};
 use crate::error::{Fault, fault};
 use crate::row_bytes::RowBytes;

@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use super::amount;
 use super::counts::Counts;
 use super::frame::Frame;
-use super::raw::{DOUBLE, RawCell, Reader};
+use super::raw::{DOUBLE, RawCell, Reader, of_key};
 use super::rows::RawRows;
-use super::tally::of_key;
 use crate::cell::quoted;
 use crate::time;
 

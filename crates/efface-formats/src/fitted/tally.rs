@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use super::counts::Counts;
 use super::frame::Declared;
-use super::learned::{Column, Exact, Levels, Order, SHARED, UNUSED, YEARS};
-use super::raw::{MISSING, RawCell, Reader};
+use super::learned::{Column, Exact, Levels, Order, UNUSED};
+use super::raw::{MISSING, RawCell, Reader, numeric, of_key};
+use super::rules::{Rules, SHARED, YEARS};
 use super::sums::{self, Sums};
 use super::write::{category_key, time_key};
-use super::{Rules, amount, levels, number, words};
+use super::{amount, levels, number, words};
 use crate::error::Fault;
 use crate::time::{self, MONTHS, WEEKDAYS};
 
@@ -48,7 +49,7 @@ impl Form {
 
 /// Counts and exact sums of one column.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct ColumnStats {
     form: Form,
     missing: u64,
     /// Of those, records with a text that does not say so.
@@ -70,7 +71,7 @@ pub(super) struct Tally {
 /// Different cells, or times, of a column that are counted beside its numbers.
 const MOST: usize = 1 << 16;
 
-impl Tally {
+impl ColumnStats {
     pub(super) fn new(form: Form) -> Self {
         Self {
             form,
@@ -360,11 +361,6 @@ impl Tally {
     }
 }
 
-/// The cell of the bytes that were counted.
-pub(super) fn of_key(key: &[u8]) -> RawCell<'_> {
-    Reader::new(key).cell().unwrap_or(RawCell::Missing)
-}
-
 /// Parts of dates that enough records have; none where all are of one part.
 fn calendar(found: impl Iterator<Item = (String, u64)>, rules: &Rules) -> Levels {
     let found: Vec<_> = found.collect();
@@ -377,16 +373,6 @@ fn calendar(found: impl Iterator<Item = (String, u64)>, rules: &Rules) -> Levels
     let mut names: Vec<String> = kept.map(|(name, _)| name).collect();
     names.sort_unstable();
     Levels { names, merged }
-}
-
-/// The number in a cell of a column of numbers.
-#[inline]
-pub(super) fn numeric(cell: RawCell<'_>, notation: u8) -> Option<f64> {
-    match cell {
-        RawCell::Number(value) => Some(number::canonical(value)),
-        RawCell::Text(text) => amount::spelled(text, notation).map(number::canonical),
-        RawCell::Missing | RawCell::Time(_) => None,
-    }
 }
 
 /// The time in a cell of a column of times.

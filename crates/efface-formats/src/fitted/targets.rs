@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::counts::Counts;
 use super::learned::{Exact, Scaled, Target};
+use super::number;
 use super::raw::RawTarget;
+use super::rules::Rules;
 use super::sums::{self, Sums};
-use super::{Rules, number};
 use crate::error::{Fault, fault};
 use crate::name::sort_classes;
 

@@ -40,7 +40,7 @@ pub const DECLARED: [(&str, &str); 5] = [
 
 /// What is said of a model that is named and whose training is declared.
 pub const DECLARED_EXTRACTOR: (&str, &str) = (
-    super::verify::EXTRACTOR,
+    super::listed::EXTRACTOR,
     "rows are outputs of the model that is listed, which was trained as declared, stays as it is and \
      keeps nothing of records; each is computed from its own raw record alone",
 );

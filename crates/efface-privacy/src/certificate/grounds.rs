@@ -1,6 +1,6 @@
 //! What claims about networks rest on, in the words that certificates must use.
 
-use super::verify::given_training;
+use super::listed::given_training;
 use super::{Assumption, Certificate, Evidence};
 use crate::event::Event;
 

@@ -10,6 +10,7 @@ mod elsewhere;
 mod erasure;
 mod form;
 mod grounds;
+mod listed;
 mod objective;
 mod read_off;
 mod tree;

@@ -1,6 +1,6 @@
 //! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
 
-use super::verify::{CLASS_WEIGHT, FEATURES, given_training, listed, weighted};
+use super::listed::{CLASS_WEIGHT, FEATURES, given_training, listed, weighted};
 use super::{Certificate, Constant, Origin};
 use crate::event::{Event, NoisyGd, Normalizer};
 use crate::loss::{Loss, LossName, Task};

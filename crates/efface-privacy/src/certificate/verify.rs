@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::consistent::{MOST, consistent};
 use super::elsewhere::{DECLARED, on_the_users_word};
+use super::listed::{CLASS_WEIGHT, EXTRACTOR, FEATURES, given_training, listed, weighted};
 use super::objective::objective;
 use super::{
     Certificate, Constant, Origin, RequestKind, Signature, TYPES, document_hash, grounds, key_id,
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::accountant::pld;
 use crate::claim::{Claim, Notion, PUBLIC_MODEL, Requests, WEIGHTS, evaluate, in_words, scope};
-use crate::event::{Adjacency, DpSgd, Event, Normalizer, What};
+use crate::event::{Adjacency, Event, Normalizer, What};
 use crate::quantity::Decimal;
 
 /// How one check came out.
@@ -286,25 +287,6 @@ fn hidden_counts(certificate: &Certificate) -> Result<(), String> {
     Ok(())
 }
 
-/// The value of a constant that must be listed exactly once.
-pub(super) fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, String> {
-    let mut found = certificate.constants.iter().filter(|constant| constant.name == name);
-    match (found.next(), found.next()) {
-        (Some(constant), None) => Ok(&constant.value),
-        (Some(_), Some(_)) => Err(format!("`{name}` is listed twice")),
-        (None, _) => Err(format!("`{name}` is not listed")),
-    }
-}
-
-/// The constant that says that classes are weighted by their numbers of records, and its assumption.
-pub(super) const CLASS_WEIGHT: &str = "class-weight";
-
-/// The constant that states a public map from rows to random features, and its assumption.
-pub(super) const FEATURES: &str = "features";
-
-/// The constant that names the public model whose outputs rows are, and its assumption.
-pub(super) const EXTRACTOR: &str = "extractor";
-
 /// Constants that no honest plan computes from the records or their number.
 const PUBLIC: [&str; 27] = [
     CLASS_WEIGHT,
@@ -357,22 +339,9 @@ fn start_is_accounted(event: &Event) -> bool {
     matches!(event, Event::Composed(event) if event.given.what == What::Start)
 }
 
-/// The training of the network that makes the features, where one does.
-pub(super) fn given_training(event: &Event) -> Option<&DpSgd> {
-    match event {
-        Event::Composed(event) => event.given.training.as_deref(),
-        _ => None,
-    }
-}
-
 /// Whether features come from a training that was made elsewhere.
 fn is_declared(event: &Event) -> bool {
     matches!(event, Event::Composed(event) if event.given.declared.is_some())
-}
-
-/// Whether records have weights, which a certificate says by listing the largest.
-pub(super) fn weighted(certificate: &Certificate) -> bool {
-    certificate.constants.iter().any(|constant| constant.name == "max-weight")
 }
 
 /// Whether steps are over batches, of which an assumption says how records come into them.

@@ -5,9 +5,9 @@ use super::layout::{
 };
 use super::{AtHand, BlockHead, Entry, Name, RowBlock, SPREAD};
 use crate::StoreFault;
+use crate::buffer_pool::wipe;
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
-use crate::spare::wipe;
 use zeroize::Zeroize;
 
 /// Takes the rows of a block, slot by slot.

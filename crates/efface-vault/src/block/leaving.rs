@@ -5,8 +5,8 @@
 //! are as they were stored.
 
 use super::{AtHand, BlockHead, Builder};
+use crate::buffer_pool::Features;
 use crate::checksum::Checksums;
-use crate::spare::Features;
 use std::collections::BTreeSet;
 use std::ops::Range;
 

@@ -42,9 +42,9 @@ pub(crate) use build::{Builder, Built};
 pub use head::BlockHead;
 pub(crate) use leaving::{Leaving, Left};
 
+use crate::buffer_pool::Features;
 use crate::checksum::{Checksums, STORED};
 use crate::name::Id;
-use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
 use std::ops::Range;
 

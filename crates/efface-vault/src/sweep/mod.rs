@@ -12,8 +12,8 @@ pub(crate) mod page;
 
 pub use examine::Examination;
 
+use crate::buffer_pool::Features;
 use crate::raw_file::{RawFile, read_at};
-use crate::spare::Features;
 use crate::{StoreFault, WriteError, schema};
 use page::{Layout, Overflow, be32, is_btree};
 use rayon::prelude::*;

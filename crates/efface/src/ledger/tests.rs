@@ -13,7 +13,9 @@ use super::{CHECKPOINT, CHECKPOINT_SCHEMA, EVERY, Tally, append};
 use crate::ledger::{EXPORT, EXPORT_SCHEMA};
 use crate::notice::NoticeCode;
 use crate::seal::{hash_bytes, sealed};
-use crate::{Code, Context, Delete, Settings, Source, Which, verify_ledger, verify_whole_ledger};
+use crate::{
+    Code, Context, Delete, Selector, Settings, Source, verify_ledger, verify_whole_ledger,
+};
 
 /// A folder with a small trained vault, a key and a clock that can be set.
 struct Shop {
@@ -77,7 +79,7 @@ impl Shop {
     }
 
     fn delete(&self, id: &str) -> crate::Served {
-        let request = Delete { what: Which::Ids(vec![id.to_owned()]), request_id: None };
+        let request = Delete { what: Selector::Ids(vec![id.to_owned()]), request_id: None };
         self.run(|s| crate::delete(&self.vault(), &request, s)).unwrap()
     }
 
@@ -278,7 +280,7 @@ fn no_checkpoint_is_signed_over_an_entry_that_was_changed() {
     assert!(refused.message().contains("entry 3") && refused.message().contains("changed"));
     drop(transaction);
     drop(vault);
-    let request = Delete { what: Which::Ids(vec!["1".to_owned()]), request_id: None };
+    let request = Delete { what: Selector::Ids(vec!["1".to_owned()]), request_id: None };
     let refused = shop.run(|s| crate::delete(&shop.vault(), &request, s)).unwrap_err();
     assert!(refused.message().contains("entry 3"), "{refused}");
     assert_eq!(shop.verify(false, None).outcome(), CheckOutcome::Fails);
@@ -293,7 +295,7 @@ fn an_answer_that_was_changed_is_not_given_again() {
     let again = shop.delete("3");
     assert!(again.replayed && again.certificate == first.certificate);
     shop.change(first.index, |text| text.replacen("\"epsilon\":\"", "\"epsilon\":\"0.", 1));
-    let request = Delete { what: Which::Ids(vec!["3".to_owned()]), request_id: None };
+    let request = Delete { what: Selector::Ids(vec!["3".to_owned()]), request_id: None };
     let refused = shop.run(|s| crate::delete(&shop.vault(), &request, s)).unwrap_err();
     assert!(refused.message().contains("entry 1") && refused.message().contains("changed"));
 }

@@ -43,7 +43,7 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
+use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings};
 use crate::rows::{Keyed, Rows};
 use crate::settings::{MOST_STEPS, Settings, default};
 use cost::{Cost, Inputs, PassTime, Timing};
@@ -151,15 +151,15 @@ pub(crate) trait Mechanism: Sync {
     }
 
     /// Refuses settings that it excludes or has no use for.
-    fn check(&self, choices: &Choices) -> Result<()>;
+    fn check(&self, choices: &ValidatedSettings) -> Result<()>;
 
     /// Refuses a start that nobody vouches for, or needlessly.
-    fn check_start(&self, _choices: &Choices) -> Result<()> {
+    fn check_start(&self, _choices: &ValidatedSettings) -> Result<()> {
         Ok(())
     }
 
     /// Why it needs rows and not only sums over them, where it does.
-    fn needs_rows(&self, _choices: &Choices) -> Option<&'static str> {
+    fn needs_rows(&self, _choices: &ValidatedSettings) -> Option<&'static str> {
         None
     }
 
@@ -176,7 +176,7 @@ pub(crate) trait Mechanism: Sync {
     /// The lambda it chooses for n records, where it chooses one.
     fn lambda(
         &self,
-        _choices: &Choices,
+        _choices: &ValidatedSettings,
         _constants: &Constants,
         _n: u64,
         _delta: f64,
@@ -185,19 +185,23 @@ pub(crate) trait Mechanism: Sync {
     }
 
     /// Refuses constants of the objective that it cannot serve.
-    fn check_constants(&self, _choices: &Choices, _constants: &Constants) -> Result<()> {
+    fn check_constants(&self, _choices: &ValidatedSettings, _constants: &Constants) -> Result<()> {
         Ok(())
     }
 
     /// The batches that its steps are over, where they are over one of several: by the normaliser and
     /// by the number of records that defaults follow.
-    fn batches(&self, _: &Choices, _: &Normalizer, _records: u64) -> Option<BatchPlan> {
+    fn batches(&self, _: &ValidatedSettings, _: &Normalizer, _records: u64) -> Option<BatchPlan> {
         None
     }
 
     /// Its public constants, which meet the target, listed with their origins.
-    fn schedule(&self, choices: &Choices, public: &Public<'_>, list: &mut List)
-    -> Result<Schedule>;
+    fn schedule(
+        &self,
+        choices: &ValidatedSettings,
+        public: &Public<'_>,
+        list: &mut List,
+    ) -> Result<Schedule>;
 
     /// Refuses a schedule that no plan with these constants has; the message says what is wrong.
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()>;

@@ -7,7 +7,7 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, MechanismName};
+use crate::plan::{MechanismName, ValidatedSettings};
 
 /// The engine's refusal for what a mechanism of the learner refuses.
 pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
@@ -43,7 +43,7 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
 }
 
 /// Refuses what a mechanism has no use for whose removals are exact, and which draws nothing.
-pub(super) fn exact_alone(choices: &Choices) -> Result<()> {
+pub(super) fn exact_alone(choices: &ValidatedSettings) -> Result<()> {
     let (s, name) = (&choices.settings, choices.mechanism.name());
     // What a network learnt is not removed exactly.
     let network = choices.learnt_features();

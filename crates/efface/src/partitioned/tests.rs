@@ -6,7 +6,7 @@ use efface_formats::{MemoryRows, MemoryTable, Numbers, Values};
 
 use super::Part;
 use crate::error::Code;
-use crate::plan::{Choices, Plan, SampleWeights};
+use crate::plan::{Plan, SampleWeights, ValidatedSettings};
 use crate::rows::Place;
 use crate::settings::Settings;
 use crate::shape::Shape;
@@ -28,7 +28,7 @@ fn plan(weights: Option<SampleWeights>) -> String {
         people: None,
         weights,
     };
-    let choices = Choices::new(Settings::default()).unwrap();
+    let choices = ValidatedSettings::new(Settings::default()).unwrap();
     let plan = Plan::resolve(&choices, &facts_of_parts(&shape, &choices).unwrap()).unwrap();
     serde_json::to_string(&plan).unwrap()
 }

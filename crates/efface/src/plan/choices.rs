@@ -12,7 +12,7 @@ use crate::settings::{MechanismName, Settings};
 
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
-pub struct Choices {
+pub struct ValidatedSettings {
     pub(crate) settings: Settings,
     /// What settings that were not given stand for.
     pub(crate) defaults: Defaults,
@@ -51,7 +51,7 @@ pub struct Choices {
 /// chance more than it tells.
 const MIN_MISSING: u32 = 20;
 
-impl Choices {
+impl ValidatedSettings {
     /// The solver wanted: its name was checked.
     pub(crate) fn solver(&self) -> Solver {
         let name = self.settings.solver.as_deref().unwrap_or(&self.defaults.solver);

@@ -15,7 +15,7 @@ mod task;
 mod trunk;
 
 pub use crate::settings::MechanismName;
-pub(crate) use choices::Choices;
+pub(crate) use choices::ValidatedSettings;
 pub use class_weight::ClassWeight;
 pub(crate) use class_weight::{BALANCED_MEAN, heaviest_balanced};
 pub(crate) use constants::{Constants as List, origin};

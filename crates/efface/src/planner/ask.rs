@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
 use crate::notice::index_left_out;
 use crate::plan::{
-    Choices, ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, sizes as sizes_of,
+    ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, sizes as sizes_of,
 };
 use crate::raw::{as_the_labels_ask, fit};
 use crate::settings::{Settings, default};
@@ -68,7 +68,7 @@ pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Se
     // With a loss that asks for nothing else, whichever the mechanism would take by itself.
     let loss = Some(default::LOSS.to_owned());
     let alone = Settings { mechanism: settings.mechanism.clone(), loss, ..Settings::default() };
-    match Choices::new(alone) {
+    match ValidatedSettings::new(alone) {
         Err(error) if error.kind() == Kind::Input => return Err(error),
         _ => {}
     }
@@ -126,7 +126,7 @@ fn of_table(
     fitted: bool,
     machine: &mut Machine<'_>,
 ) -> Result<Asked> {
-    let mut choices = Choices::of(candidate::objective(&settings), fitted)?;
+    let mut choices = ValidatedSettings::of(candidate::objective(&settings), fitted)?;
     let options = source.training_options(&choices)?;
     let mut tell = |progress: Progress| match (machine.watch)(&progress) {
         ControlFlow::Continue(()) => Ok(()),
@@ -209,7 +209,7 @@ impl Sizes {
     /// fitted to it.
     fn raw_facts(&self, settings: &Settings) -> Result<Facts> {
         let declared = self.facts(settings)?;
-        let choices = Choices::of(candidate::objective(settings), true)?;
+        let choices = ValidatedSettings::of(candidate::objective(settings), true)?;
         let rules = choices.rules(1);
         let width = u32::try_from(self.features).unwrap_or(u32::MAX);
         let fitting = Fitting {
@@ -266,7 +266,7 @@ impl Sizes {
             ));
         }
         let inputs = u32::try_from(self.features).unwrap_or(u32::MAX);
-        let map = Choices::of(candidate::objective(settings), false)?.feature_map;
+        let map = ValidatedSettings::of(candidate::objective(settings), false)?.feature_map;
         let sparse = self.entries.is_some();
         let feature_map = map
             .map(|map| map.of_rows(inputs, sparse, None))

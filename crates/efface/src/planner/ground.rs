@@ -8,7 +8,7 @@ use super::candidate::{self, Candidate, Inputs, Over};
 use super::pass_time;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::{PassTime, Timing, Workload};
-use crate::plan::{Choices, Facts};
+use crate::plan::{Facts, ValidatedSettings};
 use crate::settings::Settings;
 
 /// Rows of one kind: the settings they are read with, their sizes, and what a gradient pass over them takes.
@@ -157,7 +157,7 @@ impl<'a, 'm> Grounds<'a, 'm> {
         let features = Some(text.to_owned());
         let settings = Settings { features, ..declared.settings.clone() };
         let inputs = u32::try_from(declared.facts.features).unwrap_or(u32::MAX);
-        let map = Choices::of(candidate::objective(&settings), false)?.feature_map;
+        let map = ValidatedSettings::of(candidate::objective(&settings), false)?.feature_map;
         let map = map.map(|map| map.of_rows(inputs, declared.facts.sparse, declared.facts.gray()));
         let map =
             map.transpose().map_err(|fault| Error::refused(Code::Features, fault.to_string()))?;

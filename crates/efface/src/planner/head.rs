@@ -9,7 +9,7 @@ use super::planned::planned;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::{Count, Inputs, Lasts, Workload};
 use crate::mechanism::{first_event, of};
-use crate::plan::{Choices, Facts, MechanismName, Plan, TakenTrunk, Trunk};
+use crate::plan::{Facts, MechanismName, Plan, TakenTrunk, Trunk, ValidatedSettings};
 use crate::settings::Settings;
 
 /// A forward pass over what a pass there and back takes.
@@ -33,7 +33,7 @@ pub(super) fn after(
     let settings = candidate::sums_of_features(&inputs)?.unwrap_or(asked.clone());
     let features = Some("network:trunk.efface".to_owned());
     let settings = Settings { features, notion: None, ..settings };
-    let choices = Choices::on(settings.clone(), false, Some(taken))?;
+    let choices = ValidatedSettings::on(settings.clone(), false, Some(taken))?;
     let map = choices.feature_map.clone();
     let width = map.as_ref().map_or(0, |map| u64::from(map.width()));
     let plain = Settings { features: None, ..settings.clone() };

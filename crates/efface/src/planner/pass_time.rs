@@ -8,7 +8,7 @@ use super::ask::{Machine, Sizes};
 use super::candidate;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::{PassTime, TimeOrigin, Workload, seconds_of};
-use crate::plan::{Choices, Facts, Plan};
+use crate::plan::{Facts, Plan, ValidatedSettings};
 use crate::settings::Settings;
 
 /// Numbers held by the synthetic rows: beyond what caches hold, well below what memory does.
@@ -42,7 +42,7 @@ pub(super) fn of(
     };
     let any = if facts.fitting.is_some() { declared(any, sizes) } else { any };
     let shape = Facts { records: rows, features: columns, fitting: None, ..facts.clone() };
-    let plan = Plan::resolve(&Choices::new(any)?, &shape)?;
+    let plan = Plan::resolve(&ValidatedSettings::new(any)?, &shape)?;
     let constants = plan.constants()?;
     let data = synthetic(&plan, rows, entries, facts.sparse)?;
     let failed = |error: String| Error::refused(Code::Pass, error);

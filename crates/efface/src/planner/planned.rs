@@ -1,16 +1,16 @@
 //! The plan that a training with some settings would make.
 
 use crate::error::Result;
-use crate::plan::{Choices, Facts, Fitting, Plan, Rows};
+use crate::plan::{Facts, Fitting, Plan, Rows, ValidatedSettings};
 use crate::settings::Settings;
 
 /// The plan that a training with these settings would make of such records; rows have as many numbers as
 /// the facts say.
 pub(super) fn planned(settings: Settings, facts: &Facts) -> Result<Plan> {
     let Some(fitting) = &facts.fitting else {
-        return Plan::resolve(&Choices::new(settings)?, facts);
+        return Plan::resolve(&ValidatedSettings::new(settings)?, facts);
     };
-    let choices = Choices::of(settings, true)?;
+    let choices = ValidatedSettings::of(settings, true)?;
     let fitting = Fitting {
         settings: choices.settings.clone(),
         defaults: choices.defaults.clone(),

@@ -13,7 +13,7 @@ use super::forecast::REFIT;
 use super::planned::planned;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::{Count, Lasts};
-use crate::plan::Choices;
+use crate::plan::ValidatedSettings;
 
 /// How choices are ranked.
 pub(super) const RANKING: &str = "all listed choices meet the target; ranked by excess risk \
@@ -48,7 +48,7 @@ pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
     let (name, request) = if inputs.settings.lambda == Some(0.0) {
         let Some(radius) = inputs.settings.radius else {
             // The engine's own refusal of lambda 0.
-            Choices::new(inputs.settings.clone())?;
+            ValidatedSettings::new(inputs.settings.clone())?;
             return Err(
                 Error::refused(Code::Radius, "lambda 0 needs a ball").hint("give `§radius`")
             );

@@ -6,11 +6,11 @@ use efface_privacy::certificate::{
 use efface_privacy::event::{Adjacency, Unit, What};
 
 use crate::mechanism::of;
-use crate::plan::{Choices, Facts, MechanismName, private_notion};
+use crate::plan::{Facts, MechanismName, ValidatedSettings, private_notion};
 
 /// Everything a plan supposes, and on whose word.
 pub(super) fn assumptions(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     facts: &Facts,
     adjacency: Adjacency,
     constants: &[Constant],
@@ -220,7 +220,7 @@ pub(super) fn assumptions(
 }
 
 /// What is declared about the extractor or the start.
-fn about_given(choices: &Choices) -> Vec<Assumption> {
+fn about_given(choices: &ValidatedSettings) -> Vec<Assumption> {
     let mut list = Vec::new();
     if let Some(taken) = &choices.trunk {
         let value = format!(

@@ -10,12 +10,12 @@ use super::defaults::in_force;
 use super::given::given;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
-use crate::plan::{Choices, ClassWeight, Defaults, Fitting, TakenTrunk};
+use crate::plan::{ClassWeight, Defaults, Fitting, TakenTrunk, ValidatedSettings};
 use crate::settings::{
     MOST_COUNT, MechanismName, PREPROCESSING, ROW_MAPS, SETTINGS, Settings, default,
 };
 
-impl Choices {
+impl ValidatedSettings {
     /// Checks settings, for rows that are declared unless `preprocess` says otherwise: those of a
     /// table that is not at hand.
     ///

@@ -6,8 +6,9 @@ use efface_learn::risk::Tolerance;
 use efface_learn::solver::Solver;
 use efface_privacy::quantity::Decimal;
 
+use crate::error::{Code, Error, Result};
 use crate::mechanism;
-use crate::plan::Defaults;
+use crate::plan::{Defaults, Facts, ValidatedSettings};
 use crate::settings::{MechanismName, default};
 
 /// What settings stand for with a mechanism that has defaults of its `own`, and preprocessing that is
@@ -49,4 +50,32 @@ pub(super) fn in_force(
         most_excess_risk: Decimal(most),
         ridge_columns: ridge::MOST_COLUMNS as u64,
     }
+}
+
+/// What settings leave open and fitted preprocessing decides: by the number of columns and of records,
+/// and by the number of classes. The rules are those that the model was trained by.
+pub(super) fn settled(
+    choices: &ValidatedSettings,
+    facts: &Facts,
+) -> Result<Option<ValidatedSettings>> {
+    let Some(fitting) = &facts.fitting else { return Ok(None) };
+    let (s, defaults) = (&choices.settings, &fitting.defaults);
+    let mut settled = choices.clone();
+    settled.min_frequency = fitting.rules.least(facts.records);
+    let columns = fitting.frame.columns().max(1) as f64;
+    settled.lambda = s.lambda.unwrap_or(defaults.lambda.0 / facts.records.max(1) as f64);
+    let many = settled.loss == LossName::Logistic && facts.classes.len() > 2;
+    if s.loss.is_none() && many {
+        settled.loss = LossName::named(&defaults.loss_of_many)
+            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
+    }
+    let row_norm = || defaults.row_norm(settled.loss, facts.records, columns);
+    settled.row_norm = s.row_norm.unwrap_or_else(row_norm);
+    let intercept = defaults.intercept.0 * settled.row_norm;
+    settled.intercept = s.intercept.unwrap_or(f64::from(intercept as f32));
+    if settled.lambda == 0.0 {
+        return Err(Error::refused(Code::Lambda, "`§lambda` must be above 0")
+            .hint("leave `§lambda` out for 1/n"));
+    }
+    Ok(Some(settled))
 }

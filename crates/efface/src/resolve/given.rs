@@ -9,11 +9,11 @@ use efface_privacy::quantity::Decimal;
 use super::check::count;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::clash;
-use crate::plan::{Choices, List, Plan};
+use crate::plan::{List, Plan, ValidatedSettings};
 use crate::settings::{MechanismName, Settings};
 
 /// What certificates do not cover: what the user adds, and what those of the network add.
-pub(super) fn not_covered(choices: &Choices) -> Vec<String> {
+pub(super) fn not_covered(choices: &ValidatedSettings) -> Vec<String> {
     let mut lines = [&choices.settings.not_covered[..], &beyond_extractor(choices)].concat();
     for line in choices.trunk.iter().flat_map(|trunk| &trunk.not_covered) {
         if !lines.contains(line) {
@@ -24,7 +24,7 @@ pub(super) fn not_covered(choices: &Choices) -> Vec<String> {
 }
 
 /// The figures of what was given.
-pub(super) fn list_given(list: &mut List, choices: &Choices) {
+pub(super) fn list_given(list: &mut List, choices: &ValidatedSettings) {
     if let Some(given) = &choices.given {
         list.add("given", given.what.name(), Origin::User);
         let numbers = [
@@ -56,7 +56,7 @@ pub(super) fn list_given(list: &mut List, choices: &Choices) {
 }
 
 /// What rows that are a public model's outputs leave open.
-fn beyond_extractor(choices: &Choices) -> Vec<String> {
+fn beyond_extractor(choices: &ValidatedSettings) -> Vec<String> {
     // Where its training is declared, the certificate says more of both.
     if choices.settings.extractor.is_none() || choices.declared_features() {
         return Vec::new();
@@ -86,7 +86,7 @@ impl Plan {
     }
 }
 
-impl Choices {
+impl ValidatedSettings {
     /// How many deletions features of a training made elsewhere are for.
     pub(super) fn of_deletions(&self) -> Result<()> {
         let s = &self.settings;

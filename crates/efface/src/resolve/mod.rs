@@ -24,8 +24,8 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, of};
 use crate::plan::{
-    BALANCED_MEAN, Choices, Facts, Fitting, Ids, List as Constants, MEAN_SQUARE, Plan, Rows,
-    Target, Task, heaviest_balanced, looks_numeric, loss_with, origin, private_notion,
+    BALANCED_MEAN, Facts, Fitting, Ids, List as Constants, MEAN_SQUARE, Plan, Rows, Target, Task,
+    ValidatedSettings, heaviest_balanced, looks_numeric, loss_with, origin, private_notion,
     scaled_bound,
 };
 use assumptions::assumptions;
@@ -37,8 +37,8 @@ impl Plan {
     ///
     /// # Errors
     /// When the target cannot be met, or the data break a rule of the settings.
-    pub fn resolve(choices: &Choices, facts: &Facts) -> Result<Self> {
-        let settled = settled(choices, facts)?;
+    pub fn resolve(choices: &ValidatedSettings, facts: &Facts) -> Result<Self> {
+        let settled = defaults::settled(choices, facts)?;
         let choices = settled.as_ref().unwrap_or(choices);
         let s = &choices.settings;
         if facts.parts.is_some() {
@@ -207,7 +207,7 @@ fn named_for_good(adjacency: Adjacency, facts: &Facts) -> Result<()> {
 }
 
 /// Refuses what needs rows and not only sums over them.
-fn sums_alone(choices: &Choices) -> Result<()> {
+fn sums_alone(choices: &ValidatedSettings) -> Result<()> {
     let Some(why) = of(choices.mechanism).needs_rows(choices) else { return Ok(()) };
     let name = choices.mechanism.name();
     Err(Error::refused(
@@ -221,7 +221,7 @@ fn sums_alone(choices: &Choices) -> Result<()> {
 }
 
 /// Refuses several targets of what learns one.
-pub(crate) fn several(choices: &Choices, targets: &[String]) -> Result<()> {
+pub(crate) fn several(choices: &ValidatedSettings, targets: &[String]) -> Result<()> {
     let regression = choices.loss.task() == LossTask::Regression;
     if targets.len() < 2 || choices.mechanism.keeps_sums() && regression {
         return Ok(());
@@ -243,7 +243,7 @@ pub(crate) fn several(choices: &Choices, targets: &[String]) -> Result<()> {
     ))
 }
 
-fn task(choices: &Choices, facts: &Facts) -> Result<Task> {
+fn task(choices: &ValidatedSettings, facts: &Facts) -> Result<Task> {
     if choices.fitted && choices.loss.task() == LossTask::Regression {
         return Ok(Task::of_numbers(&facts.targets, -1.0, 1.0));
     }
@@ -296,7 +296,12 @@ fn counted(facts: &Facts) -> String {
 }
 
 /// What every request must meet, its constants listed.
-fn promise(choices: &Choices, delta: f64, delta_origin: Origin, list: &mut Constants) -> Target {
+fn promise(
+    choices: &ValidatedSettings,
+    delta: f64,
+    delta_origin: Origin,
+    list: &mut Constants,
+) -> Target {
     let s = &choices.settings;
     let exact = choices.mechanism.is_exact() && !choices.learnt_features();
     let epsilon = if exact { 0.0 } else { choices.epsilon };
@@ -327,7 +332,7 @@ fn promise(choices: &Choices, delta: f64, delta_origin: Origin, list: &mut Const
 }
 
 /// Adjacency `remove` where a private notion rests on nothing that was taken from the data.
-fn adjacency(choices: &Choices, list: &Constants) -> Adjacency {
+fn adjacency(choices: &ValidatedSettings, list: &Constants) -> Adjacency {
     let told = of(choices.mechanism).tells_sizes();
     if private_notion(choices.notion) && !list.any_from_data() && !told {
         Adjacency::Remove
@@ -344,7 +349,7 @@ struct Count {
 
 impl Count {
     /// The first count, or a public one: `public-n`, or where that is a sum of weights, `capacity`.
-    fn of(choices: &Choices, facts: &Facts, weighted: bool) -> Self {
+    fn of(choices: &ValidatedSettings, facts: &Facts, weighted: bool) -> Self {
         let s = &choices.settings;
         let public = if weighted && !choices.mean { s.capacity } else { s.public_n };
         let origin = if public.is_some() { Origin::User } else { Origin::Data };
@@ -354,7 +359,7 @@ impl Count {
 
 /// N, and where its numbers come from.
 fn normalizer(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     facts: &Facts,
     count: &Count,
     weighing: &Option<Weighing>,
@@ -394,7 +399,7 @@ fn normalizer(
 
 /// The public constants of the objective, and whether its lambda was computed.
 fn objective(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     facts: &Facts,
     normalizer: Normalizer,
     fit: &Fit,
@@ -447,7 +452,7 @@ struct Fit {
     target_bound: f64,
 }
 
-fn fit(choices: &Choices, task: &Task, facts: &Facts) -> Result<Fit> {
+fn fit(choices: &ValidatedSettings, task: &Task, facts: &Facts) -> Result<Fit> {
     let s = &choices.settings;
     let width = match choices.loss.parameter() {
         None => None,
@@ -478,7 +483,7 @@ fn fit(choices: &Choices, task: &Task, facts: &Facts) -> Result<Fit> {
 /// The constants of the objective.
 fn list_objective(
     list: &mut Constants,
-    choices: &Choices,
+    choices: &ValidatedSettings,
     setting: &Setting,
     width: Option<(Decimal, Origin)>,
     lambda_origin: Origin,
@@ -513,7 +518,7 @@ fn list_objective(
 }
 
 /// What the data were turned into numbers by.
-fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts) {
+fn list_data(list: &mut Constants, task: &Task, choices: &ValidatedSettings, facts: &Facts) {
     if let Some(extractor) = &choices.settings.extractor {
         list.add("extractor", extractor, Origin::User);
     }
@@ -552,7 +557,7 @@ fn list_data(list: &mut Constants, task: &Task, choices: &Choices, facts: &Facts
 }
 
 /// How preprocessing is fitted, and nothing of what it found.
-fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &Choices) {
+fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &ValidatedSettings) {
     let s = &choices.settings;
     list.add("preprocess", "fitted", origin(s.preprocess.is_some(), &[]));
     let follows = origin(s.min_frequency.is_some(), &[Origin::Data]);
@@ -572,29 +577,4 @@ fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &Choices) {
     if s.label_type_from_data {
         list.add("label-type", "kept", Origin::Data);
     }
-}
-
-/// What settings leave open and fitted preprocessing decides: by the number of columns and of records,
-/// and by the number of classes. The rules are those that the model was trained by.
-fn settled(choices: &Choices, facts: &Facts) -> Result<Option<Choices>> {
-    let Some(fitting) = &facts.fitting else { return Ok(None) };
-    let (s, defaults) = (&choices.settings, &fitting.defaults);
-    let mut settled = choices.clone();
-    settled.min_frequency = fitting.rules.least(facts.records);
-    let columns = fitting.frame.columns().max(1) as f64;
-    settled.lambda = s.lambda.unwrap_or(defaults.lambda.0 / facts.records.max(1) as f64);
-    let many = settled.loss == LossName::Logistic && facts.classes.len() > 2;
-    if s.loss.is_none() && many {
-        settled.loss = LossName::named(&defaults.loss_of_many)
-            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
-    }
-    let row_norm = || defaults.row_norm(settled.loss, facts.records, columns);
-    settled.row_norm = s.row_norm.unwrap_or_else(row_norm);
-    let intercept = defaults.intercept.0 * settled.row_norm;
-    settled.intercept = s.intercept.unwrap_or(f64::from(intercept as f32));
-    if settled.lambda == 0.0 {
-        return Err(Error::refused(Code::Lambda, "`§lambda` must be above 0")
-            .hint("leave `§lambda` out for 1/n"));
-    }
-    Ok(Some(settled))
 }

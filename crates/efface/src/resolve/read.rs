@@ -9,7 +9,7 @@ use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 use super::check::not_covered;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::of;
-use crate::plan::{Choices, Plan, Task, layers};
+use crate::plan::{Plan, Task, ValidatedSettings, layers};
 use crate::settings::{MOST_COUNT, ROW_MAPS};
 use crate::source::schema_of;
 
@@ -105,7 +105,7 @@ impl Plan {
             if Solver::from_name(&fitting.defaults.solver).is_none() {
                 return Err("its default `solver` is unknown".into());
             }
-            let choices = Choices::again(fitting, None).map_err(text)?;
+            let choices = ValidatedSettings::again(fitting, None).map_err(text)?;
             within("releases", choices.releases, 1, MOST_COUNT)?;
             within("max-group", choices.max_group, 1, MOST_COUNT)?;
             let rules = choices.rules(fitting.targets.len());

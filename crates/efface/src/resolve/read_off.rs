@@ -4,7 +4,7 @@ use efface_privacy::certificate::{Constant, TYPES, read_off};
 use efface_privacy::claim::Notion;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, Facts, Plan, private_notion};
+use crate::plan::{Facts, Plan, ValidatedSettings, private_notion};
 use crate::settings::SETTINGS;
 
 impl Plan {
@@ -36,7 +36,7 @@ pub(crate) fn declaring(name: &str) -> &'static str {
 /// Refuses a notion that protects single records where a constant tells of one, and exact removal where
 /// one says how the other records are kept.
 pub(super) fn check<'a>(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     facts: &Facts,
     told: impl Iterator<Item = &'a Constant>,
 ) -> Result<()> {

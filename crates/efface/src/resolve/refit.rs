@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use efface_formats::Fitted;
 
 use crate::error::Result;
-use crate::plan::{Choices, Facts, Fitting, Plan, SampleWeights};
+use crate::plan::{Facts, Fitting, Plan, SampleWeights, ValidatedSettings};
 use crate::rows::Unprepared;
 
 impl Plan {
@@ -38,7 +38,7 @@ impl Plan {
         sum: f64,
     ) -> Result<Self> {
         let Some(fitting) = &self.fitting else { return Ok(self.clone()) };
-        let choices = Choices::again(fitting, self.face.clone())?;
+        let choices = ValidatedSettings::again(fitting, self.face.clone())?;
         let weights = self.max_weight.map(|most| SampleWeights { largest: most.0, sum });
         let fitting = Fitting { records, found: None, ..fitting.clone() };
         let facts = Facts {

@@ -4,7 +4,7 @@ use efface_formats::{Declared, Frame, FrameColumn};
 use serde_json::{Value, json};
 
 use crate::error::Result;
-use crate::plan::{Choices, Facts, Fitting, Plan, Roles};
+use crate::plan::{Facts, Fitting, Plan, Roles, ValidatedSettings};
 use crate::settings::Settings;
 
 const RECORDS: u64 = 4_000_000;
@@ -14,7 +14,7 @@ fn classes(count: usize) -> Vec<String> {
 }
 
 fn trained(settings: &Settings, classes: Vec<String>) -> Plan {
-    let choices = Choices::of(settings.clone(), true).unwrap();
+    let choices = ValidatedSettings::of(settings.clone(), true).unwrap();
     let column = |name: &str| FrameColumn { name: name.into(), declared: Some(Declared::Number) };
     let fitting = Fitting {
         settings: settings.clone(),

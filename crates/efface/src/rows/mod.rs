@@ -39,8 +39,8 @@ use efface_learn::{Dataset, Streamed};
 use efface_vault::{IdLookup, Identity, LedgerHead, RecordId};
 
 use crate::error::{Code, Error, Result, damaged};
-use crate::leaving::Leaving;
 use crate::plan::Plan;
+use crate::residue::ResidueCheck;
 
 /// Records between two looks at whether to stop.
 pub(crate) const CHUNK: usize = 512;
@@ -181,7 +181,7 @@ impl<'s> RowStore<'s> {
         self,
         access: Access<'a, '_>,
         plan: &'a Plan,
-        leaving: &'a Leaving,
+        leaving: &'a ResidueCheck,
     ) -> Result<Box<dyn Rows + 'a>>
     where
         's: 'a,
@@ -194,7 +194,7 @@ impl<'s> RowStore<'s> {
         self,
         access: Access<'a, '_>,
         plan: &'a Plan,
-        leaving: &'a Leaving,
+        leaving: &'a ResidueCheck,
         asked: Option<&'a Asked<'a>>,
     ) -> Result<Box<dyn Rows + 'a>>
     where

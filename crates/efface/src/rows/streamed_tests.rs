@@ -8,7 +8,7 @@ use efface_matrix::Matrix;
 use efface_vault::{Genesis, Keyring, Vault};
 
 use super::*;
-use crate::plan::{Choices, Plan};
+use crate::plan::{Plan, ValidatedSettings};
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::table::facts_of_parts;
@@ -38,7 +38,7 @@ fn plan_by(records: usize, (columns, classes): (usize, usize), settings: Setting
         people: None,
         weights: None,
     };
-    let choices = Choices::new(settings).unwrap();
+    let choices = ValidatedSettings::new(settings).unwrap();
     let mut plan = Plan::resolve(&choices, &facts_of_parts(&shape, &choices).unwrap()).unwrap();
     plan.in_parts = false;
     plan
@@ -111,7 +111,7 @@ fn vault(folder: &std::path::Path, plan: &Plan, rows: &Dataset) -> Vault {
     let mut creation = Vault::create(&folder.join("model"), &genesis, &keyring).unwrap();
     let positions = (0..rows.rows() as u64).collect();
     let names = Names { positions, ids: None, subjects: None };
-    let nobody = Leaving::default();
+    let nobody = ResidueCheck::default();
     let mut stored = InVault::of(Access::Changing(&mut creation), plan, &nobody);
     stored.insert(&Batch { data: rows, names: &names, raw: None }, 1).unwrap();
     drop(stored);
@@ -243,7 +243,7 @@ fn rows_that_should_have_left_end_the_pass_as_damage() {
     both(|vault, plan, little, count| {
         let constants = plan.constants().unwrap();
         let ends = |name: String| {
-            let leaving = Leaving::ids([name], 2);
+            let leaving = ResidueCheck::ids([name], 2);
             let rows = InVault::of(Access::Reading(vault), plan, &leaving).within(Some(little));
             let streamed = rows.streamed().unwrap().unwrap();
             let streamed = Objective::streamed(&constants, streamed).unwrap();

@@ -11,7 +11,7 @@ use efface_vault::{Genesis, Keyring, Vault};
 
 use super::*;
 use crate::Part;
-use crate::plan::Choices;
+use crate::plan::ValidatedSettings;
 use crate::settings::Settings;
 use crate::shape::Shape;
 use crate::source::Source;
@@ -35,7 +35,7 @@ fn plan(parts: bool) -> Plan {
         people: None,
         weights: None,
     };
-    let choices = Choices::new(Settings::default()).unwrap();
+    let choices = ValidatedSettings::new(Settings::default()).unwrap();
     let facts = facts_of_parts(&shape, &choices).unwrap();
     let mut plan = Plan::resolve(&choices, &facts).unwrap();
     plan.in_parts = parts;
@@ -149,7 +149,7 @@ fn vault(
     (folder, creation.commit().unwrap())
 }
 
-fn fill(creation: &mut efface_vault::Creation, plan: &Plan, leaving: &Leaving) {
+fn fill(creation: &mut efface_vault::Creation, plan: &Plan, leaving: &ResidueCheck) {
     let (data, names) = (data(0, RECORDS), names(0, RECORDS));
     let mut rows = RowStore::Vault.open(Access::Changing(creation), plan, leaving).unwrap();
     assert_eq!(
@@ -160,7 +160,7 @@ fn fill(creation: &mut efface_vault::Creation, plan: &Plan, leaving: &Leaving) {
 
 #[test]
 fn rows_in_a_vault_keep_the_contract() {
-    let (plan, leaving) = (plan(false), Leaving::default());
+    let (plan, leaving) = (plan(false), ResidueCheck::default());
     let (_folder, mut vault) = vault(&plan, |creation| fill(creation, &plan, &leaving));
     let mut transaction = vault.begin().unwrap();
     let access = Access::Changing(&mut transaction);
@@ -169,9 +169,9 @@ fn rows_in_a_vault_keep_the_contract() {
 
 #[test]
 fn rows_in_a_vault_that_should_have_left_are_found() {
-    let (plan, none) = (plan(false), Leaving::default());
+    let (plan, none) = (plan(false), ResidueCheck::default());
     let (_folder, mut vault) = vault(&plan, |creation| fill(creation, &plan, &none));
-    let leaving = Leaving::ids(["id-2".to_owned()], 2);
+    let leaving = ResidueCheck::ids(["id-2".to_owned()], 2);
     let mut transaction = vault.begin().unwrap();
     let mut rows =
         RowStore::Vault.open(Access::Changing(&mut transaction), &plan, &leaving).unwrap();
@@ -187,7 +187,7 @@ fn rows_in_a_vault_that_should_have_left_are_found() {
 
 #[test]
 fn rows_that_are_only_read_are_not_changed() {
-    let (plan, leaving) = (plan(false), Leaving::default());
+    let (plan, leaving) = (plan(false), ResidueCheck::default());
     let (_folder, vault) = vault(&plan, |creation| fill(creation, &plan, &leaving));
     let mut rows = RowStore::Vault.open(Access::Reading(&vault), &plan, &leaving).unwrap();
     let found = rows.find_ids(&["id-2"]).unwrap().found;
@@ -323,7 +323,7 @@ impl Partitioned for Here {
 
 #[test]
 fn rows_in_parts_keep_the_contract() {
-    let (plan, leaving) = (plan(true), Leaving::default());
+    let (plan, leaving) = (plan(true), ResidueCheck::default());
     let here = Here::of(&plan);
     let (_folder, mut vault) = vault(&plan, |creation| insert_places(creation, &here, 1).unwrap());
     let mut transaction = vault.begin().unwrap();
@@ -343,7 +343,7 @@ fn a_store_is_asked_only_for_its_own_models() {
     let parts = Here::of(&there);
     assert_eq!(RowStore::Vault.check(&there).unwrap_err().code(), Code::HeldElsewhere);
     assert_eq!(RowStore::Parts(&parts).check(&here).unwrap_err().code(), Code::HeldHere);
-    let leaving = Leaving::default();
+    let leaving = ResidueCheck::default();
     let (_folder, mut vault) = vault(&there, |creation| {
         insert_places(creation, &parts, 1).unwrap();
     });

@@ -19,8 +19,8 @@ use super::stored::Stored;
 use super::{Asked, Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared, placed};
 use crate::encode::{encoded, split_weight};
 use crate::error::{Error, Result, Stopped, damaged};
-use crate::leaving::Leaving;
 use crate::plan::Plan;
+use crate::residue::ResidueCheck;
 
 /// Records erased between two looks at whether to stop.
 const ERASED: usize = 1 << 14;
@@ -76,7 +76,7 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
 pub(crate) struct InVault<'a, 'v> {
     pub(super) access: Access<'a, 'v>,
     pub(super) plan: &'a Plan,
-    pub(super) leaving: Option<&'a Leaving>,
+    pub(super) leaving: Option<&'a ResidueCheck>,
     read: Read<'a>,
     resident: Option<&'a Resident>,
     /// Where rows stay as they are stored from one pass of a request to its next.
@@ -102,7 +102,7 @@ impl std::fmt::Debug for InVault<'_, '_> {
 
 impl<'a, 'v> InVault<'a, 'v> {
     /// The rows of a vault that a request changes.
-    pub(crate) fn of(access: Access<'a, 'v>, plan: &'a Plan, leaving: &'a Leaving) -> Self {
+    pub(crate) fn of(access: Access<'a, 'v>, plan: &'a Plan, leaving: &'a ResidueCheck) -> Self {
         Self { leaving: Some(leaving), ..Self::accessed(access, plan) }
     }
 
@@ -260,7 +260,7 @@ impl<'a, 'v> InVault<'a, 'v> {
 
     fn encoded(
         &self,
-        leaving: Option<&Leaving>,
+        leaving: Option<&ResidueCheck>,
         plan: &Plan,
         frame: Option<&Frame>,
     ) -> Result<Keyed> {
@@ -283,7 +283,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// read.
     fn in_parts(
         &self,
-        leaving: Option<&Leaving>,
+        leaving: Option<&ResidueCheck>,
         mut all: Keyed,
         make: impl Fn(&Stored) -> Result<Dataset> + Sync,
     ) -> Result<Keyed> {
@@ -336,14 +336,14 @@ impl<'a, 'v> InVault<'a, 'v> {
     pub(crate) fn filled(
         access: Access<'a, 'v>,
         plan: &'a Plan,
-        leaving: &'a Leaving,
+        leaving: &'a ResidueCheck,
         read: Keyed,
     ) -> Self {
         Self { read: Read::filled(read), ..Self::of(access, plan, leaving) }
     }
 
     /// Those that leave, where some do and no pass has looked for them yet.
-    fn to_look_for(&self) -> Option<&Leaving> {
+    fn to_look_for(&self) -> Option<&ResidueCheck> {
         let looked = self.read.get().is_some() || self.looked.get();
         let agrees = self.resident.is_some_and(Resident::agrees);
         self.leaving.filter(|leaving| !(looked || agrees || leaving.is_empty()))
@@ -368,7 +368,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// are stored are read once where they stay in memory.
     pub(super) fn each_block<T: Send>(
         &self,
-        leaving: Option<&Leaving>,
+        leaving: Option<&ResidueCheck>,
         read: impl Fn(Stored) -> std::result::Result<T, Stopped> + Sync,
         mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
     ) -> Result<()> {
@@ -405,7 +405,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// one, are read beyond those that were taken, and never more than the vault reads.
     pub(super) fn each_row_block<T: Send>(
         &self,
-        leaving: Option<&Leaving>,
+        leaving: Option<&ResidueCheck>,
         ahead: usize,
         read: impl Fn(RowBlock, u64) -> std::result::Result<T, Stopped> + Sync,
         mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,

@@ -9,7 +9,7 @@ use efface_privacy::claim::{WEIGHTS, scope};
 use efface_privacy::quantity::Decimal;
 use efface_vault::{Keyring, StoredModel, Transaction};
 
-use super::Effect;
+use super::RowChange;
 use crate::context::{Context, Progress};
 use crate::digest::digest_of;
 use crate::encode::release_bytes;
@@ -50,7 +50,7 @@ pub(crate) fn certify(
     plan: &Plan,
     vault_id: &str,
     current: Option<&Current>,
-    effect: &Effect,
+    effect: &RowChange,
     released: Released,
     context: &mut Context<'_>,
 ) -> Result<Certified> {
@@ -153,7 +153,7 @@ pub(crate) const FIRST: u64 = 1;
 /// Stores what [`certify`] gave as the outcome of the request.
 pub(crate) fn store(
     transaction: &mut Transaction<'_>,
-    effect: &Effect,
+    effect: &RowChange,
     Certified { served, model, kept }: &Certified,
     keyring: &Keyring,
 ) -> Result<Served> {
@@ -168,7 +168,7 @@ pub(crate) fn store(
 }
 
 /// What the user should know of a release.
-fn notices(plan: &Plan, effect: &Effect) -> Vec<Notice> {
+fn notices(plan: &Plan, effect: &RowChange) -> Vec<Notice> {
     let mut notices = effect.notices.clone();
     if plan.not_for_release {
         let seeded = "NOT FOR RELEASE: made with `§seed`; its certificates never verify";

@@ -20,18 +20,18 @@ use efface_vault::Transaction;
 
 use crate::context::{Context, Progress, Watched};
 use crate::error::{Code, Error, Result};
-use crate::leaving::Leaving;
 use crate::mechanism::{Request, Start, of, run, stated};
 use crate::notice::{Notice, NoticeCode, alike, left_over, of_columns};
 use crate::outcome::Served;
 use crate::plan::Plan;
 use crate::random::generator;
+use crate::residue::ResidueCheck;
 use crate::rows::{Access, Asked, CHUNK, InVault, Keyed, Resident, RowStore, Rows};
 use crate::store::{Current, kept};
 
 /// What a request does to the rows, already done in the transaction, and what else its certificate
 /// states.
-pub(crate) struct Effect {
+pub(crate) struct RowChange {
     pub(crate) kind: RequestKind,
     pub(crate) named: Named,
     /// Records touched, as the certificate counts them.
@@ -53,7 +53,7 @@ pub(crate) struct Effect {
     /// The shards that these are in, for models that have some.
     pub(crate) touched: BTreeSet<u64>,
     /// Whatever must not be left.
-    pub(crate) leaving: Leaving,
+    pub(crate) leaving: ResidueCheck,
     /// What an erasure found in a damaged vault.
     pub(crate) lost: Option<Lost>,
     /// Records after the request.
@@ -77,7 +77,7 @@ pub(crate) struct Lost {
     pub(crate) missing: u64,
 }
 
-impl Effect {
+impl RowChange {
     /// A request that touches so many records, all else empty.
     pub(crate) fn of(kind: RequestKind, named: Named, records: u64, plan: &Plan) -> Result<Self> {
         Ok(Self {
@@ -93,7 +93,7 @@ impl Effect {
             removed: Keyed::none(plan)?,
             inserted: Keyed::none(plan)?,
             touched: BTreeSet::new(),
-            leaving: Leaving::default(),
+            leaving: ResidueCheck::default(),
             lost: None,
             remaining: 0,
             erased: None,
@@ -158,7 +158,7 @@ pub(crate) fn check_releases(
 pub(crate) fn serve(
     mut transaction: Transaction<'_>,
     current: &Current,
-    mut effect: Effect,
+    mut effect: RowChange,
     context: &mut Context<'_>,
 ) -> Result<Served> {
     in_line(&transaction, current)?;
@@ -260,7 +260,7 @@ pub(crate) fn serve(
 fn refitted(
     transaction: &Transaction<'_>,
     current: &Current,
-    effect: &Effect,
+    effect: &RowChange,
     place: RowStore<'_>,
     asked: Option<&Asked<'_>>,
 ) -> Result<(Option<Plan>, Option<Keyed>)> {
@@ -298,7 +298,7 @@ fn refitted(
 /// Remembers what the request deleted, by the entry at `index`.
 pub(crate) fn mark(
     transaction: &mut Transaction<'_>,
-    effect: &Effect,
+    effect: &RowChange,
     index: u64,
     context: &mut Context<'_>,
 ) -> Result<()> {
@@ -333,7 +333,7 @@ pub(crate) fn in_line(transaction: &Transaction<'_>, current: &Current) -> Resul
 }
 
 /// Notes where the vault is, and whether it was ever found elsewhere than where it last served.
-pub(crate) fn note_place(transaction: &mut Transaction<'_>, effect: &mut Effect) -> Result<()> {
+pub(crate) fn note_place(transaction: &mut Transaction<'_>, effect: &mut RowChange) -> Result<()> {
     let placed = transaction.note_place()?;
     if placed.moved_now {
         effect.notices.push(Notice::new(NoticeCode::Moved, MOVED));

@@ -13,16 +13,16 @@ use rand_chacha::ChaCha20Rng;
 use super::{First, no_weights};
 use crate::context::{Context, Watch, Watched};
 use crate::error::{Code, Error, Result};
-use crate::leaving::Leaving;
 use crate::mechanism::{Start, of, run, stated};
 use crate::notice::{
     Clipped, Notice, index_left_out, left_out, names_in_first, of_columns, subjects_of_nobody,
     words_missing,
 };
 use crate::outcome::Served;
-use crate::plan::{Choices, Facts, Ids, Plan, SampleWeights};
+use crate::plan::{Facts, Ids, Plan, SampleWeights, ValidatedSettings};
 use crate::random::generator;
 use crate::raw::{as_classes_ask, declared_classes, fitting};
+use crate::residue::ResidueCheck;
 use crate::rows::{Access, Batch, InVault, Memory, Rows, Unprepared};
 use crate::serve::FIRST;
 use crate::source::Source;
@@ -134,7 +134,7 @@ impl First<'_> {
         source: &Source<'_>,
         records: usize,
         summary: &Summary,
-    ) -> Result<Option<(Choices, Notice)>> {
+    ) -> Result<Option<(ValidatedSettings, Notice)>> {
         let told = self.choices.settings.loss.is_some() || source.classes.is_some();
         let Some(classes) = summary.classes.as_ref().filter(|_| !told && source.infers_task) else {
             return Ok(None);
@@ -231,7 +231,7 @@ impl First<'_> {
         if survey.subjects && plan.group_limit().is_some() {
             plan.check_largest(creation.largest_subject()?)?;
         }
-        let nobody = Leaving::default();
+        let nobody = ResidueCheck::default();
         let (plan, released, scaled) =
             self.learnt(&creation, plan, table.memory, &mut rng, context.watch)?;
         let plan = &plan;
@@ -270,7 +270,7 @@ impl First<'_> {
     ) -> Result<(Plan, Released, u64)> {
         let watched = Watched::by(watch);
         let asked = |rows: u64| watched.read(rows);
-        let nobody = Leaving::default();
+        let nobody = ResidueCheck::default();
         let rows = |plan| {
             let rows = InVault::of(Access::Reading(creation), plan, &nobody);
             rows.within(Some(memory)).asking(Some(&asked))
@@ -308,7 +308,7 @@ impl First<'_> {
         };
         let by_name = options.task == Task::Classification;
         let to_numbers = by_name && self.choices.loss.task() == LossTask::Regression;
-        let nobody = Leaving::default();
+        let nobody = ResidueCheck::default();
         let mut again = Survey::default();
         let second = self.read(table, &options, context, &mut |rows| {
             again.add(&rows);

@@ -10,9 +10,9 @@ use zeroize::Zeroize;
 use super::{First, Learnt, free_name, parts_apart};
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
-use crate::leaving::Leaving;
 use crate::outcome::Served;
 use crate::plan::Plan;
+use crate::residue::ResidueCheck;
 use crate::rows::{Access, InVault, Records, RowStore, Rows};
 use crate::serve::FIRST;
 use crate::settings::Settings;
@@ -102,7 +102,7 @@ impl Unsaved {
         if let Some(read) = records.read {
             creation.take_positions(read)?;
         }
-        let (nobody, batch) = (Leaving::default(), records.batch());
+        let (nobody, batch) = (ResidueCheck::default(), records.batch());
         let numbers = InVault::of(Access::Changing(&mut creation), &self.plan, &nobody)
             .insert(&batch, FIRST)?;
         // They were learnt from under these.

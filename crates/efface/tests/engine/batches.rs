@@ -1,6 +1,6 @@
 //! `noisy-gd` over batches: whole lives, full batches, and what is refused.
 
-use efface::{Code, Delete, Settings, Source, Which, add, delete, status, train};
+use efface::{Code, Delete, Selector, Settings, Source, add, delete, status, train};
 use efface_privacy::certificate::Certificate;
 use sha2::{Digest, Sha256};
 
@@ -39,7 +39,7 @@ fn certificates_state_the_batches() {
     ] {
         assert!(first.certificate.contains(listed), "{listed}");
     }
-    let one = Delete { what: Which::Ids(vec!["id-7".into()]), request_id: None };
+    let one = Delete { what: Selector::Ids(vec!["id-7".into()]), request_id: None };
     let served = world.run(|s| delete(&vault, &one, s)).unwrap();
     let certificate = Certificate::parse(&served.certificate).unwrap();
     let text = serde_json::to_string(&certificate.event).unwrap();
@@ -127,7 +127,7 @@ fn private_counts_need_ids_of_the_records_own() {
     let world = World::new();
     let (vault, first) = world.trained(private()).unwrap();
     assert!(!first.certificate.contains("\"changed\""));
-    let one = Delete { what: Which::Ids(vec!["id-7".into()]), request_id: None };
+    let one = Delete { what: Selector::Ids(vec!["id-7".into()]), request_id: None };
     let served = world.run(|s| delete(&vault, &one, s)).unwrap();
     assert!(served.certificate.contains("\"adjacency\":\"remove\""));
     assert!(!served.certificate.contains("\"changed\""));

@@ -2,8 +2,8 @@
 //! origins of constants forbid.
 
 use efface::{
-    CheckOutcome, Claim, Code, Delete, Notion, Requests, Settings, Source, Which, delete, status,
-    verify,
+    CheckOutcome, Claim, Code, Delete, Notion, Requests, Selector, Settings, Source, delete,
+    status, verify,
 };
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Certificate, Origin};
@@ -17,7 +17,7 @@ fn claim(claims: &[Claim], notion: Notion) -> Option<&Claim> {
 }
 
 fn delete_one(id: &str) -> Delete {
-    Delete { what: Which::Ids(vec![id.to_owned()]), request_id: None }
+    Delete { what: Selector::Ids(vec![id.to_owned()]), request_id: None }
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn noisy_gd_takes_the_fewest_steps_that_meet_the_target() {
     let (vault, _) = world.trained(settings).unwrap();
     let few = world.run(|s| delete(&vault, &delete_one("id-1"), s)).unwrap();
     let ids = (10..30).map(|k| format!("id-{k}")).collect();
-    let request = Delete { what: Which::Ids(ids), request_id: None };
+    let request = Delete { what: Selector::Ids(ids), request_id: None };
     let many = world.run(|s| delete(&vault, &request, s)).unwrap();
     let steps = |served: &efface::Served| served.work.as_ref().unwrap().steps;
     assert!(steps(&few) < steps(&many), "{} {}", steps(&few), steps(&many));

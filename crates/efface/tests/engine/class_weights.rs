@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use efface::{
-    CheckOutcome, Code, Delete, Settings, Source, Which, add, certificate, delete, train, verify,
-    verify_ledger, weights,
+    CheckOutcome, Code, Delete, Selector, Settings, Source, add, certificate, delete, train,
+    verify, verify_ledger, weights,
 };
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn weighted(lines: &[&str]) -> Settings {
 
 fn ids(rows: impl IntoIterator<Item = usize>) -> Delete {
     let ids = rows.into_iter().map(|row| format!("id-{row}")).collect();
-    Delete { what: Which::Ids(ids), request_id: None }
+    Delete { what: Selector::Ids(ids), request_id: None }
 }
 
 fn document(text: &str) -> Value {

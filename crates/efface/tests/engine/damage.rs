@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Progress, Settings, Verdict, Which, delete, doctor,
+    CheckOutcome, Code, Context, Delete, Progress, Selector, Settings, Verdict, delete, doctor,
     predict, refresh, status, verify_ledger, verify_whole_ledger, weights,
 };
 use rand_chacha::ChaCha20Rng;
@@ -23,7 +23,7 @@ use crate::world::World;
 fn aged(settings: Settings) -> (World, PathBuf) {
     let world = World::new();
     let (vault, _) = world.trained(settings).unwrap();
-    let what = Which::Subjects(vec!["who-1".into()]);
+    let what = Selector::Subjects(vec!["who-1".into()]);
     world.run(|s| delete(&vault, &Delete { what, request_id: None }, s)).unwrap();
     (world, vault)
 }
@@ -35,7 +35,7 @@ fn forget(world: &World, vault: &Path, subject: &str) -> efface::Result<efface::
         rng.fill_bytes(bytes);
         Ok(())
     };
-    let what = Which::Subjects(vec![subject.into()]);
+    let what = Selector::Subjects(vec![subject.into()]);
     let watch = &mut |_: &Progress| ControlFlow::Continue(());
     let clock = &|| "2030-01-02T03:04:05Z".to_owned();
     let keyring = &world.keyring;
@@ -136,7 +136,7 @@ fn a_request_put_in_by_another_program_answers_nothing() {
     let (world, vault) = aged(Settings::default());
     for row in ["'delete', NULL", "'delete', (SELECT body_digest FROM request LIMIT 1)"] {
         sql(&vault, &format!("INSERT INTO request VALUES ('mine', {row}, 2, 1)"));
-        let what = Which::Subjects(vec!["who-7".into()]);
+        let what = Selector::Subjects(vec!["who-7".into()]);
         let request = Delete { what, request_id: Some("mine".to_owned()) };
         let refused = world.run(|s| delete(&vault, &request, s)).unwrap_err();
         assert_eq!(rows_of(&vault, "who-7"), 3);
@@ -144,7 +144,7 @@ fn a_request_put_in_by_another_program_answers_nothing() {
         assert!(refused.message().contains(expected), "{refused}");
         sql(&vault, "DELETE FROM request WHERE request_id = 'mine'");
     }
-    let what = Which::Subjects(vec!["who-7".into()]);
+    let what = Selector::Subjects(vec!["who-7".into()]);
     let request = Delete { what, request_id: Some("mine".to_owned()) };
     world.run(|s| delete(&vault, &request, s)).unwrap();
     assert_eq!(rows_of(&vault, "who-7"), 0);
@@ -288,7 +288,7 @@ fn a_vault_of_an_earlier_version_is_refused_in_words() {
         let (now, _) = world.trained(Settings::default()).unwrap();
         let vault = earlier(&world, &now, schema);
         let keys = Some(&world.keyring);
-        let what = Delete { what: Which::Ids(vec!["id-7".into()]), request_id: None };
+        let what = Delete { what: Selector::Ids(vec!["id-7".into()]), request_id: None };
         let table = world.table("asked.csv", 500, 5, 2);
         for error in [
             world.run(|s| delete(&vault, &what, s)).map(drop),

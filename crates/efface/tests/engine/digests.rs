@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use efface::{
-    Code, Delete, Error, Keyring, Served, Settings, Source, Which, add, delete, refresh, update,
+    Code, Delete, Error, Keyring, Selector, Served, Settings, Source, add, delete, refresh, update,
 };
 use rusqlite::Connection;
 
 use crate::world::{World, holds};
 
 fn delete_ids(world: &World, vault: &Path, ids: &[&str]) -> Served {
-    let what = Which::Ids(ids.iter().map(|id| (*id).to_owned()).collect());
+    let what = Selector::Ids(ids.iter().map(|id| (*id).to_owned()).collect());
     world.run(|s| delete(vault, &Delete { what, request_id: None }, s)).unwrap()
 }
 

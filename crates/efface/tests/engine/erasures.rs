@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Code, Delete, ExportFormat, MechanismName, Notion, Privacy, Settings, Which, add,
-    certificate, delete, delete_dry_run, entries, erase, erase_dry_run, evaluate, export, predict,
-    refresh, report, show, status, update, verify, verify_ledger, weights,
+    CheckOutcome, Code, Delete, ExportFormat, MechanismName, Notion, Privacy, Selector, Settings,
+    add, certificate, delete, delete_dry_run, entries, erase, erase_dry_run, evaluate, export,
+    predict, refresh, report, show, status, update, verify, verify_ledger, weights,
 };
 
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ use crate::world::{World, bytes, holds};
 
 fn ids(names: &[&str]) -> Delete {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Delete { what: Which::Ids(names), request_id: None }
+    Delete { what: Selector::Ids(names), request_id: None }
 }
 
 fn by(mechanism: &str) -> Settings {
@@ -128,7 +128,7 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
         assert!(replayed.replayed && replayed.certificate == served.certificate);
         let known = world.run(|s| erase(&vault, &ids(&["id-78"]), s)).unwrap();
         assert!(known.replayed && known.index == served.index);
-        let people = Delete { what: Which::Subjects(vec!["who-3".into()]), request_id: None };
+        let people = Delete { what: Selector::Subjects(vec!["who-3".into()]), request_id: None };
         let second = world.run(|s| erase(&vault, &people, s)).unwrap();
         assert_eq!((second.records, second.remaining), (Some(3), 115));
         let after = folder(&world);
@@ -155,7 +155,7 @@ fn rows_and_model_go_and_a_refresh_brings_a_model_of_the_others() {
         predict(&vault, &table, count).unwrap();
         assert_eq!(predicted, 3);
         all_holds(&world, &vault);
-        let person = Delete { what: Which::Subjects(vec!["who-1".into()]), request_id: None };
+        let person = Delete { what: Selector::Subjects(vec!["who-1".into()]), request_id: None };
         let served = world.run(|s| delete(&vault, &person, s)).unwrap();
         assert_eq!((served.version, served.remaining), (3, 112), "{mechanism}");
         all_holds(&world, &vault);

@@ -1,6 +1,6 @@
 //! Regularisation so faint that float64 alone certifies nothing.
 
-use efface::{Delete, Settings, Which, delete};
+use efface::{Delete, Selector, Settings, delete};
 
 use crate::world::World;
 
@@ -24,7 +24,7 @@ fn models_of_faint_regularisation_are_certified() {
             world.trained(faint(loss, 1e-9, 1e-3)).unwrap_or_else(|e| panic!("{loss}: {e}"));
         let solver = served.work.as_ref().and_then(|work| work.solver.clone());
         assert_eq!(solver.as_deref(), Some("newton"), "{loss}");
-        let what = Which::Ids(vec!["id-7".into()]);
+        let what = Selector::Ids(vec!["id-7".into()]);
         world.run(|s| delete(&vault, &Delete { what, request_id: None }, s)).unwrap();
     }
 }

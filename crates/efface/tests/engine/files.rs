@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, Kind, Restore, Result, Served, Settings, Which,
+    CheckOutcome, Code, Context, Delete, Error, Kind, Restore, Result, Selector, Served, Settings,
     backup, delete, entries, relocate, report, restore, status, verify, verify_ledger,
 };
 use serde_json::Value;
@@ -18,7 +18,7 @@ use crate::world::World;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 fn forget(world: &World, vault: &Path, record: u64, wait: Duration) -> Result<Served> {
-    let what = Which::Ids(vec![format!("id-{record}")]);
+    let what = Selector::Ids(vec![format!("id-{record}")]);
     world.run(|s| {
         let mut patient = Context {
             clock: s.clock,
@@ -271,7 +271,7 @@ fn a_large_deletion_is_stopped_between_any_two_records() {
     let vault = world.path("model.efface");
     world.run(|s| efface::train(&source, Settings::default(), &vault, s)).unwrap();
     let before = status(&vault).unwrap();
-    let what = Which::Ids((0..2500).map(|record| format!("id-{record}")).collect());
+    let what = Selector::Ids((0..2500).map(|record| format!("id-{record}")).collect());
     let request = Delete { what, request_id: None };
     let attempt = |stop_at: u64| {
         let mut reports = 0;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use efface::{
-    CheckOutcome, Code, Delete, Error, ExportFormat, Settings, Simulation, Source, Which,
+    CheckOutcome, Code, Delete, Error, ExportFormat, Selector, Settings, Simulation, Source,
     World as Side, add, audit_sample, certificate, delete, entries, erase, evaluate, export,
     predict, refresh, status, train, update, verify, verify_ledger, weights,
 };
@@ -74,7 +74,7 @@ fn fitted() -> Settings {
 }
 
 fn ids(names: &[&str]) -> Delete {
-    Delete { what: Which::Ids(names.iter().map(|&id| id.into()).collect()), request_id: None }
+    Delete { what: Selector::Ids(names.iter().map(|&id| id.into()).collect()), request_id: None }
 }
 
 fn refused(error: &Error, code: Code, words: &[&str]) {
@@ -336,7 +336,7 @@ fn numbers_as_labels_make_a_regression_where_that_is_asked_for() {
     let assumed = document["assumptions"].as_array().unwrap();
     assert!(assumed.iter().any(|assumption| assumption["name"] == "loss"), "{assumed:?}");
 
-    let request = Delete { what: Which::Ids(vec!["row:7".into()]), request_id: None };
+    let request = Delete { what: Selector::Ids(vec!["row:7".into()]), request_id: None };
     let deleted = world.run(|s| delete(&vault, &request, s)).unwrap();
     assert_eq!(status(&vault).unwrap().loss, "squared");
     let notions: Vec<&str> = deleted.claims.iter().map(|claim| claim.notion.name()).collect();

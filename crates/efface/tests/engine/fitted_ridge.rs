@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Code, Delete, Settings, Source, Which, add, certificate, delete, erase, evaluate,
-    refresh, status, train, update, verify, verify_ledger, weights,
+    CheckOutcome, Code, Delete, Selector, Settings, Source, add, certificate, delete, erase,
+    evaluate, refresh, status, train, update, verify, verify_ledger, weights,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -73,7 +73,7 @@ fn bare() -> Settings {
 
 fn ids(names: impl IntoIterator<Item = usize>) -> Delete {
     let names = names.into_iter().map(|id| format!("id-{id}")).collect();
-    Delete { what: Which::Ids(names), request_id: None }
+    Delete { what: Selector::Ids(names), request_id: None }
 }
 
 /// What a vault publishes: statistics, and the bits of the weights.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use efface::{
-    Context, Delete, Memory, Resident, Result, RowStore, Served, Settings, Source, Which, add,
+    Context, Delete, Memory, Resident, Result, RowStore, Selector, Served, Settings, Source, add,
     certificate, delete, erase, refresh, train, update, weights,
 };
 use sha2::{Digest, Sha256};
@@ -78,7 +78,7 @@ fn live(
     let vault = world.path("model.efface");
     let more = world.table("more.csv", 7000, 30, classes);
     let again = world.table("again.csv", 100, 2, classes);
-    let who = Which::Subjects(vec!["who-90".into()]);
+    let who = Selector::Subjects(vec!["who-90".into()]);
     let person = Delete { what: who, request_id: Some("person".into()) };
     let requests: [(&str, &Request<'_>); 8] = [
         ("train", &|_, vault, s| train(source, given.clone(), vault, s)),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use efface::{
-    CheckOutcome, Delete, Served, Settings, Source, Which, add, delete, refresh, train, update,
+    CheckOutcome, Delete, Selector, Served, Settings, Source, add, delete, refresh, train, update,
     verify, verify_ledger, weights,
 };
 use efface_privacy::certificate::Certificate;
@@ -84,7 +84,7 @@ impl Life {
             0..=2 => {
                 let ids = self.some(5);
                 let names = ids.iter().map(|id| format!("id-{id}")).collect();
-                let request = Delete { what: Which::Ids(names), request_id: None };
+                let request = Delete { what: Selector::Ids(names), request_id: None };
                 self.served = self.world.run(|s| delete(&self.vault, &request, s)).unwrap();
                 self.present.retain(|id, _| !ids.contains(id));
                 self.count(ids.len(), 0);

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use efface::{
-    Delete, MemoryRows, MemoryTable, Numbers, Settings, Source, Values, Which, add, delete, status,
-    train, update, weights,
+    Delete, MemoryRows, MemoryTable, Numbers, Selector, Settings, Source, Values, add, delete,
+    status, train, update, weights,
 };
 
 use crate::world::World;
@@ -80,7 +80,7 @@ fn seeded(mechanism: &str) -> Settings {
 }
 
 fn subject(name: &str) -> Delete {
-    Delete { what: Which::Subjects(vec![name.to_owned()]), request_id: None }
+    Delete { what: Selector::Subjects(vec![name.to_owned()]), request_id: None }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    Delete, ExportFormat, Served, Settings, Source, Which, add, delete, export, train, update,
+    Delete, ExportFormat, Selector, Served, Settings, Source, add, delete, export, train, update,
 };
 use efface_privacy::certificate::Certificate;
 use rusqlite::types::Value;
@@ -128,7 +128,7 @@ fn life(settings: &Settings, row: &str) -> Vec<Told> {
         all.push(Told { what, served: served.unwrap(), kept: everything(&vault) });
     };
     told("train", world.run(|s| train(&source, settings.clone(), &vault, s)));
-    let one = Delete { what: Which::Ids(vec!["id-7".into()]), request_id: None };
+    let one = Delete { what: Selector::Ids(vec!["id-7".into()]), request_id: None };
     told("delete", world.run(|s| delete(&vault, &one, s)));
     let more = world.table("more.csv", 60, 2, classes);
     told("add", world.run(|s| add(&vault, &more, None, s)));
@@ -196,7 +196,7 @@ fn what_is_kept_confirms_no_guess_of_earlier_weights() {
             .map(|column| hex::decode(&all[&format!("model[0].{column}")]).unwrap())
     };
     let [weights, salt, digest] = model();
-    let one = Delete { what: Which::Ids(vec!["id-7".into()]), request_id: None };
+    let one = Delete { what: Selector::Ids(vec!["id-7".into()]), request_id: None };
     world.run(|s| delete(&vault, &one, s)).unwrap();
     let [_, new_salt, _] = model();
     assert!(salt.len() == 32 && salt != new_salt, "a salt is drawn for each release");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Code, Delete, ExportFormat, Settings, Status, Which, add, certificate, delete,
+    CheckOutcome, Code, Delete, ExportFormat, Selector, Settings, Status, add, certificate, delete,
     delete_dry_run, entries, evaluate, export, predict, refresh, report, show, status, update,
     verify, verify_ledger,
 };
@@ -13,11 +13,14 @@ use serde_json::{Value, json};
 use crate::world::World;
 
 fn by_id(ids: &[&str]) -> Delete {
-    Delete { what: Which::Ids(ids.iter().map(|id| (*id).to_owned()).collect()), request_id: None }
+    Delete {
+        what: Selector::Ids(ids.iter().map(|id| (*id).to_owned()).collect()),
+        request_id: None,
+    }
 }
 
 fn by_subject(name: &str) -> Delete {
-    Delete { what: Which::Subjects(vec![name.to_owned()]), request_id: None }
+    Delete { what: Selector::Subjects(vec![name.to_owned()]), request_id: None }
 }
 
 fn live(settings: Settings) {
@@ -255,7 +258,7 @@ fn the_published_numbers_need_half_of_the_records() {
     assert!(first.certificate.contains(r#"{"name":"minimum","origin":"data","value":"60"}"#));
     let most: Vec<String> = (0..61).map(|k| format!("id-{k}")).collect();
     let request = |count: usize| Delete {
-        what: Which::Ids(most.iter().take(count).cloned().collect()),
+        what: Selector::Ids(most.iter().take(count).cloned().collect()),
         request_id: None,
     };
     let error = world.run(|s| delete(&vault, &request(61), s)).unwrap_err();
@@ -328,7 +331,7 @@ fn the_last_record_may_go_under_fixed_and_not_under_mean() {
     let world = World::new();
     let (vault, _) = world.trained(Settings::default()).unwrap();
     let all: Vec<String> = (0..120).map(|k| format!("id-{k}")).collect();
-    let request = Delete { what: Which::Ids(all.clone()), request_id: None };
+    let request = Delete { what: Selector::Ids(all.clone()), request_id: None };
     let served = world.run(|s| delete(&vault, &request, s)).unwrap();
     assert_eq!(served.remaining, 0);
     let again = world.run(|s| delete(&vault, &request, s)).unwrap();
@@ -337,7 +340,7 @@ fn the_last_record_may_go_under_fixed_and_not_under_mean() {
     let world = World::new();
     let settings = Settings { normalizer: Some("mean".into()), ..Settings::default() };
     let (vault, _) = world.trained(settings).unwrap();
-    let request = Delete { what: Which::Ids(all), request_id: None };
+    let request = Delete { what: Selector::Ids(all), request_id: None };
     let error = world.run(|s| delete(&vault, &request, s)).unwrap_err();
     assert_eq!(error.kind(), efface::Kind::Refused, "{error}");
     assert_eq!(status(&vault).unwrap().records, 120);

@@ -1,14 +1,14 @@
 //! `solve` by Newton steps from a kept memory.
 
 use efface::{
-    CheckOutcome, Code, Delete, Settings, Which, add, certificate, delete, entries, refresh,
+    CheckOutcome, Code, Delete, Selector, Settings, add, certificate, delete, entries, refresh,
     status, update, verify, verify_ledger,
 };
 
 use crate::world::World;
 
 fn one(id: usize) -> Delete {
-    Delete { what: Which::Ids(vec![format!("id-{id}")]), request_id: None }
+    Delete { what: Selector::Ids(vec![format!("id-{id}")]), request_id: None }
 }
 
 fn settings() -> Settings {

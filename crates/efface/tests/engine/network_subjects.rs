@@ -1,7 +1,7 @@
 //! Networks whose units are subjects: a deletion takes whole ones, and counts each once.
 
 use efface::{
-    Code, Delete, NoticeCode, Settings, Which, delete, delete_dry_run, erase, refresh, status,
+    Code, Delete, NoticeCode, Selector, Settings, delete, delete_dry_run, erase, refresh, status,
     update, weights,
 };
 use efface_privacy::event::Unit;
@@ -15,12 +15,12 @@ fn network() -> Settings {
 
 fn subjects(names: &[&str]) -> Delete {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Delete { what: Which::Subjects(names), request_id: None }
+    Delete { what: Selector::Subjects(names), request_id: None }
 }
 
 fn ids(range: std::ops::Range<usize>) -> Delete {
     let names = range.map(|k| format!("id-{k}")).collect();
-    Delete { what: Which::Ids(names), request_id: None }
+    Delete { what: Selector::Ids(names), request_id: None }
 }
 
 #[test]

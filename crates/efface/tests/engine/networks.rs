@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Delete, ExportFormat, Linear, Settings, Which, add, certificate, delete,
+    CheckOutcome, Code, Delete, ExportFormat, Linear, Selector, Settings, add, certificate, delete,
     erase, evaluate, export, margins, predict, refresh, status, verify_ledger, weights,
 };
 use serde_json::Value;
@@ -92,7 +92,7 @@ fn additions_train_anew() {
 fn an_erased_model_is_trained_anew_in_the_same_history() {
     let (world, vault) = trained(network());
     let ids: Vec<String> = (0..30).map(|k| format!("id-{k}")).collect();
-    let request = Delete { what: Which::Ids(ids), request_id: None };
+    let request = Delete { what: Selector::Ids(ids), request_id: None };
     let error = world.run(|s| delete(&vault, &request, s)).unwrap_err();
     assert_eq!(error.code(), Code::BudgetExhausted);
     world.run(|s| erase(&vault, &request, s)).unwrap();

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use efface::{
     CheckOutcome, Code, Context, Delete, Error, MemoryRows, MemoryTable, Names, NetworkStep,
-    Numbers, Part, PartSum, Partitioned, Parts, Place, Refusal, Result, RowStore, Served, Settings,
-    Shape, Source, Totals, Values, Which, add, delete, delete_dry_run, entries, erase, refresh,
+    Numbers, Part, PartSum, Partitioned, Parts, Place, Refusal, Result, RowStore, Selector, Served,
+    Settings, Shape, Source, Totals, Values, add, delete, delete_dry_run, entries, erase, refresh,
     status, train, update, verify, weights,
 };
 
@@ -261,12 +261,12 @@ impl Partitioned for Cluster {
 }
 
 pub(crate) fn subject(name: &str) -> Delete {
-    Delete { what: Which::Subjects(vec![name.to_owned()]), request_id: None }
+    Delete { what: Selector::Subjects(vec![name.to_owned()]), request_id: None }
 }
 
 pub(crate) fn ids(names: &[&str]) -> Delete {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Delete { what: Which::Ids(names), request_id: None }
+    Delete { what: Selector::Ids(names), request_id: None }
 }
 
 fn seeded(mechanism: &str) -> Settings {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Delete, Keyring, Schedule, Served, Settings, Source, Verdict, Which, add,
-    audit_sample, delete, doctor, erase, plan, prepare, refresh, status, train, update,
+    CheckOutcome, Code, Delete, Keyring, Schedule, Selector, Served, Settings, Source, Verdict,
+    add, audit_sample, delete, doctor, erase, plan, prepare, refresh, status, train, update,
     verify_ledger, verify_whole_ledger, weights,
 };
 use efface_learn::mechanism::{Prepared, Steering, newton, solve};
@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use crate::world::{World, bytes, holds};
 
 fn one(id: usize) -> Delete {
-    Delete { what: Which::Ids(vec![format!("id-{id}")]), request_id: None }
+    Delete { what: Selector::Ids(vec![format!("id-{id}")]), request_id: None }
 }
 
 fn settings() -> Settings {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use efface::{
-    CheckOutcome, Delete, Settings, Source, Which, certificate, delete, status, train, verify,
+    CheckOutcome, Delete, Selector, Settings, Source, certificate, delete, status, train, verify,
     verify_ledger, weights,
 };
 
@@ -50,7 +50,7 @@ fn it_follows_the_number_of_records_at_hand() {
     const RECORDS: usize = 10_000;
     let world = World::new();
     let settings = || Settings { excess_risk: Some(0.05), ..Settings::default() };
-    let gone = || Delete { what: Which::Ids(vec!["id-8".into()]), request_id: None };
+    let gone = || Delete { what: Selector::Ids(vec!["id-8".into()]), request_id: None };
     let (vault, anew) = (world.path("model.efface"), world.path("anew.efface"));
     world.run(|s| train(&words(&world, "all.csv", 0..RECORDS), settings(), &vault, s)).unwrap();
     assert_eq!(status(&vault).unwrap().preprocessing[0], "word: 5 categories, 2 rare merged");

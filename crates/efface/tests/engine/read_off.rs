@@ -2,7 +2,7 @@
 //! that protects a single record.
 
 use efface::{
-    CheckOutcome, Delete, Notion, Settings, Source, Which, delete, schema, status, train, verify,
+    CheckOutcome, Delete, Notion, Selector, Settings, Source, delete, schema, status, train, verify,
 };
 use efface_privacy::certificate::{Certificate, Origin};
 
@@ -93,7 +93,7 @@ fn sparse(world: &World, declared: bool) -> Source<'static> {
 }
 
 fn one(id: &str) -> Delete {
-    Delete { what: Which::Ids(vec![id.to_owned()]), request_id: None }
+    Delete { what: Selector::Ids(vec![id.to_owned()]), request_id: None }
 }
 
 const PRIVATE: [Notion; 2] = [Notion::DeletionPrivacy, Notion::DifferentialPrivacy];

@@ -1,14 +1,14 @@
 //! What is refused, by which code, and that nothing changes then.
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, Keyring, Kind, MechanismName, Settings, Source,
-    Which, add, delete, refresh, train, verify,
+    CheckOutcome, Code, Context, Delete, Error, Keyring, Kind, MechanismName, Selector, Settings,
+    Source, add, delete, refresh, train, verify,
 };
 
 use crate::world::{World, bytes, holds};
 
-fn ids(names: &[&str]) -> Which {
-    Which::Ids(names.iter().map(|name| (*name).to_owned()).collect())
+fn ids(names: &[&str]) -> Selector {
+    Selector::Ids(names.iter().map(|name| (*name).to_owned()).collect())
 }
 
 fn refused(settings: Settings) -> Error {
@@ -239,7 +239,7 @@ fn deletion_leaves_no_trace_in_the_folder() {
     let find = |text: &str| holds(&bytes(&folder), text.as_bytes());
     assert!(find("id-101") && find("who-33"));
     let request =
-        Delete { what: Which::Subjects(vec!["who-33".into()]), request_id: Some("r1".into()) };
+        Delete { what: Selector::Subjects(vec!["who-33".into()]), request_id: Some("r1".into()) };
     world.run(|s| delete(&vault, &request, s)).unwrap();
     for gone in ["who-33", "id-99", "id-100", "id-101"] {
         assert!(!find(gone), "{gone}");

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use efface::{
-    Code, Context, Delete, Progress, Resident, RowStore, Settings, Which, delete, erase, prepare,
-    refresh, train,
+    Code, Context, Delete, Progress, Resident, RowStore, Selector, Settings, delete, erase,
+    prepare, refresh, train,
 };
 
 use crate::streamed::{Both, Second, declared, ids, kept, live_in, settings};
@@ -132,7 +132,7 @@ fn what_is_prepared_in_memory_serves_one_request_of_the_vault_as_it_was() {
     assert!(!work(world, vault, &[6], store).by_kept_hessian);
     // A refused request leaves it.
     ready(store);
-    let nobody = Delete { what: Which::Ids(vec!["nobody".into()]), request_id: None };
+    let nobody = Delete { what: Selector::Ids(vec!["nobody".into()]), request_id: None };
     world.run_on(store, |s| delete(vault, &nobody, s)).unwrap_err();
     assert!(work(world, vault, &[7], store).by_kept_hessian);
     // What the vault keeps is used, and goes.
@@ -151,7 +151,7 @@ fn what_is_prepared_in_memory_serves_one_request_of_the_vault_as_it_was() {
 fn a_request_that_is_refused_leaves_the_rows_or_gives_them_up() {
     let both = begun();
     // Before anything was taken out.
-    let nobody = Delete { what: Which::Ids(vec!["nobody".into()]), request_id: None };
+    let nobody = Delete { what: Selector::Ids(vec!["nobody".into()]), request_id: None };
     let error = both.refused(|_, vault, s| delete(vault, &nobody, s));
     assert_eq!(error.code(), Code::UnknownRecord);
     assert_eq!(both.resident().rows(), 4999);
@@ -161,7 +161,7 @@ fn a_request_that_is_refused_leaves_the_rows_or_gives_them_up() {
     let names = yes.filter_map(|line| line.split(',').next().map(str::to_owned));
     let names = names.filter(|name| name != "id-17").collect::<Vec<_>>();
     let count = names.len();
-    let most = Delete { what: Which::Ids(names), request_id: Some("most".into()) };
+    let most = Delete { what: Selector::Ids(names), request_id: Some("most".into()) };
     both.agree(|_, vault, s| delete(vault, &most, s), "most");
     assert_eq!((both.resident().rows(), both.resident().readings()), (4999 - count, 1));
     for stopped in both.run(|_, vault, context| {
@@ -185,7 +185,7 @@ fn a_request_that_is_refused_leaves_the_rows_or_gives_them_up() {
 fn left(text: &str) -> Delete {
     let no = text.lines().find(|line| line.contains(",no,")).unwrap();
     let name = no.split(',').next().unwrap().to_owned();
-    Delete { what: Which::Ids(vec![name]), request_id: Some("left".into()) }
+    Delete { what: Selector::Ids(vec![name]), request_id: Some("left".into()) }
 }
 
 #[test]

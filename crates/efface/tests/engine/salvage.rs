@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Delete, Error, Settings, Which, delete, delete_dry_run, doctor, entries,
+    CheckOutcome, Code, Delete, Error, Selector, Settings, delete, delete_dry_run, doctor, entries,
     erase, erase_dry_run, refresh, show, status, verify, verify_ledger,
 };
 use rusqlite::Connection;
@@ -26,12 +26,12 @@ fn aged(settings: Settings) -> (World, PathBuf) {
 }
 
 fn people(name: &str) -> Delete {
-    Delete { what: Which::Subjects(vec![name.into()]), request_id: None }
+    Delete { what: Selector::Subjects(vec![name.into()]), request_id: None }
 }
 
 fn ids(names: &[&str]) -> Delete {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Delete { what: Which::Ids(names), request_id: None }
+    Delete { what: Selector::Ids(names), request_id: None }
 }
 
 fn sql(world: &World, vault: &Path, statements: &str) {

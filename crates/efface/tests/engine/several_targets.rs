@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use efface::{
-    CheckOutcome, Code, Delete, ExportFormat, MemoryRows, MemoryTable, Numbers, Settings, Source,
-    Values, Which, add, certificate, delete, erase, evaluate, export, predict, refresh, train,
+    CheckOutcome, Code, Delete, ExportFormat, MemoryRows, MemoryTable, Numbers, Selector, Settings,
+    Source, Values, add, certificate, delete, erase, evaluate, export, predict, refresh, train,
     update, verify, verify_ledger, weights,
 };
 
@@ -74,7 +74,7 @@ fn declared() -> Settings {
 
 fn ids(names: impl IntoIterator<Item = usize>) -> Delete {
     let names = names.into_iter().map(|id| format!("id-{id}")).collect();
-    Delete { what: Which::Ids(names), request_id: None }
+    Delete { what: Selector::Ids(names), request_id: None }
 }
 
 /// Statistics and bits of the weights.

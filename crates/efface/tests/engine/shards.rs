@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Delete, ExportFormat, Linear, Settings, Source, Which, add, certificate,
+    CheckOutcome, Code, Delete, ExportFormat, Linear, Selector, Settings, Source, add, certificate,
     delete, erase, evaluate, export, margins, predict, refresh, status, train, update,
     verify_ledger, verify_whole_ledger, weights,
 };
@@ -41,7 +41,7 @@ fn shard(name: &str) -> u64 {
 }
 
 fn named(ids: &[String]) -> Delete {
-    Delete { what: Which::Ids(ids.to_vec()), request_id: None }
+    Delete { what: Selector::Ids(ids.to_vec()), request_id: None }
 }
 
 /// A record by id: whose it is, and which of its contents it has.
@@ -125,7 +125,7 @@ fn serve(
     match below(rng, 4) {
         0 if people => {
             let who = records[&ids[below(rng, ids.len())]].0.clone();
-            let what = Which::Subjects(vec![who.clone()]);
+            let what = Selector::Subjects(vec![who.clone()]);
             world.run(|s| delete(vault, &Delete { what, request_id: None }, s)).unwrap();
             records.retain(|_, (whose, _)| *whose != who);
         }

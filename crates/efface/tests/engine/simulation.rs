@@ -1,7 +1,7 @@
 //! The engine in memory does what it does on a vault.
 
 use efface::{
-    Claim, Code, Delete, Settings, Simulation, Which, World as Side, audit_sample, certificate,
+    Claim, Code, Delete, Selector, Settings, Simulation, World as Side, audit_sample, certificate,
     delete,
 };
 use rand_chacha::ChaCha20Rng;
@@ -50,7 +50,7 @@ fn rehearsed_claims_are_those_of_the_certificate() {
         let reference = simulation.reference(&deleted.event, rng, &mut unwatched).unwrap();
         assert_eq!(reference.weights.len(), deleted.weights.len());
 
-        let request = Delete { what: Which::Ids(ids), request_id: None };
+        let request = Delete { what: Selector::Ids(ids), request_id: None };
         let served = world.run(|s| delete(&vault, &request, s)).unwrap();
         let simulated: Vec<Claim> = simulation.claims(&deleted).unwrap();
         assert_eq!(simulated, served.claims, "{settings:?}");

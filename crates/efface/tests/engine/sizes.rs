@@ -1,6 +1,6 @@
 //! What an entry of the ledger takes in the vault's file, for every mechanism.
 
-use efface::{Delete, MechanismName, Settings, Which, add, certificate, delete, export, update};
+use efface::{Delete, MechanismName, Selector, Settings, add, certificate, delete, export, update};
 use rusqlite::Connection;
 
 use crate::world::World;
@@ -32,7 +32,7 @@ fn largest(name: &str, settings: Settings, requests: usize) -> i64 {
         let table = || world.table("more.csv", 200 + number, 1, classes);
         match number % 4 {
             0 => {
-                let what = Which::Subjects(vec![format!("who-{number}")]);
+                let what = Selector::Subjects(vec![format!("who-{number}")]);
                 world
                     .run(|s| delete(&vault, &Delete { what, request_id: id.clone() }, s))
                     .unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -44,7 +44,7 @@ fn largest(name: &str, settings: Settings, requests: usize) -> i64 {
                     .unwrap_or_else(|error| panic!("{name}: {error}"));
             }
             2 => {
-                let what = Which::Ids(vec![format!("id-{}", 200 + number - 1)]);
+                let what = Selector::Ids(vec![format!("id-{}", 200 + number - 1)]);
                 world
                     .run(|s| delete(&vault, &Delete { what, request_id: id.clone() }, s))
                     .unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use efface::{
     CheckOutcome, Code, Context, Delete, Error, Memory, NoticeCode, Progress, Resident, Result,
-    RowStore, Served, Settings, Source, Which, add, delete, erase, prepare, refresh, train, update,
-    verify_ledger_within, weights,
+    RowStore, Selector, Served, Settings, Source, add, delete, erase, prepare, refresh, train,
+    update, verify_ledger_within, weights,
 };
 use efface_vault::Vault;
 
@@ -90,7 +90,7 @@ pub(crate) fn kept(vault: &Path) -> Option<Vec<u8>> {
 
 pub(crate) fn ids(list: &[usize]) -> Delete {
     let names = list.iter().map(|id| format!("id-{id}")).collect();
-    Delete { what: Which::Ids(names), request_id: Some(format!("leave-{}", list[0])) }
+    Delete { what: Selector::Ids(names), request_id: Some(format!("leave-{}", list[0])) }
 }
 
 pub(crate) fn declared(world: &World, classes: usize) -> Source<'static> {
@@ -126,7 +126,7 @@ pub(crate) fn live_in(both: &Both, classes: usize, given: Settings, what: &str) 
     both.agree(|world, vault, s| add(vault, &more(world), Some("more"), s), what);
     let again = |world: &World| world.table("again.csv", 100, 2, classes);
     both.agree(|world, vault, s| update(vault, &again(world), Some("again"), s), what);
-    let who = Which::Subjects(vec!["who-900".into()]);
+    let who = Selector::Subjects(vec!["who-900".into()]);
     let request = Delete { what: who, request_id: Some("person".into()) };
     both.agree(|_, vault, s| delete(vault, &request, s), what);
 }
@@ -270,7 +270,7 @@ fn alike_from(
 ) -> Served {
     let served = both.agree(|world, vault, s| train(&source(world), given.clone(), vault, s), what);
     let one = if name == "id" { "id-17" } else { "row:17" };
-    let request = Delete { what: Which::Ids(vec![one.into()]), request_id: Some("one".into()) };
+    let request = Delete { what: Selector::Ids(vec![one.into()]), request_id: Some("one".into()) };
     both.agree(|_, vault, s| delete(vault, &request, s), what);
     let [a, b] = both.vaults().map(|vault| Vault::open_read_only(&vault).unwrap());
     let rows = |vault: &Vault| {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Delete, ExportFormat, Linear, NoticeCode, Settings, Which, add,
+    CheckOutcome, Code, Delete, ExportFormat, Linear, NoticeCode, Selector, Settings, add,
     certificate, delete, delete_dry_run, erase, evaluate, export, margins, plan, predict, refresh,
     status, train, verify_ledger, weights,
 };
@@ -45,7 +45,10 @@ fn solved(trunk: &Path) -> Settings {
 }
 
 pub(crate) fn named(ids: &[&str]) -> Delete {
-    Delete { what: Which::Ids(ids.iter().map(|id| (*id).to_owned()).collect()), request_id: None }
+    Delete {
+        what: Selector::Ids(ids.iter().map(|id| (*id).to_owned()).collect()),
+        request_id: None,
+    }
 }
 
 pub(crate) fn parsed(vault: &Path) -> Value {

@@ -3,8 +3,8 @@
 use std::fs::{create_dir, read_dir, write};
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Keyring, Memory, Result, RowStore, Served, Settings,
-    Source, Unsaved, Which, certificate, delete, entries, train, train_unsaved,
+    CheckOutcome, Code, Context, Delete, Keyring, Memory, Result, RowStore, Selector, Served,
+    Settings, Source, Unsaved, certificate, delete, entries, train, train_unsaved,
     verify_whole_ledger, weights,
 };
 
@@ -33,7 +33,7 @@ fn unsaved(world: &World, settings: Settings) -> Unsaved {
 }
 
 fn forget(context: &mut Context<'_>, world: &World, vault: &str) -> Result<Served> {
-    let request = Delete { what: Which::Subjects(vec!["who-3".into()]), request_id: None };
+    let request = Delete { what: Selector::Subjects(vec!["who-3".into()]), request_id: None };
     delete(&world.path(vault), &request, context)
 }
 

@@ -1,8 +1,8 @@
 //! Records with weights: every mechanism that takes them, what is refused, and what is left.
 
 use efface::{
-    CheckOutcome, Code, Delete, Error, MemoryRows, MemoryTable, Numbers, Settings, Source, Values,
-    Which, add, delete, entries, evaluate, status, train, update, verify, weights,
+    CheckOutcome, Code, Delete, Error, MemoryRows, MemoryTable, Numbers, Selector, Settings,
+    Source, Values, add, delete, entries, evaluate, status, train, update, verify, weights,
 };
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ impl Rows {
 
 fn ids(names: &[&str]) -> Delete {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Delete { what: Which::Ids(names), request_id: None }
+    Delete { what: Selector::Ids(names), request_id: None }
 }
 
 fn later(source: Source<'_>) -> Source<'_> {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use efface::{Delete, Linear, Result, Settings, Source, Which, delete, margins, train, weights};
+use efface::{Delete, Linear, Result, Selector, Settings, Source, delete, margins, train, weights};
 
 use super::{Outcome, SHARDS, Setup, record};
 use crate::trial::{Sandbox, failed};
@@ -50,7 +50,7 @@ pub(super) fn shards(setup: &Setup) -> Result<Outcome> {
             break;
         }
         deleted += gone.len();
-        let request = Delete { what: Which::Ids(gone), request_id: None };
+        let request = Delete { what: Selector::Ids(gone), request_id: None };
         sandbox.run(|s| delete(&vault, &request, s))?;
     }
     if deleted < RECORDS / 3 {

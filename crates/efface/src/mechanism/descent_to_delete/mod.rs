@@ -15,7 +15,7 @@ use super::{
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
+use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings};
 use crate::settings::Settings;
 
 /// `descent-to-delete`.
@@ -50,7 +50,7 @@ impl Mechanism for DescentToDelete {
         Defaults { state: variant.state(), ..Defaults::default() }
     }
 
-    fn check(&self, choices: &Choices) -> Result<()> {
+    fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         check(choices)
     }
 
@@ -61,7 +61,7 @@ impl Mechanism for DescentToDelete {
 
     fn lambda(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         constants: &Constants,
         n: u64,
         delta: f64,
@@ -71,7 +71,7 @@ impl Mechanism for DescentToDelete {
 
     fn schedule(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {
@@ -182,7 +182,7 @@ impl Mechanism for DescentToDelete {
 }
 
 /// What the variants of `descent-to-delete` need and exclude.
-fn check(choices: &Choices) -> Result<()> {
+fn check(choices: &ValidatedSettings) -> Result<()> {
     let s = &choices.settings;
     let name = choices.variant.name();
     let refuse = |what: String, hint: &str| Err(Error::refused(Code::Settings, what).hint(hint));

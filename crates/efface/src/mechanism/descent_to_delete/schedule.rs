@@ -15,7 +15,7 @@ use efface_privacy::{gaussian, rdp};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::refused;
 use crate::mechanism::search::{Public, grid, least_steps};
-use crate::plan::{Choices, List, MechanismName, Schedule, origin};
+use crate::plan::{List, MechanismName, Schedule, ValidatedSettings, origin};
 
 /// Deletions foreseen under deletion-privacy: what updates leave of their starts adds up, to a limit
 /// that is reached soon.
@@ -33,7 +33,7 @@ const START: f64 = 1e-3;
 ///
 /// Any lambda keeps the claims true: the choice is about accuracy.
 pub(super) fn lambda(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     constants: &Constants,
     n: u64,
     delta: f64,
@@ -67,7 +67,7 @@ pub(super) fn lambda(
 
 /// Everything about the mechanism that is fixed for the life of the model.
 pub(super) fn schedule(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     public: &Public<'_>,
     list: &mut List,
 ) -> Result<Schedule> {
@@ -198,7 +198,7 @@ pub(super) fn schedule(
 
 /// Whether every release of the model's life meets the target: closeness to retraining by the bound
 /// that holds for life, DP and deletion-privacy for the releases and the group that are promised.
-fn meets(choices: &Choices, public: &Public<'_>, first: &Descent) -> Result<bool> {
+fn meets(choices: &ValidatedSettings, public: &Public<'_>, first: &Descent) -> Result<bool> {
     let target = public.target;
     let perfect = choices.variant == Variant::Perfect;
     let refused = |text: String| Error::refused(Code::Accounting, text);

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, List, MechanismName, Plan, Published, Schedule};
+use crate::plan::{List, MechanismName, Plan, Published, Schedule, ValidatedSettings};
 use crate::rows::Keyed;
 use crate::settings::Settings;
 
@@ -47,17 +47,17 @@ impl Mechanism for DistributedDescent {
         (accountant == Accountant::Descent).then_some(0.5)
     }
 
-    fn check(&self, choices: &Choices) -> Result<()> {
+    fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         check(choices)
     }
 
-    fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
+    fn needs_rows(&self, _: &ValidatedSettings) -> Option<&'static str> {
         Some("learns on a sample of individual rows")
     }
 
     fn schedule(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {
@@ -165,7 +165,7 @@ fn numbers(keys: Vec<i64>) -> Result<Vec<u64>> {
 }
 
 /// Settings of `distributed-descent`, and those it excludes.
-fn check(choices: &Choices) -> Result<()> {
+fn check(choices: &ValidatedSettings) -> Result<()> {
     let s = &choices.settings;
     let refuse = |what: &str, hint: &str| Err(Error::refused(Code::Settings, what).hint(hint));
     let counted = choices.accountant == Accountant::Descent;

@@ -12,11 +12,11 @@ use efface_privacy::quantity::Decimal;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::foreign;
 use crate::mechanism::search::{FARTHEST, Public, least_steps};
-use crate::plan::{Choices, List, Plan, Published, Schedule, origin};
+use crate::plan::{List, Plan, Published, Schedule, ValidatedSettings, origin};
 
 /// Sample, parts, copies, noise and distance.
 pub(super) fn schedule(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     public: &Public<'_>,
     list: &mut List,
 ) -> Result<Schedule> {

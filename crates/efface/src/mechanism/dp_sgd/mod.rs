@@ -22,7 +22,7 @@ use super::cost::{Cost, Inputs, PassTime, Timing};
 use super::{Defaults, Mechanism, Public, Request, Run, Start, clash, foreign};
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, List, MechanismName, Plan, SampledPlan, Schedule};
+use crate::plan::{List, MechanismName, Plan, SampledPlan, Schedule, ValidatedSettings};
 use crate::rows::failed;
 use crate::settings::Settings;
 
@@ -130,7 +130,7 @@ impl Mechanism for DpSgd {
         true
     }
 
-    fn check(&self, choices: &Choices) -> Result<()> {
+    fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         check(choices)
     }
 
@@ -149,7 +149,7 @@ impl Mechanism for DpSgd {
 
     fn schedule(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {
@@ -297,7 +297,7 @@ impl Mechanism for DpSgd {
 }
 
 /// Refuses settings that `dp-sgd` has no use for.
-fn check(choices: &Choices) -> Result<()> {
+fn check(choices: &ValidatedSettings) -> Result<()> {
     let s = &choices.settings;
     if choices.loss != LossName::Softmax {
         return clash(

@@ -7,7 +7,7 @@ use efface_privacy::quantity::{Decimal, Delta, Epsilon};
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::search::Public;
-use crate::plan::{Choices, Following, Layers, List, SampledPlan, layers, origin};
+use crate::plan::{Following, Layers, List, SampledPlan, ValidatedSettings, layers, origin};
 
 /// Passes over the records that a training is worth, where no number of steps is given.
 const EPOCHS: f64 = 20.0;
@@ -17,7 +17,7 @@ const PER_ROOT: f64 = 8.0;
 
 /// Network, steps and noise.
 pub(super) fn schedule(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     public: &Public<'_>,
     list: &mut List,
 ) -> Result<SampledPlan> {
@@ -107,7 +107,7 @@ pub(super) fn schedule(
 }
 
 /// The optimizer, refused where a setting of the other one stands beside it.
-fn following(choices: &Choices) -> Result<Following> {
+fn following(choices: &ValidatedSettings) -> Result<Following> {
     let s = &choices.settings;
     if s.optimizer.as_deref() != Some("adam") {
         return Ok(Following::Sgd { momentum: Decimal(s.momentum.unwrap_or(MOMENTUM)) });
@@ -122,7 +122,7 @@ fn following(choices: &Choices) -> Result<Following> {
 }
 
 /// Subjects where there are some, unless records are asked for.
-fn unit(choices: &Choices, public: &Public<'_>) -> Result<Unit> {
+fn unit(choices: &ValidatedSettings, public: &Public<'_>) -> Result<Unit> {
     match choices.settings.unit.as_deref() {
         Some("record") => Ok(Unit::Record),
         Some(_) if public.people.is_none() => Err(Error::refused(

@@ -9,7 +9,7 @@ use efface_vault::RecordId;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Code, Error, Result};
-use crate::plan::Choices;
+use crate::plan::ValidatedSettings;
 use crate::rows::{Keyed, Rows};
 
 /// Sets batches apart from other uses of the hash.
@@ -26,7 +26,11 @@ fn batch_of(id: &str, count: u64) -> u64 {
 
 /// The batches of a plan: b = N/l rounded up, and room for six standard deviations more records than
 /// are expected in a batch when there are `records` of them, or as many as the capacity asked for.
-pub(super) fn plan(choices: &Choices, normalizer: &Normalizer, records: u64) -> Option<BatchPlan> {
+pub(super) fn plan(
+    choices: &ValidatedSettings,
+    normalizer: &Normalizer,
+    records: u64,
+) -> Option<BatchPlan> {
     let count = choices.settings.batches?;
     let Normalizer::Fixed { n, .. } = *normalizer else { return None };
     let expected = choices.settings.capacity.unwrap_or(records).div_ceil(count);

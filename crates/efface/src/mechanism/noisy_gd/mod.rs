@@ -20,7 +20,7 @@ use super::{
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, List, MechanismName, Plan, Schedule};
+use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings};
 use crate::settings::Settings;
 
 /// `noisy-gd`.
@@ -81,7 +81,7 @@ impl Mechanism for NoisyGd {
         settings.radius.is_some()
     }
 
-    fn check(&self, choices: &Choices) -> Result<()> {
+    fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         let s = &choices.settings;
         if choices.state == State::Secret {
             return clash(
@@ -114,7 +114,7 @@ impl Mechanism for NoisyGd {
         Ok(())
     }
 
-    fn check_start(&self, choices: &Choices) -> Result<()> {
+    fn check_start(&self, choices: &ValidatedSettings) -> Result<()> {
         let s = &choices.settings;
         match (s.start_public, s.start_privacy.is_some()) {
             (true, true) => clash(
@@ -132,13 +132,13 @@ impl Mechanism for NoisyGd {
         }
     }
 
-    fn needs_rows(&self, choices: &Choices) -> Option<&'static str> {
+    fn needs_rows(&self, choices: &ValidatedSettings) -> Option<&'static str> {
         choices.settings.batches.map(|_| "with `§batches` takes the rows of a batch")
     }
 
     fn batches(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         normalizer: &Normalizer,
         records: u64,
     ) -> Option<BatchPlan> {
@@ -147,7 +147,7 @@ impl Mechanism for NoisyGd {
 
     fn schedule(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {

@@ -20,7 +20,7 @@ use super::{
 use crate::context::{Progress, Watch};
 use crate::encode::weight_bytes;
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, List, MechanismName, Plan, Schedule, origin};
+use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings, origin};
 use crate::settings::Settings;
 
 /// `ridge`.
@@ -75,18 +75,18 @@ impl Mechanism for Ridge {
         true
     }
 
-    fn check(&self, choices: &Choices) -> Result<()> {
+    fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         check(choices)
     }
 
-    fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
+    fn needs_rows(&self, _: &ValidatedSettings) -> Option<&'static str> {
         Some("subtracts the deleted row itself from its sums")
     }
 
     /// Lists the grids that rows and targets are rounded to.
     fn schedule(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {
@@ -190,7 +190,7 @@ fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
 }
 
 /// Refuses settings that `ridge` has no use for.
-fn check(choices: &Choices) -> Result<()> {
+fn check(choices: &ValidatedSettings) -> Result<()> {
     let s = &choices.settings;
     if !matches!(choices.loss, LossName::Squared | LossName::SquaredClasses) {
         return clash(

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, List, MechanismName, Plan, Schedule, ShardedPlan};
+use crate::plan::{List, MechanismName, Plan, Schedule, ShardedPlan, ValidatedSettings};
 use crate::rows::Rows;
 use crate::settings::Settings;
 
@@ -112,17 +112,17 @@ impl Mechanism for Shards {
         false
     }
 
-    fn check(&self, choices: &Choices) -> Result<()> {
+    fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         check(choices)
     }
 
-    fn needs_rows(&self, _: &Choices) -> Option<&'static str> {
+    fn needs_rows(&self, _: &ValidatedSettings) -> Option<&'static str> {
         Some("trains each network on the records of its shard")
     }
 
     fn schedule(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {
@@ -212,7 +212,7 @@ fn event_of(plan: &Plan, of: &Sharded) -> Result<Sharded> {
 }
 
 /// Refuses settings that `shards` has no use for.
-fn check(choices: &Choices) -> Result<()> {
+fn check(choices: &ValidatedSettings) -> Result<()> {
     let s = &choices.settings;
     if choices.loss != LossName::Softmax {
         return clash(

@@ -9,7 +9,7 @@ use efface_privacy::quantity::Decimal;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::dp_sgd::NETWORK;
 use crate::mechanism::search::Public;
-use crate::plan::{Choices, Layers, List, ShardedPlan, layers, origin};
+use crate::plan::{Layers, List, ShardedPlan, ValidatedSettings, layers, origin};
 
 const SHARDS: u64 = 10;
 const EPOCHS: u64 = 8;
@@ -22,7 +22,7 @@ const LEAST: u64 = 10;
 
 /// Network and schedule; none of it follows from the records.
 pub(super) fn schedule(
-    choices: &Choices,
+    choices: &ValidatedSettings,
     public: &Public<'_>,
     list: &mut List,
 ) -> Result<ShardedPlan> {

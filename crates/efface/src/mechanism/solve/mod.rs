@@ -19,7 +19,7 @@ use super::cost::{Cost, Inputs};
 use super::{Mechanism, Public, Run, agrees, clash, foreign, passes, positive};
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::plan::{Choices, List, Plan, Schedule};
+use crate::plan::{List, Plan, Schedule, ValidatedSettings};
 
 /// `solve` or `retrain`, which differ in where they start.
 pub(super) struct Optimum(Procedure);
@@ -53,7 +53,7 @@ impl Mechanism for Optimum {
         true
     }
 
-    fn check(&self, choices: &Choices) -> Result<()> {
+    fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         if self.0 == Procedure::Retrain && choices.state == State::Secret {
             return clash(
                 "`retrain` with `§state secret`",
@@ -64,7 +64,7 @@ impl Mechanism for Optimum {
         Ok(())
     }
 
-    fn check_start(&self, choices: &Choices) -> Result<()> {
+    fn check_start(&self, choices: &ValidatedSettings) -> Result<()> {
         let s = &choices.settings;
         if s.start_public || s.start_privacy.is_some() {
             return clash(
@@ -76,14 +76,14 @@ impl Mechanism for Optimum {
         Ok(())
     }
 
-    fn needs_rows(&self, choices: &Choices) -> Option<&'static str> {
+    fn needs_rows(&self, choices: &ValidatedSettings) -> Option<&'static str> {
         by_memory(choices.state, choices.solver()).then_some(
             "serves `secret` requests with `solver` newton from a memory that needs the deleted \
              rows",
         )
     }
 
-    fn check_constants(&self, choices: &Choices, constants: &Constants) -> Result<()> {
+    fn check_constants(&self, choices: &ValidatedSettings, constants: &Constants) -> Result<()> {
         if !by_memory(choices.state, choices.solver()) {
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl Mechanism for Optimum {
 
     fn schedule(
         &self,
-        choices: &Choices,
+        choices: &ValidatedSettings,
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {

@@ -8,12 +8,12 @@ use efface_privacy::quantity::Decimal;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::search::{FARTHEST, Public};
-use crate::plan::{Choices, List, Schedule, origin};
+use crate::plan::{List, Schedule, ValidatedSettings, origin};
 
 /// Noise and distance of `solve` and `retrain`.
 pub(super) fn schedule(
     procedure: Procedure,
-    choices: &Choices,
+    choices: &ValidatedSettings,
     public: &Public<'_>,
     list: &mut List,
 ) -> Result<Schedule> {

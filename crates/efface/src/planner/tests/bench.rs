@@ -11,14 +11,14 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::context::{Context, Progress};
 use crate::error::Result;
-use crate::leaving::Leaving;
 use crate::plan::Schedule;
 use crate::planner::{About, Advice, Machine, Workload, chosen, plan};
+use crate::residue::ResidueCheck;
 use crate::rows::{Access, RowStore};
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::store::{Current, open_for_reading};
-use crate::{Delete, Served, Which, delete, row_id, train_as_planned};
+use crate::{Delete, Selector, Served, delete, row_id, train_as_planned};
 use efface_learn::mechanism::NoisyGdPlan;
 
 /// A temporary folder with a key.
@@ -84,7 +84,7 @@ impl Bench {
     /// Deletes records by position, counted from 0.
     pub(super) fn delete(&self, vault: &std::path::Path, positions: &[u64]) -> Result<Served> {
         let ids = positions.iter().copied().map(row_id).collect();
-        let request = Delete { what: Which::Ids(ids), request_id: None };
+        let request = Delete { what: Selector::Ids(ids), request_id: None };
         self.run(1000 + positions[0], |s| delete(vault, &request, s))
     }
 }
@@ -119,7 +119,7 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
     let vault = open_for_reading(vault).unwrap();
     let current = Current::of(&vault).unwrap();
     let constants = current.plan.constants().unwrap();
-    let leaving = Leaving::default();
+    let leaving = ResidueCheck::default();
     let rows = RowStore::Vault.open(Access::Reading(&vault), &current.plan, &leaving).unwrap();
     let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
     let best = match current.plan.schedule {

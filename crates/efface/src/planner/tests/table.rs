@@ -58,7 +58,7 @@ fn refusals_are_the_engines_own() {
     let settings = Settings { notion: Some("deletion-privacy".into()), ..Settings::default() };
     let advice = table(sizes(20_000, 30, 2), settings.clone());
     let secret = advice.refused.iter().find(|r| r.name == "solve-secret").unwrap();
-    let engine = crate::plan::Choices::new(Settings {
+    let engine = crate::plan::ValidatedSettings::new(Settings {
         mechanism: Some("solve".into()),
         state: Some("secret".into()),
         releases: Some(101),

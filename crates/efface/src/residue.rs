@@ -15,7 +15,7 @@ const FEW: usize = 4;
 
 /// Ids and subjects of which nothing may be left after a request.
 #[derive(Debug, Default)]
-pub(crate) struct Leaving {
+pub(crate) struct ResidueCheck {
     /// Of ids that are positions, which a block need not spell out.
     positions: HashSet<u64>,
     /// The lowest and the highest of these: most rows are not between.
@@ -27,7 +27,7 @@ pub(crate) struct Leaving {
     version: u64,
 }
 
-impl Leaving {
+impl ResidueCheck {
     /// The rows of these ids; the request itself adds those of `version`.
     pub(crate) fn ids(names: impl IntoIterator<Item = String>, version: u64) -> Self {
         let mut leaving = Self { version, bounds: (u64::MAX, 0), ..Self::default() };

@@ -1,11 +1,11 @@
 //! Blocks of which SQLite reads the heads, and whoever works on them the features.
 
 use crate::block::BlockHead;
+use crate::buffer_pool::{Features, Spare};
 use crate::checksum::Checksums;
+use crate::direct_read::{Chain, Chains, Wanted};
 use crate::record::{Columns, Stored};
-use crate::spare::{Features, Spare};
 use crate::stored::MOST_VALUE;
-use crate::straight::{Chain, Chains, Wanted};
 use crate::{ReadError, Vault};
 use std::fs::File;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const STRAIGHT: usize = 16 << 10;
 
 /// A block as far as the thread has read it that asks SQLite.
-pub(crate) enum Begun {
+pub(crate) enum Pending {
     Whole(Columns),
     Part(Part),
 }
@@ -27,7 +27,7 @@ pub(crate) struct Part {
 }
 
 /// What the file has of the block that begins with this number, after so many rows, is not what SQLite has.
-pub(crate) struct Again {
+pub(crate) struct Retry {
     pub(crate) first: i64,
     pub(crate) before: u64,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Ending {
 
 impl Vault {
     /// What reads blocks in two steps. All of each is asked of SQLite where the file cannot be read beside it.
-    pub(crate) fn in_two_steps(
+    pub(crate) fn split_reads(
         &self,
         wanted: Wanted,
         checksums: &Checksums,
@@ -61,7 +61,7 @@ impl Vault {
 
 impl Beginning {
     /// Whether features are read straight from the file.
-    pub(crate) fn is_straight(&self) -> bool {
+    pub(crate) fn is_direct(&self) -> bool {
         self.chains.is_some()
     }
 
@@ -70,15 +70,15 @@ impl Beginning {
         &mut self,
         vault: &Vault,
         mut columns: Columns,
-    ) -> Result<Begun, ReadError> {
+    ) -> Result<Pending, ReadError> {
         let straight = (STRAIGHT..=MOST_VALUE as usize).contains(&columns.length)
             && !vault.rewritten.contains(&columns.first);
         let chain = self.chains.as_mut().and_then(|chains| chains.find(columns.first));
         Ok(match chain.filter(|_| straight) {
-            Some(chain) => Begun::Part(Part { columns, chain }),
+            Some(chain) => Pending::Part(Part { columns, chain }),
             None => {
                 columns.features = vault.features_of(columns.first)?.map(Features::from);
-                Begun::Whole(columns)
+                Pending::Whole(columns)
             }
         })
     }
@@ -99,12 +99,12 @@ impl Ending {
     }
 
     /// The block; one whose features were read here is as it was stored, and its share of the sum is known.
-    pub(crate) fn block(&self, begun: Begun) -> Result<Stored, Again> {
+    pub(crate) fn block(&self, begun: Pending) -> Result<Stored, Retry> {
         let Part { mut columns, chain } = match begun {
-            Begun::Whole(columns) => return Ok(columns.parse(self.size)),
-            Begun::Part(part) => part,
+            Pending::Whole(columns) => return Ok(columns.parse(self.size)),
+            Pending::Part(part) => part,
         };
-        let again = Again { first: columns.first, before: columns.before };
+        let again = Retry { first: columns.first, before: columns.before };
         let read = |(file, pages): &(Arc<File>, u32)| {
             chain.last_column(file, *pages, columns.length, &self.spare)
         };

@@ -50,7 +50,7 @@ fn firsts(vault: &Vault) -> Vec<i64> {
 
 /// How many blocks have features that were read straight and are those that SQLite has, of how many;
 /// none may have others. And how many parts of them are those that were asked for, of how many.
-fn read_straight(vault: &Vault) -> ((usize, usize), (usize, usize)) {
+fn read_directly(vault: &Vault) -> ((usize, usize), (usize, usize)) {
     let mut chains = vault.chains(Wanted::All).unwrap();
     let firsts = firsts(vault);
     let (mut found, mut parts) = (0, (0, 0));
@@ -95,7 +95,7 @@ fn features_are_those_of_sqlite_wherever_they_begin() {
     {
         let folder = tempfile::tempdir().unwrap();
         let vault = vault(folder.path(), &keyring(folder.path()), rows, bytes, block_rows);
-        let ((found, all), _) = read_straight(&vault);
+        let ((found, all), _) = read_directly(&vault);
         assert_eq!(found, all, "{rows} rows of {bytes} bytes");
         let expected: Vec<_> = (0..rows).map(|at| (at as i64 + 1, row(at, bytes))).collect();
         assert_eq!(scanned(&vault), expected);
@@ -179,7 +179,7 @@ fn parts_of_features_are_read_from_blocks_that_were_written_at_once() {
     for (rows, bytes, block_rows) in [(3000, 100, 1000), (300, 3136, 83), (1024, 1023, 512)] {
         let folder = tempfile::tempdir().unwrap();
         let vault = at_once(folder.path(), &keyring(folder.path()), rows, bytes, block_rows);
-        let ((found, all), (parts, of)) = read_straight(&vault);
+        let ((found, all), (parts, of)) = read_directly(&vault);
         assert_eq!((found, parts), (all, of), "{rows} rows of {bytes} bytes");
     }
 }
@@ -202,7 +202,7 @@ fn chains_may_be_scattered() {
         }
         assert_eq!(scanned(&transaction).len(), within.len() + 30);
         transaction.commit().unwrap();
-        let ((found, all), _) = read_straight(&vault);
+        let ((found, all), _) = read_directly(&vault);
         assert_eq!(found, all, "round {round}");
     }
 }

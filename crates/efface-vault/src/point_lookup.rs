@@ -1,11 +1,11 @@
 //! Single records, of whose blocks few features are read.
 
 use crate::block::{AtHand, BlockHead, Flaw};
+use crate::buffer_pool::Features;
 use crate::column::{at_most_one, unsigned};
+use crate::direct_read::{Chain, Chains, Wanted};
 use crate::record::{fault, first_of};
-use crate::spare::Features;
 use crate::stored::{RecordId, StoredRecord};
-use crate::straight::{Chain, Chains, Wanted};
 use crate::{ReadError, StoreFault, Vault};
 use rusqlite::MAIN_DB;
 

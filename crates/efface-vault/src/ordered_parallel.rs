@@ -17,7 +17,7 @@ pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 
 /// Has `work` done on all cores on what `read` gives, with its bytes, while the next are read and what
 /// came out of earlier ones is taken, in order.
-pub(crate) fn in_order<I: Send, T: Send, E: From<ReadError>>(
+pub(crate) fn ordered_parallel<I: Send, T: Send, E: From<ReadError>>(
     read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
     work: impl Fn(I) -> T + Sync,
     take: impl FnMut(T) -> Result<(), E>,

@@ -19,9 +19,9 @@
 mod tests;
 
 use crate::Vault;
+use crate::buffer_pool::{Features, Spare};
 use crate::raw_file::RawFile;
 use crate::schema::PAGE_SIZE;
-use crate::spare::{Features, Spare};
 use crate::sweep::page::{Kind, be16, be32, local_payload, varint};
 use crate::vault::Access;
 use std::fs::File;

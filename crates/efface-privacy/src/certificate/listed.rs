@@ -1,0 +1,36 @@
+//! What a certificate lists, by name, as several checks ask for it.
+
+use super::Certificate;
+use crate::event::{DpSgd, Event};
+
+/// The value of a constant that must be listed exactly once.
+pub(super) fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, String> {
+    let mut found = certificate.constants.iter().filter(|constant| constant.name == name);
+    match (found.next(), found.next()) {
+        (Some(constant), None) => Ok(&constant.value),
+        (Some(_), Some(_)) => Err(format!("`{name}` is listed twice")),
+        (None, _) => Err(format!("`{name}` is not listed")),
+    }
+}
+
+/// The constant that says that classes are weighted by their numbers of records, and its assumption.
+pub(super) const CLASS_WEIGHT: &str = "class-weight";
+
+/// The constant that states a public map from rows to random features, and its assumption.
+pub(super) const FEATURES: &str = "features";
+
+/// The constant that names the public model whose outputs rows are, and its assumption.
+pub(super) const EXTRACTOR: &str = "extractor";
+
+/// The training of the network that makes the features, where one does.
+pub(super) fn given_training(event: &Event) -> Option<&DpSgd> {
+    match event {
+        Event::Composed(event) => event.given.training.as_deref(),
+        _ => None,
+    }
+}
+
+/// Whether records have weights, which a certificate says by listing the largest.
+pub(super) fn weighted(certificate: &Certificate) -> bool {
+    certificate.constants.iter().any(|constant| constant.name == "max-weight")
+}
