@@ -127,6 +127,9 @@ def test_numbers_that_single_precision_has_no_room_for_are_warned_of() -> None:
         UnlearningClassifier().fit(np.c_[seconds, NOISE], late)
     model = UnlearningClassifier().fit(pd.DataFrame({"t": seconds, "z": NOISE}), late)
     assert model.score(pd.DataFrame({"t": seconds, "z": NOISE}), late) > 0.9
+    metres = 5.4e6 + 0.05 * NOISE
+    with pytest.warns(SettingsWarning, match=r"makes columns constant .*: `1`; subtract"):
+        UnlearningClassifier().fit(np.c_[NOISE, metres], SIGN)
     # Whole numbers that have room, and columns that are constant but for rounding, are as they are.
     with warnings.catch_warnings():
         warnings.simplefilter("error")

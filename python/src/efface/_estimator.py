@@ -169,6 +169,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         if grows and not refits and self._may_divide_by_mean(settings):
             settings["normalizer"] = "mean"
         settings["not_covered"] = [*settings["not_covered"], *limits_of(X)]
+        if refits:
+            _rows.warn_of_rounding(read.x)
         precision = _rows.precision_of(read.x)
         settings["face"] = _face.written(self, precision, refits=refits)
         rows = self._table(read, targets, classes=declared)

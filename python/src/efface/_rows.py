@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import DuplicateRecord, InputError
+from ._errors import DuplicateRecord, InputError, SettingsWarning, warn
 from ._frames import Framed, check_table
 from ._table import check_aligned, keys, table_of_stream
 
@@ -159,6 +159,26 @@ def _check_index(name: str, index: Any) -> None:
 def _counts(index: Any, start: int = 0) -> bool:
     """Whether an index merely counts, from 0 or from the number of the first row."""
     return type(index).__name__ == "RangeIndex" and index.start == start and index.step == 1
+
+
+def warn_of_rounding(x: Any) -> None:
+    """Warn of columns that vary in double precision and not in single, as arrays are kept.
+
+    The first rows are looked at.
+    """
+    if not isinstance(x, np.ndarray) or x.dtype != np.float64 or len(x) == 0:
+        return
+    first = x[:1000]
+    with np.errstate(over="ignore", invalid="ignore"):
+        kept = np.ptp(first.astype(np.float32), axis=0)
+        varies = np.ptp(first, axis=0) > 4 * np.finfo(float).eps * np.abs(first[0])
+    if (lost := np.flatnonzero(varies & (kept == 0))).size:
+        columns = ", ".join(f"`{column}`" for column in lost[:10])
+        warn(
+            "the numbers of an array are kept in single precision, which makes columns constant "
+            f"(counted from 0): {columns}; subtract a public constant, or give a data frame",
+            SettingsWarning,
+        )
 
 
 def precision_of(x: Any) -> Any:
