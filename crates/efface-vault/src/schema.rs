@@ -7,7 +7,7 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
 
 /// `user_version` of the SQLite header: the version of this format.
-pub(crate) const FORMAT: i32 = 10;
+pub(crate) const FORMAT: i32 = 11;
 
 /// Bytes in a page.
 pub(crate) const PAGE_SIZE: u32 = 8192;

@@ -27,7 +27,8 @@ pub struct Rules {
     /// many places.
     pub max_categories: u32,
     /// How many records must miss a number or a time for a column to have a number that says so, and how
-    /// many must have one for it to be learnt from where four in five miss it.
+    /// many must have one for it to be learnt from where four in five miss it. So many must share a time for it
+    /// to be a category, too.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub min_missing: u32,
     /// Places that the words of a text column are hashed to.

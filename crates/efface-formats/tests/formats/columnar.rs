@@ -475,7 +475,16 @@ fn bytes_are_texts() {
         assert_eq!(read.ids[1], "00000000-0000-0000-0000-000000000002");
         assert_eq!(read.labels, [0.0, 1.0]);
     }
-    let bytes = parquet(&batch_of(b"\xff"), Compression::SNAPPY);
+    let other = batch_of(b"\xff");
+    for (format, bytes) in [
+        (Format::Parquet, parquet(&other, Compression::SNAPPY)),
+        (Format::ArrowIpc, ipc_file(&other)),
+    ] {
+        let options =
+            ReadOptions { id: Some("id".into()), ignore: vec!["y".into()], ..unlabelled() };
+        assert_eq!(collect(format, &bytes, &options).unwrap().0.rows, [[1.0], [2.0]]);
+    }
+    let bytes = parquet(&other, Compression::SNAPPY);
     let message = refused(Format::Parquet, &bytes, &options);
     assert!(message.contains("column `y`: the bytes are not UTF-8"), "{message}");
 }

@@ -121,11 +121,11 @@ fn a_vault_of_a_newer_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = small_vault(folder.path());
     let foreign = rusqlite::Connection::open(&path).unwrap();
-    foreign.pragma_update(None, "user_version", 11).unwrap();
+    foreign.pragma_update(None, "user_version", 12).unwrap();
     drop(foreign);
     for error in both(&path) {
         assert!(
-            error.to_string().contains("has format 11; this program reads formats up to 10"),
+            error.to_string().contains("has format 12; this program reads formats up to 11"),
             "{error}"
         );
     }
@@ -139,7 +139,7 @@ fn a_vault_of_an_earlier_development_version() {
     foreign.pragma_update(None, "user_version", 2).unwrap();
     drop(foreign);
     for error in both(&path) {
-        assert!(error.to_string().contains("this version reads only format 10"), "{error}");
+        assert!(error.to_string().contains("this version reads only format 11"), "{error}");
         assert!(error.to_string().contains("earlier development version"), "{error}");
     }
 }

@@ -71,6 +71,8 @@ pub(crate) struct ColumnarTable {
     batch: Option<RecordBatch>,
     /// The columns of the batch that hold bytes, as texts.
     texts: Vec<Option<ArrayRef>>,
+    /// Columns whose bytes may be anything, as nobody reads them.
+    any_bytes: Vec<String>,
     /// The row of the batch, counted from 0.
     at: usize,
     position: u64,
@@ -127,12 +129,15 @@ pub(crate) fn open(
             return Err(ReadError::at(Place::file(&file).column(field.name()), fault));
         }
     }
+    let is_any = |name: &&String| unread == Unread::Empty || is_ignored(name, options);
+    let any_bytes = names.iter().filter(is_any).cloned().collect();
     Ok(ColumnarTable {
         file,
         names,
         batches,
         batch: None,
         texts: Vec::new(),
+        any_bytes,
         at: 0,
         position: 0,
         index_left_out,
@@ -141,7 +146,7 @@ pub(crate) fn open(
 
 impl ColumnarTable {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, ReadError> {
-        let Self { file, batches, .. } = self;
+        let Self { file, batches, any_bytes, .. } = self;
         let Some(batch) = guarded(file, || {
             batches.next.next().transpose().map_err(|error| decode(file, &error))
         })?
@@ -151,7 +156,10 @@ impl ColumnarTable {
         let fields = batch.schema();
         let texts = batch.columns().iter().zip(fields.fields()).map(|(array, field)| {
             let place = || Place::file(&*file).column(field.name());
-            in_text(array).map_err(|fault| ReadError::at(place(), fault))
+            match in_text(array) {
+                Err(_) if any_bytes.contains(field.name()) => Ok(None),
+                text => text.map_err(|fault| ReadError::at(place(), fault)),
+            }
         });
         self.texts = texts.collect::<Result<_, _>>()?;
         Ok(Some(batch))
