@@ -12,71 +12,27 @@
 //! of which users need only what is re-exported here.
 #![forbid(unsafe_code)]
 
-mod account;
-mod add;
 mod arithmetic;
-mod audit_sample;
-mod bounds;
 mod checks;
 mod context;
-mod copies;
-mod delete;
-mod digest;
-mod encode;
-mod erase;
 mod error;
-mod exact_copy;
-mod examine;
-mod export;
-mod gradient_sums;
-mod head;
-mod ledger;
-mod listed;
-mod margins;
 mod mechanism;
 mod mechanism_name;
-mod naming;
-mod notice;
 mod outcome;
-mod partitioned;
 mod plan;
 pub mod planner;
-mod predict;
-mod predictor;
-mod prepare;
-mod published;
-mod random;
-mod raw;
-mod refresh;
-mod report;
-mod residue;
-mod resolve;
+mod requests;
 mod rows;
-mod salvage;
-mod seal;
-mod serve;
 mod settings;
-mod shape;
 mod show;
-mod simulation;
-mod source;
-mod start;
-mod status;
 mod store;
-mod sums;
 mod table;
-mod train;
-mod trunk;
-mod verify;
-mod verify_ledger;
 mod weights;
 
-pub use account::{account, account_one};
-pub use add::{add, update};
-pub use bounds::{EventBound, bounds};
+pub use checks::examine::doctor;
+pub use checks::verify::verify;
+pub use checks::verify_ledger::{verify_ledger, verify_ledger_within, verify_whole_ledger};
 pub use context::{Context, Progress, Watch};
-pub use copies::{Backup, Restore, backup, relocate, restore, restore_undoing_deletions};
-pub use delete::{Delete, Selector, delete, delete_dry_run, erase_dry_run};
 pub use efface_formats::{
     ColumnValues, Draft, FeatureMap, Fitted, Frame, MemoryColumn, MemoryRows, MemoryTable, Numbers,
     Rules, TimeUnit, Values,
@@ -89,9 +45,7 @@ pub use efface_privacy::event::State;
 pub use efface_vault::is_reserved;
 pub use efface_vault::{Keyring, KeyringError};
 pub use error::{Code, Error, Kind, Result};
-pub use examine::doctor;
-pub use export::{ExportFormat, export};
-pub use notice::{Notice, NoticeCode};
+pub use outcome::notice::{Notice, NoticeCode};
 pub use outcome::{
     DryRun, Entry, Evaluation, ExportNote, Exports, MemoryStatus, NotionStatus, Prediction, Ready,
     Served, Status, TargetErrors, Work,
@@ -100,23 +54,27 @@ pub use plan::{
     ClassWeight, Defaults, Fitting, Following, Ids, MechanismName, Plan, Published, Roles,
     SampleWeights, SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task, Trunk,
 };
-pub use predict::{Predicted, evaluate, evaluate_known, predict};
-pub use prepare::prepare;
-pub use published::{plan, weights};
-pub use refresh::refresh;
-pub use report::report;
+pub use requests::add::{add, update};
+pub use requests::copies::{Backup, Restore, backup, relocate, restore, restore_undoing_deletions};
+pub use requests::delete::{Delete, Selector, delete, delete_dry_run, erase_dry_run};
+pub use requests::export::{ExportFormat, export};
+pub use requests::prepare::prepare;
+pub use requests::refresh::refresh;
+pub use requests::salvage::erase;
+pub use requests::train::{Unsaved, train, train_as_planned, train_unsaved};
+pub use rows::source::{Source, schema};
 pub use rows::{Memory, Resident, RowStore};
-pub use salvage::erase;
 pub use settings::{
     Fallback, Form, Group, Interval, MARK, Privacy, Row, SETTINGS, Settings, Value, Words,
     in_words, value_in_words,
 };
-pub use show::{check_form, show};
-pub use source::{Source, schema};
-pub use status::{certificate, entries, status};
-pub use train::{Unsaved, train, train_as_planned, train_unsaved};
-pub use verify::verify;
-pub use verify_ledger::{verify_ledger, verify_ledger_within, verify_whole_ledger};
+pub use show::account::{account, account_one};
+pub use show::bounds::{EventBound, bounds};
+pub use show::certificate::{check_form, show};
+pub use show::predict::{Predicted, evaluate, evaluate_known, predict};
+pub use show::published::{plan, weights};
+pub use show::report::report;
+pub use show::status::{certificate, entries, status};
 pub use weights::Weights;
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.
@@ -126,9 +84,11 @@ pub mod accounting {
 
 // For the faces and the laboratory of this repository; see the top of this file.
 #[doc(hidden)]
-pub use audit_sample::{AuditSample, audit_sample};
+pub use checks::audit_sample::{AuditSample, audit_sample};
 #[doc(hidden)]
-pub use delete::split_known;
+pub use checks::exact_copy::{ExactCopy, ExactSample};
+#[doc(hidden)]
+pub use checks::simulation::{Reference, Simulation, World};
 #[doc(hidden)]
 pub use efface_learn::loss::{LossName, Task as LossTask};
 #[doc(hidden)]
@@ -138,22 +98,20 @@ pub use efface_matrix::Totals;
 #[doc(hidden)]
 pub use efface_net::PartSum;
 #[doc(hidden)]
-pub use exact_copy::{ExactCopy, ExactSample};
+pub use mechanism::gradient_sums::{GradientSteps, GradientSums};
 #[doc(hidden)]
-pub use gradient_sums::{GradientSteps, GradientSums};
+pub use plan::shape::Shape;
 #[doc(hidden)]
-pub use listed::names_in;
+pub use requests::delete::split_known;
 #[doc(hidden)]
-pub use margins::{Linear, margins};
+pub use rows::listed::names_in;
 #[doc(hidden)]
-pub use naming::{row_id, row_position};
-#[doc(hidden)]
-pub use partitioned::Part;
-#[doc(hidden)]
-pub use report::AUDIT_BYTES;
+pub use rows::naming::{row_id, row_position};
 #[doc(hidden)]
 pub use rows::{Drawn, Names, NetworkStep, Partitioned, Place};
 #[doc(hidden)]
-pub use shape::Shape;
+pub use show::margins::{Linear, margins};
 #[doc(hidden)]
-pub use simulation::{Reference, Simulation, World};
+pub use show::report::AUDIT_BYTES;
+#[doc(hidden)]
+pub use table::partitioned::Part;

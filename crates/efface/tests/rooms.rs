@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The crates, and the rooms of each (its top modules) from the ground up.
+/// The crates and large folders, and the rooms of each (its top modules) from the ground up.
 const ROOMS: &[(&str, &str)] = &[
     (
         "efface-privacy",
@@ -37,11 +37,15 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface-page", "model number html text words certificate"),
     (
         "efface",
-        "digest mechanism_name error arithmetic account residue seal settings show head plan bounds \
-         predictor encode naming shape start rows source weights context listed mechanism random gradient_sums \
-         table notice margins partitioned raw planner resolve outcome ledger checks store audit_sample \
-         predict serve status sums trunk verify published add erase export prepare refresh simulation \
-         exact_copy train verify_ledger delete examine report salvage copies",
+        "mechanism_name error arithmetic settings plan rows context weights mechanism outcome store \
+         checks table planner show requests",
+    ),
+    ("efface/store", "seal head digest ledger"),
+    ("efface/checks", "audit_sample simulation exact_copy verify sums verify_ledger examine"),
+    ("efface/show", "account bounds margins published certificate predict status report"),
+    (
+        "efface/requests",
+        "random start trunk serve add erase export prepare refresh train delete salvage copies",
     ),
     (
         "efface-audit",
@@ -59,9 +63,15 @@ const ROOMS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The folder of a crate's sources.
+/// The folder of the sources of a crate, or of `CRATE/FOLDER`.
 fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src")
+    let (name, folder) = name.split_once('/').unwrap_or((name, ""));
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src").join(folder)
+}
+
+/// How a path to a room begins.
+fn prefix(name: &str) -> String {
+    name.split_once('/').map_or("crate::".to_owned(), |(_, folder)| format!("crate::{folder}::"))
 }
 
 /// Every Rust file below a folder that is not a file of tests.
@@ -151,7 +161,7 @@ fn room_of(path: &Path, source: &Path) -> String {
 
 /// For each room of a crate, the other rooms it imports, each with a file that does.
 fn imports(name: &str) -> BTreeMap<String, BTreeMap<String, PathBuf>> {
-    let source = source(name);
+    let (source, prefix) = (source(name), prefix(name));
     let handed_on = handed_on(name);
     let mut found = Vec::new();
     files(&source, &mut found);
@@ -159,12 +169,12 @@ fn imports(name: &str) -> BTreeMap<String, BTreeMap<String, PathBuf>> {
     let mut imports: BTreeMap<String, BTreeMap<String, PathBuf>> = BTreeMap::new();
     for path in found {
         let room = room_of(&path, &source);
-        if room == "lib" || room == "main" {
+        if ["lib", "main", "mod"].contains(&room.as_str()) {
             continue;
         }
         let code = code(&path);
         let to = imports.entry(room.clone()).or_default();
-        for (at, found) in code.match_indices("crate::") {
+        for (at, found) in code.match_indices(&prefix) {
             if code[..at].ends_with(|c| is_name(c) || c == '$') {
                 continue;
             }
@@ -217,6 +227,6 @@ fn every_crate_has_an_order() {
 fn paths_are_read_as_rust_reads_them() {
     assert_eq!(first_names("rows::Keyed;"), ["rows"]);
     assert_eq!(first_names("{rows::{Keyed, Rows}, plan::Plan, Error};"), ["rows", "plan", "Error"]);
-    assert!(imports("efface")["delete"].contains_key("serve"));
+    assert!(imports("efface/requests")["delete"].contains_key("serve"));
     assert!(imports("efface-vault")["record"].contains_key("error"));
 }

@@ -11,6 +11,7 @@ mod descent_to_delete;
 mod distributed_descent;
 mod dp_sgd;
 mod event;
+pub(crate) mod gradient_sums;
 mod noisy_gd;
 mod refusal;
 mod ridge;

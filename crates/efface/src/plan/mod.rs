@@ -10,6 +10,7 @@ mod groups;
 mod image;
 mod sampled;
 mod schedule;
+pub(crate) mod shape;
 mod sharded;
 mod task;
 mod trunk;

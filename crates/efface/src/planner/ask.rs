@@ -11,13 +11,13 @@ use super::seen::Seen;
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
-use crate::notice::index_left_out;
+use crate::outcome::notice::index_left_out;
 use crate::plan::{
     ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, sizes as sizes_of,
 };
-use crate::raw::{as_the_labels_ask, fit};
+use crate::rows::source::Source;
 use crate::settings::{Settings, default};
-use crate::source::Source;
+use crate::table::raw::{as_the_labels_ask, fit};
 use crate::table::{facts_of, read_table};
 
 /// What a plan is made for.

@@ -9,7 +9,7 @@ use super::planned::planned;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::{Timing, requests};
 use crate::mechanism::of;
-use crate::notice::loud;
+use crate::outcome::notice::loud;
 use crate::plan::Facts;
 use crate::settings::Settings;
 

@@ -18,6 +18,7 @@ mod page;
 mod pass_time;
 mod planned;
 mod rank;
+pub(crate) mod resolve;
 mod seen;
 
 #[cfg(test)]

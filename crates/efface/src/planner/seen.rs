@@ -4,7 +4,9 @@ use efface_formats::{Fitted, RawRows};
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::notice::{Notice, Sizes, constant, few_records, names_learnt, of_columns, of_plan};
+use crate::outcome::notice::{
+    Notice, Sizes, constant, few_records, names_learnt, of_columns, of_plan,
+};
 use crate::plan::{Facts, Plan};
 
 /// What fitting preprocessing to a table showed: statistics of its records, told to whoever brought them

@@ -2,15 +2,20 @@
 //! others hold.
 
 mod drawn;
+pub(crate) mod encode;
 mod fitted;
+pub(crate) mod listed;
 mod memory;
 mod memory_limit;
 mod names;
+pub(crate) mod naming;
 mod parts;
 mod place;
 mod placed;
 mod prepared;
 mod resident;
+pub(crate) mod residue;
+pub(crate) mod source;
 mod stored;
 mod streamed;
 #[cfg(test)]
@@ -40,7 +45,7 @@ use efface_vault::{IdLookup, Identity, LedgerHead, RecordId};
 
 use crate::error::{Code, Error, Result, damaged};
 use crate::plan::Plan;
-use crate::residue::ResidueCheck;
+use crate::rows::residue::ResidueCheck;
 
 /// Records between two looks at whether to stop.
 pub(crate) const CHUNK: usize = 512;

@@ -6,7 +6,7 @@ use efface_formats::NOBODY;
 use zeroize::Zeroize;
 
 use crate::error::{Code, Error, Result};
-use crate::naming::row_id;
+use crate::rows::naming::row_id;
 
 /// Names of records, one for each row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

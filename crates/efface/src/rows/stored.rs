@@ -11,9 +11,9 @@ use zeroize::Zeroizing;
 use super::Keyed;
 use super::memory_limit::not_held;
 use super::names::remove;
-use crate::encode::{decode, split_targets, split_weight};
 use crate::error::{Result, Stopped, damaged};
 use crate::plan::Plan;
+use crate::rows::encode::{decode, split_targets, split_weight};
 
 /// Rows as they are stored, apart from who they are.
 #[derive(Debug, Default)]

@@ -8,9 +8,9 @@ use efface_matrix::Matrix;
 use efface_vault::{Genesis, Keyring, Vault};
 
 use super::*;
+use crate::plan::shape::Shape;
 use crate::plan::{Plan, ValidatedSettings};
 use crate::settings::Settings;
-use crate::shape::Shape;
 use crate::table::facts_of_parts;
 
 const ROWS: usize = 6000;

@@ -12,9 +12,9 @@ use efface_vault::{Genesis, Keyring, Vault};
 use super::*;
 use crate::Part;
 use crate::plan::ValidatedSettings;
+use crate::plan::shape::Shape;
+use crate::rows::source::Source;
 use crate::settings::Settings;
-use crate::shape::Shape;
-use crate::source::Source;
 use crate::table::facts_of_parts;
 
 /// Records 1 to 6, of three subjects with two records each.

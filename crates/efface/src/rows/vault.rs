@@ -17,10 +17,10 @@ use super::prepared::{Encoder, PART};
 use super::resident::{Read, Resident};
 use super::stored::Stored;
 use super::{Asked, Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared, placed};
-use crate::encode::{encoded, split_weight};
 use crate::error::{Error, Result, Stopped, damaged};
 use crate::plan::Plan;
-use crate::residue::ResidueCheck;
+use crate::rows::encode::{encoded, split_weight};
+use crate::rows::residue::ResidueCheck;
 
 /// Records erased between two looks at whether to stop.
 const ERASED: usize = 1 << 14;

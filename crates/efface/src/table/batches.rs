@@ -8,8 +8,8 @@ use super::{Collector, constant};
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
 use crate::plan::ClassWeight;
+use crate::rows::source::Source;
 use crate::rows::{Names, name_nobody};
-use crate::source::Source;
 
 /// Consecutive rows of a table, as [`Table`](super::Table) has them.
 #[derive(Debug)]

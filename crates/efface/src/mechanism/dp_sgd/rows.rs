@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use efface_learn::Dataset;
 
 use crate::error::{Code, Error, Result};
-use crate::predictor::append;
 use crate::rows::Rows;
+use crate::weights::predictor::append;
 
 /// Rows of `width` numbers one behind another, and the class of each.
 pub(super) fn of(data: &Dataset, width: usize) -> Result<(Vec<f32>, Vec<u32>)> {

@@ -18,9 +18,9 @@ use super::{
     refused,
 };
 use crate::context::{Progress, Watch};
-use crate::encode::weight_bytes;
 use crate::error::{Code, Error, Result};
 use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings, origin};
+use crate::rows::encode::weight_bytes;
 use crate::settings::Settings;
 
 /// `ridge`.

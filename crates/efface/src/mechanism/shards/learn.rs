@@ -13,8 +13,8 @@ use super::place::{place, row_key};
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, ShardedPlan};
-use crate::predictor::append;
 use crate::rows::Rows;
+use crate::weights::predictor::append;
 
 /// The records of a shard as its network learns them.
 struct Shard {

@@ -2,10 +2,10 @@
 
 use super::bench::{Bench, planned};
 use crate::error::Kind;
-use crate::notice::NoticeCode;
+use crate::outcome::notice::NoticeCode;
 use crate::planner::{About, Advice, Fixed, Sizes, chosen};
+use crate::rows::source::Source;
 use crate::settings::Settings;
-use crate::source::Source;
 use crate::store::{Current, open_for_reading};
 
 /// `rows` records of two classes and two features.

@@ -15,8 +15,8 @@ use crate::outcome::Work;
 use crate::plan::Schedule;
 use crate::planner::candidate::{CANDIDATES, Over};
 use crate::planner::{About, Advice, Choice, Count, Lasts};
+use crate::rows::source::Source;
 use crate::settings::Settings;
-use crate::source::Source;
 
 /// Records of the deletions that are made, one after the other.
 const DELETIONS: [&[u64]; 3] = [&[5], &[20, 21, 22], &[40]];

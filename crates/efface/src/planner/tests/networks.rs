@@ -1,10 +1,10 @@
 //! Models beyond linear ones: planned, followed, and compared with training anew.
 
 use super::bench::{Bench, planned, timed};
-use crate::notice::NoticeCode;
+use crate::outcome::notice::NoticeCode;
 use crate::planner::{About, Advice, Choice, Lasts, Sizes, TimeOrigin};
+use crate::rows::source::Source;
 use crate::settings::Settings;
-use crate::source::Source;
 use crate::{refresh, train};
 
 const SIDE: usize = 20;

@@ -1,0 +1,211 @@
+//! What was computed from the rows, held against them: fitted preprocessing, the sums and weights of
+//! `ridge`, the networks of `shards`, and a Hessian that is kept for the next request.
+
+use std::ops::ControlFlow;
+
+use efface_learn::mechanism::RidgePlan;
+use efface_learn::mechanism::ridge::Sums;
+use efface_privacy::certificate::{CheckOutcome, Verdict};
+use efface_vault::Vault;
+
+use crate::arithmetic;
+use crate::context::Watch;
+use crate::error::{Code, Error, Result};
+use crate::mechanism::{prepare, refused, ridge_plan, shard_weights};
+use crate::plan::Plan;
+use crate::rows::encode::{released, weight_bytes};
+use crate::rows::{InVault, Memory, Rows};
+use crate::store::{kept, prepared};
+
+/// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
+/// weights. A model with neither is passed over.
+pub(crate) fn check(
+    vault: &Vault,
+    plan: &Plan,
+    memory: Option<Memory>,
+    verdict: &mut Verdict,
+) -> Result<()> {
+    if plan.fitting.is_some() {
+        return preprocessing(vault, plan, memory, verdict);
+    }
+    if !plan.mechanism.keeps_sums() {
+        return Ok(());
+    }
+    let mut fails = |reason: &str| verdict.push("sums", CheckOutcome::Fails, reason);
+    let Ok(Some(kept)) = kept(vault, plan) else {
+        fails("the kept sums are missing or damaged");
+        return Ok(());
+    };
+    let ridge = ridge_plan(&plan.constants()?)?;
+    let rows = InVault::at_rest(vault, plan).within(memory);
+    let sums = match summed(&ridge, &rows) {
+        Ok(Some(sums)) => sums,
+        Ok(None) => {
+            fails("the vault's rows break the public constants");
+            return Ok(());
+        }
+        Err(error) if error.code() == Code::Memory => {
+            verdict.push("sums", CheckOutcome::Undecided, error.said());
+            return Ok(());
+        }
+        Err(error) => {
+            fails(error.message());
+            return Ok(());
+        }
+    };
+    let weights = weight_bytes(&ridge.weights(&sums).map_err(refused(plan.mechanism))?);
+    if sums.to_bytes() != kept.state {
+        fails("the kept sums are not those of the vault's rows");
+    } else if vault.model()?.is_none_or(|model| model.weights != weights) {
+        fails("the vault's rows do not give its weights");
+    } else {
+        let reason = "rows, sums and weights agree, bit for bit";
+        verdict.push("sums", CheckOutcome::Holds, reason);
+    }
+    Ok(())
+}
+
+/// The sums over all rows, in memory or window by window; none where rows break the constants.
+fn summed(ridge: &RidgePlan, rows: &InVault<'_, '_>) -> Result<Option<Sums>> {
+    if let Some(records) = rows.streamed()? {
+        let sums = ridge.sum_streamed(records);
+        return rows.failure().map_or(Ok(sums.ok()), Err);
+    }
+    Ok(ridge.sum(rows.data()?, &mut |_| ControlFlow::Continue(())).ok())
+}
+
+/// Fits the preprocessing anew to the vault's rows and holds it against the published one.
+fn preprocessing(
+    vault: &Vault,
+    plan: &Plan,
+    memory: Option<Memory>,
+    verdict: &mut Verdict,
+) -> Result<()> {
+    let Some(model) = vault.model()? else { return Ok(()) };
+    let rows = InVault::at_rest(vault, plan).within(memory);
+    let anew = rows.fit().and_then(|(found, weights)| plan.with_fitted(found, weights));
+    let stored = released(&model.weights, plan.clone());
+    let (outcome, reason) = match (&anew, &stored) {
+        (Ok(anew), Ok((stored, _))) if same(anew, stored) => (
+            CheckOutcome::Holds,
+            "the preprocessing is that of the vault's rows, bit for bit".to_owned(),
+        ),
+        (Ok(_), Ok(_)) => (
+            CheckOutcome::Fails,
+            "the published preprocessing is not that of the vault's rows".to_owned(),
+        ),
+        (Err(error), _) | (_, Err(error)) => (CheckOutcome::Fails, error.said()),
+    };
+    verdict.push("preprocessing", outcome, reason);
+    let (Ok(anew), Ok((_, weights))) = (anew, stored) else { return Ok(()) };
+    if plan.mechanism.keeps_sums() {
+        let (outcome, reason) = match solved(&anew, vault, memory) {
+            Ok(solved) if weight_bytes(&solved) == weight_bytes(&weights) => {
+                (CheckOutcome::Holds, "rows and weights agree, bit for bit".to_owned())
+            }
+            Ok(_) => (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned()),
+            Err(error) if cannot_repeat(&anew, &error) => (CheckOutcome::Undecided, error.said()),
+            Err(error) => (CheckOutcome::Fails, error.said()),
+        };
+        verdict.push("sums", outcome, reason);
+    }
+    Ok(())
+}
+
+/// Trains the networks of all shards anew from the vault's rows and holds them against the published ones,
+/// which takes as long as the first training did; other models, and withdrawn ones, are passed over.
+pub(crate) fn check_shards(
+    vault: &Vault,
+    memory: Option<Memory>,
+    verdict: &mut Verdict,
+) -> Result<()> {
+    // A plan that cannot be read was told of before.
+    let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
+    let (true, Some(model)) = (plan.sharded().is_some(), vault.model()?) else { return Ok(()) };
+    let rows = InVault::at_rest(vault, &plan).within(memory);
+    let trained = arithmetic::check()
+        .and_then(|()| shard_weights(&plan, &rows, &mut |_| ControlFlow::Continue(())));
+    let (outcome, reason) = match trained {
+        Ok(anew) => {
+            if model.weights == weight_bytes(&anew) {
+                let reason = "networks trained anew from the vault's rows are its own, bit for bit";
+                (CheckOutcome::Holds, reason.to_owned())
+            } else {
+                (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned())
+            }
+        }
+        Err(error) if cannot_repeat(&plan, &error) => (CheckOutcome::Undecided, error.said()),
+        Err(error) => (CheckOutcome::Fails, error.said()),
+    };
+    verdict.push("shards", outcome, reason);
+    Ok(())
+}
+
+/// Whether this build or this process cannot compute what the plan's could, or not in so little memory.
+fn cannot_repeat(plan: &Plan, error: &Error) -> bool {
+    matches!(error.code(), Code::Arithmetic | Code::Memory)
+        || plan.sharded().is_some_and(|plan| plan.check_arithmetic().is_err())
+}
+
+/// Forms the Hessian that is kept for the next request anew from the vault's rows and holds it against the
+/// kept one; models without one are passed over.
+pub(crate) fn check_hessian(
+    vault: &Vault,
+    memory: Option<Memory>,
+    verdict: &mut Verdict,
+) -> Result<()> {
+    // What cannot be read was told of before.
+    let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
+    let (true, Some(model), true) = (plan.prepares(), vault.model()?, vault.keeps_caches()?) else {
+        return Ok(());
+    };
+    let Ok((plan, weights)) = released(&model.weights, plan) else { return Ok(()) };
+    let rows = InVault::at_rest(vault, &plan).within(memory);
+    let kept =
+        arithmetic::check().and_then(|()| prepared(vault, &plan, model.version, weights.len()));
+    let both = kept.and_then(|kept| {
+        let watch: &mut Watch<'_> = &mut |_| ControlFlow::Continue(());
+        Ok((kept, prepare(&plan, &rows, &weights, model.version, watch)?))
+    });
+    let (outcome, reason) = match both {
+        Ok((Some(kept), anew)) if kept == anew => {
+            let reason = "the kept Hessian is that of the vault's rows, bit for bit";
+            (CheckOutcome::Holds, reason.to_owned())
+        }
+        Ok((Some(kept), anew)) if kept.is_near(&anew, &plan.constants()?) => {
+            let reason = "the kept Hessian differs in its last digits from that of the vault's rows, \
+                          as where it was made on another type of processor; the next request drops it";
+            (CheckOutcome::Undecided, reason.to_owned())
+        }
+        Ok(_) => (
+            CheckOutcome::Fails,
+            "the kept Hessian is not that of the vault's rows; the next request drops it"
+                .to_owned(),
+        ),
+        Err(error) if cannot_repeat(&plan, &error) => (CheckOutcome::Undecided, error.said()),
+        Err(error) => (CheckOutcome::Fails, error.said()),
+    };
+    verdict.push("hessian", outcome, reason);
+    Ok(())
+}
+
+/// The weights that `ridge` solves from sums over these rows.
+fn solved(plan: &Plan, vault: &Vault, memory: Option<Memory>) -> Result<Vec<f64>> {
+    let ridge = ridge_plan(&plan.constants()?)?;
+    let rows = InVault::at_rest(vault, plan).within(memory);
+    let solved = match rows.streamed()? {
+        Some(records) => ridge.weights_streamed(records),
+        None => {
+            let data = rows.prepared(plan)?.data;
+            ridge.weights_of(&data, &mut |_| ControlFlow::Continue(()))
+        }
+    };
+    solved.map_err(|error| rows.failure().unwrap_or_else(|| refused(plan.mechanism)(error)))
+}
+
+/// The same statistics of as many records.
+fn same(one: &Plan, other: &Plan) -> bool {
+    let facts =
+        |plan: &Plan| plan.fitting.as_ref().map(|fitting| (fitting.records, fitting.found.clone()));
+    facts(one) == facts(other)
+}

@@ -1,0 +1,441 @@
+//! Additions and updates of records.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use efface_formats::{Origin, near_key};
+use efface_page::number::counted;
+use efface_privacy::certificate::RequestKind;
+use efface_privacy::event::{Event, Unit};
+use efface_vault::{Identity, Vault};
+use sha2::{Digest, Sha256};
+
+use crate::context::Context;
+use crate::error::{Code, Error, Result, Stopped};
+use crate::mechanism::{of, touched, touched_by};
+use crate::outcome::Served;
+use crate::outcome::notice::{
+    Clipped, Notice, NoticeCode, left_out, listed, of_clipped, subjects_of_nobody,
+};
+use crate::plan::{Ids, Plan, Task};
+use crate::requests::serve::{RowChange, name_request, serve, served_before, since};
+use crate::rows::encode::encode;
+use crate::rows::naming::{check_convention, row_id};
+use crate::rows::residue::{ResidueCheck, unless_in_rows};
+use crate::rows::source::Source;
+use crate::rows::{Access, Batch, Keyed, Names, RowStore, Rows};
+use crate::show::status::deletions_left;
+use crate::store::{Current, needs_changed_rows, open_to_serve};
+use crate::table::{Table, check_ids, read_as_planned};
+
+/// Adds the records of a table and certifies the new model.
+///
+/// Without an id column, records are numbered on: row K of this table is `row:` and K plus the rows of
+/// all tables before.
+///
+/// # Errors
+/// Rows that break the plan's rules, ids that are in use or were deleted, more records than the
+/// capacity, a vault in use, an interruption.
+pub fn add(
+    path: &Path,
+    source: &Source<'_>,
+    request_id: Option<&str>,
+    context: &mut Context<'_>,
+) -> Result<Served> {
+    let served = serve_rows(path, source, RequestKind::Add, request_id, context);
+    served.map_err(|error| error.of_vault(path))
+}
+
+/// Replaces records by new contents under the same ids: the old contents are deleted, the new
+/// ones added, in one request.
+///
+/// # Errors
+/// As [`add`]; also ids that the model does not have.
+pub fn update(
+    path: &Path,
+    source: &Source<'_>,
+    request_id: Option<&str>,
+    context: &mut Context<'_>,
+) -> Result<Served> {
+    let served = serve_rows(path, source, RequestKind::Update, request_id, context);
+    served.map_err(|error| error.of_vault(path))
+}
+
+fn serve_rows(
+    path: &Path,
+    source: &Source<'_>,
+    kind: RequestKind,
+    request_id: Option<&str>,
+    context: &mut Context<'_>,
+) -> Result<Served> {
+    let purpose = if kind == RequestKind::Add { "efface add" } else { "efface update" };
+    let (mut vault, current) = open_to_serve(path, purpose, context)?;
+    let plan = &current.plan;
+    let store = context.rows;
+    // Before anything is read or taken out: rows that are elsewhere can be neither added nor replaced.
+    RowStore::Vault.check(plan)?;
+    store.check(plan)?;
+    let mut table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
+    let rows = table.rows() as u64;
+    if rows == 0 {
+        return Err(Error::input(Code::Data, "the table has no records of the model's classes"));
+    }
+    check_ids(&table)?;
+    check_subjects(plan, &table)?;
+    check_classes(plan, &table, source.new_classes)?;
+    let private: Vec<&str> = [&table.ids, &table.subjects]
+        .into_iter()
+        .flatten()
+        .flat_map(|list| list.iter().map(AsRef::as_ref))
+        .collect();
+    let named = name_request(
+        request_id,
+        kind,
+        &current.genesis.vault_id,
+        &body(&table),
+        &private,
+        context,
+    )?;
+    if let Some(served) = served_before(&vault, &current, &named, kind)? {
+        return Ok(served);
+    }
+    current.published()?;
+    if kind == RequestKind::Add {
+        check_can_go(plan, &current)?;
+    }
+    check_naming(kind, plan, table.ids.is_some())?;
+    check_convention(plan, table.ids.iter().flatten().map(AsRef::as_ref))?;
+    let version = current.version + 1;
+    let clipped = Clipped::of(&table.private, rows);
+    let mut notices: Vec<Notice> = of_clipped(plan, &clipped).into_iter().collect();
+    notices.extend(left_out(table.left_out, table.unlabelled));
+    notices.extend(subjects_of_nobody(&table.private));
+    let vault_id = current.genesis.vault_id.clone();
+    let hmac = |name: &str| context.keyring.hmac(&vault_id, "record", name.as_bytes());
+    let person = |name: &str| context.keyring.hmac(&vault_id, "subject", name.as_bytes());
+    notices.extend(back_again(&vault, table.subjects.as_deref(), person)?);
+    let mut transaction = vault.begin()?;
+    let needed = needs_changed_rows(&transaction, plan, context.rows)?;
+    let mut removed = Keyed::none(plan)?;
+    let first = match table.ids {
+        Some(_) => 0,
+        None => transaction.take_positions(table.read)?,
+    };
+    table.name_nobody(first);
+    let replaced = table.ids.iter().flatten().filter(|_| kind == RequestKind::Update);
+    let leaving = ResidueCheck::ids(replaced.map(|id| id.to_string()), version);
+    let mut shards = BTreeSet::new();
+    let deleted_since = match &table.ids {
+        Some(ids) if kind == RequestKind::Update => {
+            let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
+            let whose = table.subjects.as_deref();
+            let wanted = needed.then_some(&mut removed);
+            let gone = withdraw(&mut *rows, plan, ids, whose, &leaving, wanted, &mut shards);
+            drop(rows);
+            gone.map_err(|error| unless_in_rows(&transaction, false, error))?
+        }
+        Some(ids) => {
+            let rows = store.open(Access::Reading(&transaction), plan, &leaving)?;
+            refuse_known(&*rows, &transaction, ids, hmac)?;
+            Vec::new()
+        }
+        None => {
+            notices.extend(all_there(&transaction, &table)?);
+            let message =
+                format!("row 0 of this table is the record `{}`, and so on", row_id(first));
+            notices.push(Notice::new(NoticeCode::NamedByPosition, message));
+            Vec::new()
+        }
+    };
+    let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
+    let names = names.after(first);
+    shards
+        .extend(touched(plan, (0..names.count()).map(|row| (names.id(row), names.subject(row))))?);
+    let batch = Batch { data: &table.data, names: &names, raw: table.raw.as_ref() };
+    let mut stored = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
+    let keys = stored.insert(&batch, version)?;
+    drop(stored);
+    if let Some(limit) = plan.group_limit() {
+        let largest = transaction.largest_subject()?;
+        if largest > limit {
+            return Err(Error::refused(
+                Code::MaxGroup,
+                format!("a subject would have {largest} records, but `§max-group` is {limit}"),
+            )
+            .hint("add fewer rows per person"));
+        }
+    }
+    let mut effect = RowChange {
+        deleted_since,
+        added: rows,
+        clipped: Some(clipped.scaled),
+        notices,
+        removed,
+        touched: shards,
+        leaving,
+        ..RowChange::of(kind, named, rows, plan)?
+    };
+    if needed {
+        effect.inserted = Keyed { keys, data: table.data };
+    } else {
+        drop(table.data);
+    }
+    serve(transaction, &current, effect, context)
+}
+
+/// Rows name subjects exactly where the model's do.
+fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
+    if plan.subjects != table.subjects.is_some() {
+        let (has, lacks) = if plan.subjects {
+            ("have", "the table names none")
+        } else {
+            ("have no", "the table names some")
+        };
+        return Err(Error::refused(
+            Code::Subjects,
+            format!("this model's records {has} subjects, but {lacks}"),
+        )
+        .hint("name the subject column with `§subject` exactly when the first table had one"));
+    }
+    Ok(())
+}
+
+/// Refuses classes that are probably known ones in another spelling, and those that make a model of two classes one
+/// of several, unless they were asked for.
+fn check_classes(plan: &Plan, table: &Table, asked_for: bool) -> Result<()> {
+    let (Task::Classes(known), Some(table)) = (&plan.task, &table.classes) else { return Ok(()) };
+    // After all records were erased the classes have no names.
+    let is_erased = known.iter().all(String::is_empty);
+    if asked_for || is_erased || table.origin == Origin::User {
+        return Ok(());
+    }
+    let keys: HashMap<String, &String> = known.iter().map(|name| (near_key(name), name)).collect();
+    let new: Vec<String> =
+        table.names.iter().filter(|name| !known.contains(name)).cloned().collect();
+    let near = new.iter().find_map(|name| Some((name, keys.get(&near_key(name))?)));
+    let what = match near {
+        Some((name, known)) => {
+            format!("the table has the class `{name}`, probably another spelling of `{known}`")
+        }
+        None if known.len() == 2 && !new.is_empty() => format!(
+            "the model has the classes {}, and the table also has {}",
+            listed(known),
+            listed(&new)
+        ),
+        None => return Ok(()),
+    };
+    Err(Error::refused(Code::Classes, what)
+        .hint("write the labels as the model has them, or add them as new ones: `§new-classes`"))
+}
+
+/// Rows name their records where that is needed, and only where the model's have names.
+fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
+    match (kind, named) {
+        (RequestKind::Update, false) => {
+            Err(Error::input(Code::Ids, "an update needs the ids of the records it replaces")
+                .hint("name the id column with `§id`"))
+        }
+        (RequestKind::Add, true) if plan.ids == Ids::Position => Err(Error::refused(
+            Code::Ids,
+            "this model was trained without an id column, so additions cannot have one",
+        )
+        .hint("leave out `§id`")),
+        (RequestKind::Add, false) if plan.ids == Ids::Column => {
+            Err(Error::input(Code::Ids, "this model's records have ids, so additions need them")
+                .hint("name the id column with `§id`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A digest of the whole table, so that a request id is never reused for other rows.
+fn body(table: &Table) -> String {
+    let mut hasher = Sha256::new();
+    let mut bytes = Vec::new();
+    for row in 0..table.rows() {
+        match &table.raw {
+            Some(raw) => {
+                bytes.clear();
+                bytes.extend_from_slice(raw.rows.row(row));
+                bytes.extend(table.weights().get(row).copied().unwrap_or(1.0).to_le_bytes());
+            }
+            None => {
+                encode(&table.data, row, table.weighted, &mut bytes);
+                // The others are among the bytes.
+                let target = table.data.targets_of(row).first();
+                bytes.extend(target.copied().unwrap_or_default().to_le_bytes());
+            }
+        }
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(&bytes);
+        for list in [&table.ids, &table.subjects] {
+            let text = list.as_ref().map_or("", |list| list[row].as_ref());
+            hasher.update((text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        }
+    }
+    hex::encode(hasher.finalize())
+}
+
+/// Takes out the records that an update replaces; since when each was there. Their contents go
+/// to `removed` where they are wanted.
+fn withdraw(
+    rows: &mut dyn Rows,
+    plan: &Plan,
+    ids: &[Box<str>],
+    subjects: Option<&[Box<str>]>,
+    leaving: &ResidueCheck,
+    removed: Option<&mut Keyed>,
+    shards: &mut BTreeSet<u64>,
+) -> Result<Vec<u64>> {
+    let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
+    let lookup = rows.find_ids(&names)?;
+    if let Some(id) = lookup.missing.first() {
+        return Err(Error::refused(
+            Code::UnknownRecord,
+            format!(
+                "{} of {} unknown, such as `{id}`; nothing was changed",
+                lookup.missing.len(),
+                are(ids.len(), lookup.missing.len())
+            ),
+        )
+        .hint("add new records with `§efface add`")
+        .about(lookup.missing));
+    }
+    let identities = rows.identities(&lookup.found)?;
+    leaving.only(&identities)?;
+    if of(plan.mechanism).unit(plan) == Unit::Subject {
+        stay_theirs(&identities, ids, subjects)?;
+    }
+    shards.extend(touched_by(plan, &identities)?);
+    if let Some(removed) = removed {
+        *removed = rows.read(&lookup.found)?;
+    }
+    rows.erase(&lookup.found, &mut |_| Ok(()))?;
+    Ok(identities.iter().map(|identity| since(identity.added_version)).collect())
+}
+
+/// Refuses to give a record to another subject: what a subject may tell is accounted over all trainings
+/// by the records that are its own.
+fn stay_theirs(
+    identities: &[Identity],
+    ids: &[Box<str>],
+    subjects: Option<&[Box<str>]>,
+) -> Result<()> {
+    let given: HashMap<&str, &str> = ids
+        .iter()
+        .zip(subjects.unwrap_or_default())
+        .map(|(id, subject)| (id.as_ref(), subject.as_ref()))
+        .collect();
+    let stays = |who: &Identity| who.subject.as_deref() == given.get(who.id.as_str()).copied();
+    if identities.iter().all(stays) {
+        return Ok(());
+    }
+    Err(Error::refused(
+        Code::Subjects,
+        "this would give a record to another subject, but gradients were clipped by subject, and \
+         what is promised follows each through all trainings",
+    )
+    .hint("delete the subject, and add the record under another id"))
+}
+
+/// Records of people who were deleted before: perhaps of a table that still has what was to be forgotten.
+fn back_again(
+    vault: &Vault,
+    subjects: Option<&[Box<str>]>,
+    hmac: impl Fn(&str) -> [u8; 32],
+) -> Result<Option<Notice>> {
+    let mut records: BTreeMap<&str, u64> = BTreeMap::new();
+    for name in subjects.unwrap_or_default().iter().filter(|name| !name.is_empty()) {
+        *records.entry(name.as_ref()).or_default() += 1;
+    }
+    let (mut people, mut count) = (Vec::new(), 0);
+    for (name, records) in records {
+        if vault.tombstone(&hmac(name))?.is_some() {
+            people.push(name.to_owned());
+            count += records;
+        }
+    }
+    let message = format!(
+        "{} to people who were deleted before: {}; if that is a mistake, delete them again",
+        if count == 1 { "1 record belongs".to_owned() } else { format!("{count} records belong") },
+        listed(&people)
+    );
+    Ok((count > 0).then(|| Notice::new(NoticeCode::DeletedBefore, message)))
+}
+
+/// Fewer rows than so many may equal rows that are there by chance.
+const CHANCE: usize = 5;
+
+/// All rows of a table without ids equal rows that are there: it was probably added before.
+fn all_there(vault: &Vault, table: &Table) -> Result<Option<Notice>> {
+    let Some(raw) = table.raw.as_ref().filter(|raw| raw.rows.len() >= CHANCE) else {
+        return Ok(None);
+    };
+    let mut new: HashMap<&[u8], usize> = HashMap::new();
+    raw.rows.iter().for_each(|row| *new.entry(row).or_default() += 1);
+    let scanned = vault.scan(|_, record| {
+        if let Some(count) = new.get_mut(record.features) {
+            *count = count.saturating_sub(1);
+        }
+        Ok::<_, Stopped>(())
+    });
+    scanned.map_err(|Stopped(error)| error)?;
+    let message = format!(
+        "{} are there already, with the same values in all columns, and are twice in the model now; if this table \
+         was added before, delete its rows again, and name rows by ids (`§id`), which are refused the second time",
+        counted(raw.rows.len() as u64, "row")
+    );
+    let is_all = new.values().all(|count| *count == 0);
+    Ok(is_all.then(|| Notice::new(NoticeCode::RowsRepeated, message)))
+}
+
+/// `3 ids are`, `3 ids is`, as some or one of them are meant.
+fn are(ids: usize, some: usize) -> String {
+    format!("{} {}", counted(ids as u64, "id"), if some == 1 { "is" } else { "are" })
+}
+
+/// Ids are never reused, not even after a deletion.
+fn refuse_known(
+    rows: &dyn Rows,
+    vault: &Vault,
+    ids: &[Box<str>],
+    hmac: impl Fn(&str) -> [u8; 32],
+) -> Result<()> {
+    let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
+    let lookup = rows.find_ids(&names)?;
+    if !lookup.found.is_empty() {
+        return Err(Error::refused(
+            Code::DuplicateId,
+            format!(
+                "{} of {} in the model already; nothing was added",
+                lookup.found.len(),
+                are(ids.len(), lookup.found.len())
+            ),
+        )
+        .hint("use `§efface update` to replace records"));
+    }
+    for id in &lookup.missing {
+        if vault.tombstone(&hmac(id))?.is_some() {
+            return Err(Error::refused(
+                Code::DuplicateId,
+                format!("`{id}` was deleted before, and ids are never reused; nothing was added"),
+            )
+            .hint("give the record a new id"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses records that could never be deleted again: a network's or a declared training's features take
+/// no more deletions, and no erasure without a release.
+fn check_can_go(plan: &Plan, current: &Current) -> Result<()> {
+    let spent = matches!(&current.latest.event, Event::Composed(_))
+        && deletions_left(plan, &current.latest) == Some(0);
+    if !spent {
+        return Ok(());
+    }
+    let message = "no deletion is left, so that records which are added now could not be deleted";
+    Err(Error::refused(Code::BudgetExhausted, message)
+        .hint("train a new model, on features of a network that was trained for more `§deletions`"))
+}

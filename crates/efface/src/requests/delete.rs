@@ -1,0 +1,534 @@
+//! Deletion of records and of whole subjects.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+
+use efface_learn::mechanism::Change;
+use efface_privacy::certificate::{RequestKind, subjects_root};
+use efface_privacy::claim::Claim;
+use efface_privacy::event::Unit;
+use efface_vault::{Identity, Keyring, RecordId, RowFault, StoreFault, Vault};
+
+use crate::context::{Context, Progress};
+use crate::error::{Code, Error, Result};
+use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
+use crate::outcome::notice::{Notice, NoticeCode, trained_elsewhere};
+use crate::outcome::{DryRun, Served};
+use crate::plan::Plan;
+use crate::requests::erase::{or_erase, withdraw};
+use crate::requests::serve::{
+    Named, RowChange, check_releases, check_request_id, in_line, name_request, replay, serve,
+    served_before, since,
+};
+use crate::rows::naming::{check_convention, hint_on_unknown};
+use crate::rows::residue::{ResidueCheck, in_rows, unless_in_rows};
+use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
+use crate::store::ledger::signed;
+use crate::store::{Current, kept, needs_changed_rows, open_for_reading, open_to_serve};
+
+/// What is to be deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// Records, by their ids.
+    Ids(Vec<String>),
+    /// All records of these subjects.
+    Subjects(Vec<String>),
+}
+
+impl Selector {
+    pub(crate) fn names(&self) -> &[String] {
+        match self {
+            Self::Ids(names) | Self::Subjects(names) => names,
+        }
+    }
+
+    /// Whether they are subjects.
+    fn are_people(&self) -> bool {
+        matches!(self, Self::Subjects(_))
+    }
+
+    /// The code of the error that says that one of the names is unknown.
+    pub(crate) fn unknown(&self) -> Code {
+        match self {
+            Self::Ids(_) => Code::UnknownRecord,
+            Self::Subjects(_) => Code::UnknownSubject,
+        }
+    }
+
+    /// What must not be left of it when the model has this version.
+    pub(crate) fn leaving(&self, version: u64) -> ResidueCheck {
+        match self {
+            Self::Ids(names) => ResidueCheck::ids(names.iter().cloned(), version),
+            Self::Subjects(names) => ResidueCheck::subjects(names.iter().cloned(), version),
+        }
+    }
+
+    /// The label its tombstones are made under.
+    pub(crate) fn label(&self) -> &'static str {
+        match self {
+            Self::Ids(_) => "record",
+            Self::Subjects(_) => "subject",
+        }
+    }
+}
+
+/// A deletion request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delete {
+    /// The records or subjects to delete.
+    pub what: Selector,
+    /// The caller's name for the request; a fresh one if none.
+    pub request_id: Option<String>,
+}
+
+/// What becomes of the model once the rows are gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AfterDeletion {
+    /// A new one is learnt, certified and published.
+    Release,
+    /// It is withdrawn, with everything kept beside it.
+    Withdraw,
+}
+
+/// Names resolved against the vault.
+struct Resolved {
+    live: Vec<RecordId>,
+    /// Names that were deleted before, with the index of their certificate.
+    gone: Vec<(String, u64)>,
+}
+
+/// Deletes records and certifies it.
+///
+/// Ids that are unknown refuse the whole request; ids that were deleted before are passed over,
+/// and if there are no others the certificate of their deletion is returned again.
+///
+/// # Errors
+/// Unknown names, a target or a budget that cannot be met, a vault in use, an interruption.
+pub fn delete(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
+    deleted(path, request, AfterDeletion::Release, context)
+}
+
+/// Deletes, and then releases a new model or withdraws it.
+pub(crate) fn deleted(
+    path: &Path,
+    request: &Delete,
+    then: AfterDeletion,
+    context: &mut Context<'_>,
+) -> Result<Served> {
+    take_out(path, request, then, context).map_err(|error| error.of_vault(path))
+}
+
+fn take_out(
+    path: &Path,
+    request: &Delete,
+    then: AfterDeletion,
+    context: &mut Context<'_>,
+) -> Result<Served> {
+    check_names(&request.what)?;
+    let (mut vault, current) = open_to_serve(path, "efface delete", context)?;
+    context.rows.check(&current.plan)?;
+    let kind = RequestKind::Delete;
+    let private: Vec<&str> = request.what.names().iter().map(String::as_str).collect();
+    let named = name_request(
+        request.request_id.as_deref(),
+        kind,
+        &current.genesis.vault_id,
+        &body(&request.what, then),
+        &private,
+        context,
+    )?;
+    if let Some(served) = served_before(&vault, &current, &named, kind)? {
+        return Ok(served);
+    }
+    let (keyring, store) = (context.keyring, context.rows);
+    let mut found = 0;
+    let mut go_on = |records: usize| {
+        found += records as u64;
+        context.report(Progress::Changing { records: found })
+    };
+    let plan = &current.plan;
+    let leaving = request.what.leaving(current.version + 1);
+    let rows = store.open(Access::Reading(&vault), plan, &leaving)?;
+    let resolved = resolve(&*rows, &vault, &current, &request.what, keyring, &mut go_on)?;
+    if resolved.live.is_empty() {
+        // Where nothing is done, the rows are asked, and not the index that led to none.
+        rows.check_names()?;
+        drop(rows);
+        return again(vault, &current, named, &resolved.gone);
+    }
+    let release = then == AfterDeletion::Release;
+    if release {
+        current.published().map_err(|error| or_erase(plan, error))?;
+    }
+    let mut identities = Vec::with_capacity(resolved.live.len());
+    for some in resolved.live.chunks(CHUNK) {
+        go_on(0)?;
+        identities.extend(rows.identities(some)?);
+    }
+    leaving.only(&identities)?;
+    let private: Vec<&str> = identities
+        .iter()
+        .flat_map(|identity| [Some(identity.id.as_str()), identity.subject.as_deref()])
+        .flatten()
+        .collect();
+    if let Some(id) = &request.request_id {
+        check_request_id(id, &private)?;
+    }
+    let hmac =
+        |label: &str, name: &str| keyring.hmac(&current.genesis.vault_id, label, name.as_bytes());
+    let mut tombstones: Vec<[u8; 32]> =
+        identities.iter().map(|identity| hmac("record", &identity.id)).collect();
+    let subjects = root_of_subjects(&request.what, hmac);
+    let emptied = emptied(&*rows, &identities, &mut go_on)?;
+    let deleted_since = match then {
+        AfterDeletion::Release => {
+            units(plan, &identities, &emptied).map_err(|error| or_erase(plan, error))?
+        }
+        AfterDeletion::Withdraw => Vec::new(),
+    };
+    for subject in emptied {
+        tombstones.push(hmac("subject", &subject));
+    }
+    let mut notices: Vec<Notice> = trained_elsewhere(plan).into_iter().collect();
+    if !resolved.gone.is_empty() {
+        let requests = deleted_by(&vault, &current, &resolved.gone)?;
+        let message = match resolved.gone.len() {
+            1 => format!("1 of the names was deleted before, by {requests}"),
+            count => format!("{count} of the names were deleted before, by {requests}"),
+        };
+        notices.push(Notice::new(NoticeCode::DeletedBefore, message));
+    }
+    let mut effect = RowChange {
+        deleted_since,
+        tombstones,
+        subjects,
+        notices,
+        touched: touched_by(plan, &identities)?,
+        ..RowChange::of(kind, named, resolved.live.len() as u64, plan)?
+    };
+    if release && needs_changed_rows(&vault, plan, store)? {
+        effect.removed = rows.read(&resolved.live)?;
+    }
+    drop(rows);
+    let mut transaction = vault.begin()?;
+    let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
+    rows.erase(&resolved.live, &mut go_on)?;
+    drop(rows);
+    effect.leaving = leaving;
+    match then {
+        AfterDeletion::Release => serve(transaction, &current, effect, context)
+            .map_err(|error| or_erase(&current.plan, error)),
+        AfterDeletion::Withdraw => withdraw(transaction, &current, effect, context),
+    }
+}
+
+/// Everything named was deleted before: the newest certificate of that, and under the request's id
+/// from now on.
+fn again(
+    mut vault: Vault,
+    current: &Current,
+    named: Named,
+    gone: &[(String, u64)],
+) -> Result<Served> {
+    let Some(newest) = gone.iter().map(|(_, index)| *index).max() else {
+        return Err(Error::input(Code::Ids, "nothing to delete was named"));
+    };
+    let message =
+        format!("all names were deleted before, by {}", deleted_by(&vault, current, gone)?);
+    let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
+    let mut transaction = vault.begin()?;
+    in_line(&transaction, current)?;
+    transaction.insert_request(&named.request(
+        RequestKind::Delete,
+        Some(current.version),
+        newest,
+    ))?;
+    transaction.commit()?;
+    served.notices.push(Notice::new(NoticeCode::DeletedBefore, message));
+    Ok(served)
+}
+
+/// The requests that deleted these names, and where their certificates are, in words.
+fn deleted_by(vault: &Vault, current: &Current, gone: &[(String, u64)]) -> Result<String> {
+    const SHOWN: usize = 10;
+    let indices: BTreeSet<u64> = gone.iter().map(|(_, index)| *index).collect();
+    let mut list = Vec::new();
+    for &index in indices.iter().take(SHOWN) {
+        let (_, entry) = signed(vault, index, &current.genesis.public_key)?;
+        let id = entry.pointer("/request/id").and_then(serde_json::Value::as_str);
+        list.push(format!("request `{}` (ledger entry {index})", id.unwrap_or_default()));
+    }
+    if indices.len() > SHOWN {
+        list.push(format!("{} more", indices.len() - SHOWN));
+    }
+    Ok(list.join(", "))
+}
+
+/// Subjects of whom a deletion leaves no record.
+fn emptied(rows: &dyn Rows, identities: &[Identity], go_on: &mut GoOn<'_>) -> Result<Vec<String>> {
+    let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
+    for subject in identities.iter().filter_map(|identity| identity.subject.as_deref()) {
+        *leaving.entry(subject).or_default() += 1;
+    }
+    let mut list = Vec::new();
+    for (number, (subject, count)) in leaving.into_iter().enumerate() {
+        if number % CHUNK == 0 {
+            go_on(0)?;
+        }
+        if rows.find_subject(subject)?.len() == count {
+            list.push(subject.to_owned());
+        }
+    }
+    Ok(list)
+}
+
+/// For each record that leaves, or where subjects are counted for each of these, the release whose
+/// data first held it; a part of a subject is refused.
+fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u64>> {
+    if of(plan.mechanism).unit(plan) == Unit::Record {
+        return Ok(leaving.iter().map(|identity| since(identity.added_version)).collect());
+    }
+    let mut first: BTreeMap<&str, u64> = BTreeMap::new();
+    for identity in leaving {
+        let subject = identity.subject.as_deref().unwrap_or_default();
+        let added = since(identity.added_version);
+        first.entry(subject).and_modify(|first| *first = added.min(*first)).or_insert(added);
+    }
+    // Those that are emptied come in order.
+    let whole = |subject: &str| emptied.binary_search_by(|gone| gone.as_str().cmp(subject)).is_ok();
+    if first.keys().all(|subject| whole(subject)) {
+        return Ok(first.into_values().collect());
+    }
+    Err(Error::refused(
+        Code::Subjects,
+        "this would delete some records of a subject and leave others, but gradients were \
+             clipped by subject, and what is promised counts whole ones",
+    )
+    .hint("delete the whole subject with `§subject`"))
+}
+
+/// Says what a deletion would do, without doing it.
+///
+/// # Errors
+/// As [`delete`], as far as they can be known beforehand.
+pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
+    dry_run(path, request, AfterDeletion::Release, keyring)
+}
+
+/// Says what an erasure would do, without doing it.
+///
+/// # Errors
+/// As [`erase`](fn@crate::erase).
+pub fn erase_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
+    dry_run(path, request, AfterDeletion::Withdraw, keyring)
+}
+
+fn dry_run(
+    path: &Path,
+    request: &Delete,
+    then: AfterDeletion,
+    keyring: &Keyring,
+) -> Result<DryRun> {
+    check_names(&request.what)?;
+    let mut vault = open_for_reading(path)?;
+    vault.unlock(keyring)?;
+    let current = Current::of(&vault)?;
+    let remaining = current.tally.count_rows(&vault).map_err(|error| error.of_vault(path))?;
+    let rows = InVault::at_rest(&vault, &current.plan);
+    let resolved = resolve(&rows, &vault, &current, &request.what, keyring, &mut |_| Ok(()))?;
+    let records = resolved.live.len() as u64;
+    let remaining = remaining.saturating_sub(records);
+    let already_deleted = resolved.gone.into_iter().map(|(name, _)| name).collect();
+    let identities = rows.identities(&resolved.live)?;
+    let dry = DryRun {
+        named_by: current.plan.ids,
+        records,
+        ids: identities.iter().map(|identity| identity.id.clone()).collect(),
+        remaining,
+        already_deleted,
+        steps: None,
+        claims: Vec::new(),
+    };
+    if records == 0 || then == AfterDeletion::Withdraw {
+        return Ok(dry);
+    }
+    let (steps, claims) = foreseen(&vault, &current, &rows, &identities, remaining)
+        .map_err(|error| or_erase(&current.plan, error))?;
+    Ok(DryRun { steps, claims, ..dry })
+}
+
+/// The steps and claims that a deletion with a release would have.
+fn foreseen(
+    vault: &Vault,
+    current: &Current,
+    rows: &dyn Rows,
+    leaving: &[Identity],
+    remaining: u64,
+) -> Result<(Option<u64>, Vec<Claim>)> {
+    current.published()?;
+    let classes = current.plan.task.class_names().to_vec();
+    // Where preprocessing is fitted, constants follow from the number of records; that a class may
+    // leave with its last record is seen when the request is served.
+    let plan = &current.plan.resolved_again(remaining, classes, 0.0)?;
+    check_releases(plan, current, false, kept(vault, plan)?.map(|kept| kept.releases))?;
+    let deleted_since = units(plan, leaving, &emptied(rows, leaving, &mut |_| Ok(()))?)?;
+    let change = Change { deleted_since: &deleted_since, added: 0 };
+    let records = remaining as usize;
+    let steps = of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, records)?;
+    let event = planned_event(plan, &current.latest.event, &change, steps, records)?;
+    let claims = claims(plan, &event, RequestKind::Delete, leaving.len() as u64)?;
+    within_target(plan, &claims)?;
+    Ok((steps_of(&event), claims))
+}
+
+/// What an entry of the ledger has in the place of the subjects that were named.
+pub(crate) fn root_of_subjects(
+    which: &Selector,
+    hmac: impl Fn(&str, &str) -> [u8; 32],
+) -> Option<String> {
+    let Selector::Subjects(names) = which else { return None };
+    Some(subjects_root(names.iter().map(|name| hmac("subject", name)).collect()))
+}
+
+fn check_names(which: &Selector) -> Result<()> {
+    if which.names().is_empty() {
+        return Err(Error::input(Code::Ids, "nothing to delete was named")
+            .hint("name records with `§record`, or people with `§subject`"));
+    }
+    if which.names().iter().any(String::is_empty) {
+        return Err(Error::input(Code::Ids, "an id or subject must not be empty"));
+    }
+    Ok(())
+}
+
+/// What was asked, in a form that does not depend on the order.
+pub(crate) fn body(which: &Selector, then: AfterDeletion) -> String {
+    let how = match then {
+        AfterDeletion::Release => "",
+        AfterDeletion::Withdraw => "erase only\n",
+    };
+    let mut names: Vec<&str> = which.names().iter().map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    let list: Vec<String> = names.iter().map(|name| format!("{}:{name}", name.len())).collect();
+    format!("{how}{}\n{}", which.label(), list.join("\n"))
+}
+
+/// The names that the vault knows (records that are there or were deleted before), and those it does
+/// not. A request with the latter is refused; one with the former alone is not, on that account.
+///
+/// # Errors
+/// As [`delete_dry_run`], unknown names apart.
+pub fn split_known(
+    path: &Path,
+    what: &Selector,
+    keyring: &Keyring,
+) -> Result<(Option<Selector>, Vec<String>)> {
+    check_names(what)?;
+    let mut vault = open_for_reading(path)?;
+    vault.unlock(keyring)?;
+    let current = Current::of(&vault)?;
+    let rows = InVault::at_rest(&vault, &current.plan);
+    let (_, unknown) = looked_up(&rows, &vault, &current, what, keyring, &mut |_| Ok(()))?;
+    if !in_rows(&vault, what.are_people(), &unknown)?.is_empty() {
+        return Err(StoreFault::Rows(RowFault::Index).into());
+    }
+    let gone: HashSet<&str> = unknown.iter().map(String::as_str).collect();
+    let rest = |names: &[String]| -> Vec<String> {
+        names.iter().filter(|name| !gone.contains(name.as_str())).cloned().collect()
+    };
+    let known = match what {
+        Selector::Ids(names) => Selector::Ids(rest(names)),
+        Selector::Subjects(names) => Selector::Subjects(rest(names)),
+    };
+    Ok((Some(known).filter(|known| !known.names().is_empty()), unknown))
+}
+
+/// Resolves names; one that is unknown refuses all.
+fn resolve(
+    rows: &dyn Rows,
+    vault: &Vault,
+    current: &Current,
+    which: &Selector,
+    keyring: &Keyring,
+    go_on: &mut GoOn<'_>,
+) -> Result<Resolved> {
+    let (resolved, unknown) = looked_up(rows, vault, current, which, keyring, go_on)?;
+    if unknown.is_empty() {
+        return Ok(resolved);
+    }
+    Err(unless_in_rows(vault, which.are_people(), unknown_names(current, which, unknown)))
+}
+
+/// The refusal of names that the vault never had.
+pub(crate) fn unknown_names(current: &Current, which: &Selector, unknown: Vec<String>) -> Error {
+    let count = unknown.len();
+    let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
+    let more = if count > 20 { format!(" and {} more", count - 20) } else { String::new() };
+    let message = format!(
+        "{count} of {} {}s {} unknown: {}{more}; nothing was deleted",
+        which.names().len(),
+        which.label(),
+        if count == 1 { "is" } else { "are" },
+        shown.join(", ")
+    );
+    let hint = match which {
+        Selector::Subjects(_) if !current.plan.subjects => {
+            "the records of this model have no subjects: delete by id"
+        }
+        _ => hint_on_unknown(&current.plan, &unknown)
+            .unwrap_or("correct or leave out the unknown ones and repeat the request"),
+    };
+    Error::refused(which.unknown(), message).hint(hint).about(unknown)
+}
+
+/// What the vault has of these names, and those it never had.
+fn looked_up(
+    rows: &dyn Rows,
+    vault: &Vault,
+    current: &Current,
+    which: &Selector,
+    keyring: &Keyring,
+    go_on: &mut GoOn<'_>,
+) -> Result<(Resolved, Vec<String>)> {
+    let (live, missing) = match which {
+        Selector::Ids(names) => {
+            let mut asked = HashSet::with_capacity(names.len());
+            let names: Vec<&str> =
+                names.iter().map(String::as_str).filter(|name| asked.insert(*name)).collect();
+            check_convention(&current.plan, names.iter().copied())?;
+            let (mut live, mut missing) = (Vec::new(), Vec::new());
+            for some in names.chunks(CHUNK) {
+                let lookup = rows.find_ids(some)?;
+                go_on(lookup.found.len())?;
+                live.extend(lookup.found);
+                missing.extend(lookup.missing);
+            }
+            (live, missing)
+        }
+        Selector::Subjects(names) => {
+            let (mut live, mut missing) = (Vec::new(), Vec::new());
+            let mut asked: Vec<&String> = names.iter().collect();
+            asked.sort_unstable();
+            asked.dedup();
+            for name in asked {
+                let owned = rows.find_subject(name)?;
+                go_on(owned.len())?;
+                if owned.is_empty() {
+                    missing.push(name.clone());
+                }
+                live.extend(owned);
+            }
+            (live, missing)
+        }
+    };
+    let (mut gone, mut unknown) = (Vec::new(), Vec::new());
+    for name in missing {
+        let hmac = keyring.hmac(&current.genesis.vault_id, which.label(), name.as_bytes());
+        match vault.tombstone(&hmac)? {
+            Some(index) => gone.push((name, index)),
+            None => unknown.push(name),
+        }
+    }
+    Ok((Resolved { live, gone }, unknown))
+}

@@ -1,0 +1,86 @@
+//! Work done before a request, so that the request finds it done.
+
+use std::path::Path;
+
+use efface_learn::mechanism::Prepared;
+use efface_vault::Vault;
+use zeroize::Zeroizing;
+
+use crate::context::{Context, Progress, Watched};
+use crate::error::Result;
+use crate::mechanism::{of, prepare as hessian};
+use crate::outcome::Ready;
+use crate::requests::serve::in_line;
+use crate::rows::Access;
+use crate::rows::residue::ResidueCheck;
+use crate::store::{Current, open_to_serve, prepared_or_held};
+
+/// Keeps the Hessian at the published weights over the records there are, for the next request of a `solve`
+/// model in `perfect` state, which then needs a few passes over the data. It is a function of published
+/// weights, records and public constants; the request that uses it drops it in the transaction that changes
+/// the records. No certificate, claim or ledger entry is made or changed. Where it is kept already, nothing
+/// is done. Where rows stay in memory ([`RowStore::Resident`](crate::RowStore)), it stays there beside them, and
+/// the vault does not get it.
+///
+/// # Errors
+/// A model that would not use it, or has more than 2048 weights; a withdrawn model; a vault in use, a full
+/// disk, an interruption.
+pub fn prepare(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
+    prepare_here(path, context).map_err(|error| error.of_vault(path))
+}
+
+fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
+    let (mut vault, current) = open_to_serve(path, "efface prepare", context)?;
+    let (plan, version) = (&current.plan, current.version);
+    of(plan.mechanism).check_prepares(plan)?;
+    let weights = &current.published()?.weights;
+    let ready = |records: u64, bytes: usize, already: bool| Ready {
+        version,
+        records,
+        weights: weights.len() as u64,
+        bytes: bytes as u64,
+        already,
+    };
+    let resident = context.rows.held();
+    // One that is damaged is made anew.
+    if let Ok(Some(kept)) = prepared_or_held(&vault, plan, version, weights.len(), resident) {
+        let bytes = Zeroizing::new(kept.to_bytes()).len();
+        if let Some(resident) = resident {
+            resident.keep_prepared(kept);
+        }
+        return Ok(ready(vault.checked_count()?, bytes, true));
+    }
+    let (bytes, records) = match resident {
+        Some(resident) => {
+            // Nothing is written: a transaction would change the file.
+            let (prepared, records) = made(&vault, &current, context)?;
+            context.rows.end(vault.path(), &current.genesis.vault_id, current.head);
+            let bytes = Zeroizing::new(prepared.to_bytes()).len();
+            resident.keep_prepared(prepared);
+            (bytes, records)
+        }
+        None => {
+            let mut transaction = vault.begin()?;
+            in_line(&transaction, &current)?;
+            let (prepared, records) = made(&transaction, &current, context)?;
+            let bytes = Zeroizing::new(prepared.to_bytes());
+            transaction.set_caches(Some(&bytes))?;
+            transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
+            (bytes.len(), records)
+        }
+    };
+    Ok(ready(records as u64, bytes, false))
+}
+
+/// What is to be kept, over the records there are, and how many they are; with its numbers as they are stored.
+fn made(vault: &Vault, current: &Current, context: &mut Context<'_>) -> Result<(Prepared, usize)> {
+    let (plan, nobody) = (&current.plan, ResidueCheck::default());
+    let watched = Watched::by(context.watch);
+    let asked = |rows: u64| watched.read(rows);
+    let rows = context.rows.open_watched(Access::Reading(vault), plan, &nobody, Some(&asked))?;
+    let weights = &current.published()?.weights;
+    let tell = &mut |told: &Progress| watched.tell(told);
+    let made = hessian(plan, &*rows, weights, current.version, tell)?;
+    rows.check()?;
+    Ok((made, rows.count()?))
+}

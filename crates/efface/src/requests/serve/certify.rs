@@ -1,0 +1,196 @@
+//! From a release to its certificate, and from there into the vault.
+
+use efface_learn::mechanism::Released;
+use efface_privacy::certificate::{
+    Assumption, Certificate, Chain, Evidence, GENESIS, ModelRef, Noise, Request, RequestKind,
+    SCHEMA, Scope, Signature,
+};
+use efface_privacy::claim::{WEIGHTS, scope};
+use efface_privacy::quantity::Decimal;
+use efface_vault::{Keyring, StoredModel, Transaction};
+
+use super::RowChange;
+use crate::context::{Context, Progress};
+use crate::error::{Code, Error, Result};
+use crate::mechanism::{claims, within_target};
+use crate::outcome::notice::{Notice, NoticeCode};
+use crate::outcome::{Served, Work};
+use crate::plan::{PLACE, Plan};
+use crate::rows::encode::release_bytes;
+use crate::store::Current;
+use crate::store::digest::digest_of;
+use crate::store::ledger::{CERTIFICATE, append};
+use crate::store::seal::sealed;
+use crate::weights::{Published, described};
+
+/// What such a certificate says.
+pub(crate) const MOVED: &str = "this vault is not where it last served requests: releases made \
+    from a copy elsewhere are not counted";
+
+/// What the certificate says of a model that is in no vault yet.
+const UNSAVED: &str = "the memory of the process that trained: records and keys were there when this \
+    was issued, in no vault, until the model is saved or serves its first request";
+
+/// What a certified release is stored as.
+pub(crate) struct Certified {
+    /// The answer, with the certificate.
+    pub(crate) served: Served,
+    pub(crate) model: StoredModel,
+    /// What is kept beside the model.
+    pub(crate) kept: Option<Vec<u8>>,
+}
+
+/// Certifies a release, whose event is as certificates state it, of a vault that has a `current` model
+/// unless this is its first. Returns the answer, with the certificate; the model to be published; and
+/// what to keep beside it.
+///
+/// # Errors
+/// When the event does not earn what the plan promises.
+pub(crate) fn certify(
+    plan: &Plan,
+    vault_id: &str,
+    current: Option<&Current>,
+    effect: &RowChange,
+    released: Released,
+    context: &mut Context<'_>,
+) -> Result<Certified> {
+    context.report(Progress::Storing)?;
+    let bytes = release_bytes(plan, &released.weights)?;
+    let salt = context.random()?;
+    let digest = digest_of(&salt, &bytes);
+    let version = current.map_or(FIRST, |current| current.version + 1);
+    let index = current.map_or(0, |current| current.head.index + 1);
+    let previous = current.map(|current| current.head.hash);
+    // A model that follows a withdrawn one follows none.
+    let before = current.filter(|current| !current.is_withdrawn());
+    let digest_before = before.map(Current::published).transpose()?.map(|model| model.digest);
+    let work = Work::of(&released.evidence, effect.clipped);
+    // The model before was withdrawn for a deletion, which this release completes.
+    let (kind, records) = match effect.erased {
+        Some(erased) => (RequestKind::Delete, erased),
+        None => (effect.kind, effect.records),
+    };
+    let claims = claims(plan, &released.event, kind, records)?;
+    within_target(plan, &claims)?;
+    let (covers, mut does_not_cover) = scope(&released.event);
+    does_not_cover.extend(plan.max_weight.map(|_| WEIGHTS.to_owned()));
+    does_not_cover.extend(plan.not_covered.iter().cloned());
+    does_not_cover.extend(effect.holders.map(|holders| {
+        // Where the number of records is private, so is how many processes they take.
+        let holders = if plan.hides_counts() { "several".into() } else { holders.to_string() };
+        format!(
+            "rows outside the vault: {holders} worker processes that hold them took part in this \
+             release; no check of the vault covers their memory or the source of their rows"
+        )
+    }));
+    does_not_cover.extend(effect.unsaved.then(|| UNSAVED.to_owned()));
+    let grid = released.event.grid();
+    let certificate = Certificate {
+        schema: SCHEMA.to_owned(),
+        id: format!("{vault_id}/{index}"),
+        vault: vault_id.to_owned(),
+        issued_at: effect.named.received_at.clone(),
+        not_for_release: plan.not_for_release,
+        request: Request {
+            id: effect.named.id.clone(),
+            kind: effect.kind,
+            // A refresh touches no record, whatever the data are: saying so tells nothing.
+            records: (!plan.hides_counts() || effect.kind == RequestKind::Refresh)
+                .then_some(effect.records),
+            subjects: effect.subjects.clone(),
+            received_at: effect.named.received_at.clone(),
+        },
+        model: ModelRef {
+            digest_before: digest_before.map(hex::encode),
+            digest_after: hex::encode(digest),
+            version,
+        },
+        claims: claims.clone(),
+        noise: noise(plan, grid),
+        event: released.event,
+        constants: plan.constants.clone(),
+        assumptions: assumptions(plan, effect.moved),
+        scope: Scope { covers, does_not_cover },
+        chain: Chain {
+            index,
+            previous: previous.map_or_else(|| GENESIS.to_owned(), hex::encode),
+            hash: String::new(),
+        },
+        signature: Signature {
+            key_id: String::new(),
+            public_key: String::new(),
+            value: String::new(),
+        },
+    };
+    let document = serde_json::to_value(&certificate)
+        .map_err(|error| Error::storage(Code::Certificate, error.to_string()))?;
+    let (text, hash) = sealed(document, context.keyring)?;
+    let published = Published { salt, digest, weights: released.weights };
+    let served = Served {
+        request_id: effect.named.id.clone(),
+        kind: effect.kind.name().to_owned(),
+        version,
+        records: Some(effect.records),
+        remaining: effect.remaining,
+        replayed: false,
+        index,
+        head_index: index,
+        head: hash,
+        claims,
+        certificate: text,
+        weights: Some(described(plan, vault_id, version, &published, effect.remaining)?),
+        work: Some(work),
+        preprocessing: Vec::new(),
+        notices: notices(plan, effect),
+    };
+    let kept = released.kept.map(|kept| kept.to_bytes());
+    Ok(Certified { served, model: StoredModel { version, weights: bytes, salt, digest }, kept })
+}
+
+/// Version of a new model.
+pub(crate) const FIRST: u64 = 1;
+
+/// Stores what [`certify`] gave as the outcome of the request.
+pub(crate) fn store(
+    transaction: &mut Transaction<'_>,
+    effect: &RowChange,
+    Certified { served, model, kept }: &Certified,
+    keyring: &Keyring,
+) -> Result<Served> {
+    let StoredModel { version, weights, salt, digest } = model;
+    transaction.replace_model(*version, weights, salt, digest)?;
+    transaction.set_caches(kept.as_deref())?;
+    let (text, hash) = (&served.certificate, &served.head);
+    let head = append(transaction, CERTIFICATE, text, hash, keyring)?;
+    let request = effect.named.request(effect.kind, Some(*version), served.index);
+    transaction.insert_request(&request)?;
+    Ok(Served { head_index: head.index, head: hex::encode(head.hash), ..served.clone() })
+}
+
+/// What the user should know of a release.
+fn notices(plan: &Plan, effect: &RowChange) -> Vec<Notice> {
+    let mut notices = effect.notices.clone();
+    if plan.not_for_release {
+        let seeded = "NOT FOR RELEASE: made with `§seed`; its certificates never verify";
+        notices.insert(0, Notice::new(NoticeCode::NotForRelease, seeded));
+    }
+    notices
+}
+
+/// What a certificate rests on: the plan's assumptions, and what became of the vault since.
+fn assumptions(plan: &Plan, moved: bool) -> Vec<Assumption> {
+    let mut list = plan.assumptions.clone();
+    list.extend(moved.then(|| Assumption {
+        name: PLACE.to_owned(),
+        value: MOVED.to_owned(),
+        evidence: Evidence::Measured,
+    }));
+    list
+}
+
+fn noise(plan: &Plan, grid: Option<Decimal>) -> Noise {
+    let seeded = if plan.not_for_release { "chacha20-user-seed" } else { "chacha20" };
+    let (sampler, generator) =
+        if grid.is_some() { ("exact-grid", seeded) } else { ("none", "none") };
+    Noise { sampler: sampler.to_owned(), generator: generator.to_owned(), grid }
+}

@@ -1,0 +1,349 @@
+//! Serving one request in one transaction: it is named, the rows are changed, a model is learnt,
+//! certified and stored, and the answer is told.
+
+mod before;
+mod certify;
+mod name;
+mod prepared;
+
+pub(crate) use before::{replay, served_before};
+pub(crate) use certify::{Certified, FIRST, MOVED, certify, store};
+pub(crate) use name::{Named, check_request_id, name_request};
+
+use std::collections::BTreeSet;
+
+use efface_learn::mechanism::{Change, Released};
+use efface_privacy::certificate::RequestKind;
+use efface_privacy::claim::Notion;
+use efface_privacy::event::State;
+use efface_vault::Transaction;
+
+use crate::context::{Context, Progress, Watched};
+use crate::error::{Code, Error, Result};
+use crate::mechanism::{Request, Start, of, run, stated};
+use crate::outcome::Served;
+use crate::outcome::notice::{Notice, NoticeCode, alike, left_over, of_columns};
+use crate::plan::Plan;
+use crate::requests::random::generator;
+use crate::rows::residue::ResidueCheck;
+use crate::rows::{Access, Asked, CHUNK, InVault, Keyed, Resident, RowStore, Rows};
+use crate::store::{Current, kept};
+
+/// What a request does to the rows, already done in the transaction, and what else its certificate
+/// states.
+pub(crate) struct RowChange {
+    pub(crate) kind: RequestKind,
+    pub(crate) named: Named,
+    /// Records touched, as the certificate counts them.
+    pub(crate) records: u64,
+    /// For each deleted record, the release whose data first held it.
+    pub(crate) deleted_since: Vec<u64>,
+    /// Number of records added.
+    pub(crate) added: u64,
+    /// Keyed HMACs to remember deletions by.
+    pub(crate) tombstones: Vec<[u8; 32]>,
+    /// The root over the subjects that were named, for the certificate.
+    pub(crate) subjects: Option<String>,
+    /// Rows shortened; told once.
+    pub(crate) clipped: Option<u64>,
+    pub(crate) notices: Vec<Notice>,
+    /// The records taken out and put in, where the plan asks for them.
+    pub(crate) removed: Keyed,
+    pub(crate) inserted: Keyed,
+    /// The shards that these are in, for models that have some.
+    pub(crate) touched: BTreeSet<u64>,
+    /// Whatever must not be left.
+    pub(crate) leaving: ResidueCheck,
+    /// What an erasure found in a damaged vault.
+    pub(crate) lost: Option<Lost>,
+    /// Records after the request.
+    pub(crate) remaining: u64,
+    /// Records erased since the model before, where this model is the first without them.
+    pub(crate) erased: Option<u64>,
+    /// How many processes held the rows, where those are outside the vault.
+    pub(crate) holders: Option<u64>,
+    /// Whether the vault was ever found elsewhere than where it last served.
+    pub(crate) moved: bool,
+    /// Whether there is no vault yet.
+    pub(crate) unsaved: bool,
+}
+
+/// Rows of a damaged vault that no request named.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost {
+    /// Damaged ones that an erasure takes out.
+    pub(crate) erased: u64,
+    /// Those that are not there.
+    pub(crate) missing: u64,
+}
+
+impl RowChange {
+    /// A request that touches so many records, all else empty.
+    pub(crate) fn of(kind: RequestKind, named: Named, records: u64, plan: &Plan) -> Result<Self> {
+        Ok(Self {
+            kind,
+            named,
+            records,
+            deleted_since: Vec::new(),
+            added: 0,
+            tombstones: Vec::new(),
+            subjects: None,
+            clipped: None,
+            notices: Vec::new(),
+            removed: Keyed::none(plan)?,
+            inserted: Keyed::none(plan)?,
+            touched: BTreeSet::new(),
+            leaving: ResidueCheck::default(),
+            lost: None,
+            remaining: 0,
+            erased: None,
+            holders: None,
+            moved: false,
+            unsaved: false,
+        })
+    }
+}
+
+/// Refuses a release that no claim would cover.
+pub(crate) fn check_releases(
+    plan: &Plan,
+    current: &Current,
+    refresh: bool,
+    kept: Option<u64>,
+) -> Result<()> {
+    if plan.target.notion == Notion::DifferentialPrivacy && current.releases() >= plan.releases {
+        return Err(Error::refused(
+            Code::ReleasesExhausted,
+            format!(
+                "{} of {} releases that differential privacy covers are used up, and this request \
+                 needs one more",
+                current.releases(),
+                plan.releases
+            ),
+        )
+        .hint("train a new model, with more `§releases`"));
+    }
+    if let (Notion::DeletionPrivacy, Some(seen)) = (plan.target.notion, plan.target.interactions)
+        && current.releases() > seen
+    {
+        return Err(Error::refused(
+            Code::ReleasesExhausted,
+            format!(
+                "{} releases were made, but deletion-privacy holds only for requesters who saw at \
+                 most {seen} (`§interactions`)",
+                current.releases()
+            ),
+        )
+        .hint("train a new model with more `§interactions`"));
+    }
+    if let (false, Some(made)) = (refresh, kept)
+        && plan.limits_releases()
+        && made >= plan.releases
+    {
+        return Err(Error::refused(
+            Code::ReleasesExhausted,
+            format!(
+                "{made} of {} releases since the last refresh are used up, and this request needs \
+                 one more",
+                plan.releases
+            ),
+        )
+        .hint("run `§efface refresh` to start a new count"));
+    }
+    Ok(())
+}
+
+/// Learns on the rows as the transaction has them now, certifies and commits. Rows outside the vault
+/// are without those that the request deletes.
+pub(crate) fn serve(
+    mut transaction: Transaction<'_>,
+    current: &Current,
+    mut effect: RowChange,
+    context: &mut Context<'_>,
+) -> Result<Served> {
+    in_line(&transaction, current)?;
+    note_place(&mut transaction, &mut effect)?;
+    let refresh = effect.kind == RequestKind::Refresh;
+    let anew = refresh && current.is_withdrawn();
+    let mut rng = generator(None, current.version + 1, context)?;
+    let (place, watched) = (context.rows, Watched::by(context.watch));
+    let asked = |rows: u64| watched.read(rows);
+    let asked: Option<&Asked<'_>> = Some(&asked);
+    let (anew_plan, found) = refitted(&transaction, current, &effect, place, asked)?;
+    let plan = anew_plan.as_ref().unwrap_or(&current.plan);
+    if let Some(now) = anew_plan.as_ref().map(Plan::statistics).transpose()?.flatten() {
+        let before = current.plan.fitting.as_ref().and_then(|fitting| fitting.found.as_ref());
+        effect.notices.extend(of_columns(before, now));
+        let known = before.map(alike).unwrap_or_default();
+        effect.notices.extend(alike(now).into_iter().filter(|notice| !known.contains(notice)));
+    }
+    let before = kept(&transaction, plan);
+    // A refresh goes on without what was kept, so it may be unreadable.
+    let before = if refresh { None } else { before? };
+    let counted = before.as_ref().filter(|_| plan.state == State::Secret);
+    check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
+    let rows: Box<dyn Rows + '_> = match found {
+        Some(read) => {
+            let access = Access::Reading(&transaction);
+            Box::new(InVault::filled(access, plan, &effect.leaving, read))
+        }
+        None => place.open_watched(Access::Reading(&transaction), plan, &effect.leaving, asked)?,
+    };
+    let remaining = rows.count()?;
+    if let Some(capacity) = plan.capacity()
+        && remaining as u64 > capacity
+    {
+        return Err(Error::refused(
+            Code::Capacity,
+            format!("the model would have {remaining} records, but `capacity` is {capacity}"),
+        )
+        .hint("delete records first, or train a new model with a larger `§capacity`"));
+    }
+    let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
+    let steps =
+        of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, remaining)?;
+    let start = if anew {
+        vec![0.0; plan.parameters()]
+    } else {
+        plan.carried(&current.plan, &current.published()?.weights)?
+    };
+    let count = |rows: &Keyed| rows.data.rows() as u64;
+    let known = (remaining as u64 + count(&effect.removed)).saturating_sub(count(&effect.inserted));
+    let held = context.rows.held();
+    let prepared =
+        prepared::for_request(&transaction, current, plan, held, known, &mut effect.notices)?;
+    let request = Request {
+        weights: &start,
+        event: &current.latest.event,
+        kept: before.as_ref(),
+        prepared: prepared.as_ref(),
+        change,
+        removed: &effect.removed,
+        added: &effect.inserted,
+        touched: &effect.touched,
+        steps,
+    };
+    let start = if anew && !of(plan.mechanism).continues_history() {
+        Start::Nothing
+    } else {
+        Start::Request(request)
+    };
+    let releases = current.releases() + 1;
+    let released = run(plan, &*rows, &start, releases, &mut rng, &mut |told| watched.tell(told))?;
+    // They are still in memory where a mechanism asked for them.
+    effect.removed.wipe_all()?;
+    effect.holders = rows.holders()?;
+    effect.remaining = remaining as u64;
+    rows.check_names()?;
+    drop(rows);
+    effect.erased = anew.then_some(current.tally.withdrawn.unwrap_or(0));
+    let deleted = effect.erased.unwrap_or(effect.deleted_since.len() as u64);
+    let event = stated(plan, released.event, Some(&current.latest.event), deleted)?;
+    let released = Released { event, ..released };
+    let vault_id = &current.genesis.vault_id;
+    let certified = certify(plan, vault_id, Some(current), &effect, released, context)?;
+    if plan.fitting.is_some() {
+        transaction.replace_config(&plan.written()?)?;
+    }
+    let mut served = store(&mut transaction, &effect, &certified, context.keyring)?;
+    mark(&mut transaction, &effect, served.index, context)?;
+    let path = transaction.path().to_owned();
+    let head = transaction.head()?;
+    transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
+    head.inspect(|head| context.rows.end(&path, vault_id, *head));
+    served.notices.extend(clock_set_back(current, &effect.named));
+    Ok(served)
+}
+
+/// Where preprocessing is fitted: the plan of the records as the transaction has them now, and these
+/// as numbers, where they can be held.
+fn refitted(
+    transaction: &Transaction<'_>,
+    current: &Current,
+    effect: &RowChange,
+    place: RowStore<'_>,
+    asked: Option<&Asked<'_>>,
+) -> Result<(Option<Plan>, Option<Keyed>)> {
+    if current.plan.fitting.is_none() {
+        return Ok((None, None));
+    }
+    place.check(&current.plan)?;
+    let access = Access::Reading(transaction);
+    let between = Resident::new();
+    let stored = InVault::of(access, &current.plan, &effect.leaving)
+        .within(place.memory())
+        .held(place.held())
+        .read_once(&between)
+        .asking(asked);
+    let (found, weights) = stored.fit()?;
+    let plan = current.plan.with_fitted(found, weights).map_err(|error| match error.code() {
+        Code::Classes => Error::refused(
+            Code::Classes,
+            "a classifier needs at least 2 classes, and the records that remain have fewer",
+        )
+        .hint(match effect.kind {
+            RequestKind::Refresh => "train a new model, on records of at least 2 classes",
+            _ => "add records of another class first",
+        }),
+        _ => error,
+    })?;
+    // By the new plan: how many columns there are may have changed.
+    let access = Access::Reading(transaction);
+    let streamed = InVault::of(access, &plan, &effect.leaving).within(place.memory());
+    let rows = if streamed.is_streamed()? { None } else { Some(stored.prepared(&plan)?) };
+    drop(streamed);
+    Ok((Some(plan), rows))
+}
+
+/// Remembers what the request deleted, by the entry at `index`.
+pub(crate) fn mark(
+    transaction: &mut Transaction<'_>,
+    effect: &RowChange,
+    index: u64,
+    context: &mut Context<'_>,
+) -> Result<()> {
+    for (number, tombstone) in effect.tombstones.iter().enumerate() {
+        if number % CHUNK == 0 {
+            context.report(Progress::Storing)?;
+        }
+        transaction.set_tombstone(*tombstone, index)?;
+    }
+    Ok(())
+}
+
+/// A word on a request whose time is before that of an earlier entry of the ledger.
+pub(crate) fn clock_set_back(current: &Current, named: &Named) -> Option<Notice> {
+    let (now, latest) = (&named.received_at, &current.tally.latest);
+    (now < latest).then(|| {
+        let said = format!(
+            "the clock says {now}, but an earlier ledger entry says {latest}: the certificate \
+             states the clock's time; check this machine's clock"
+        );
+        Notice::new(NoticeCode::ClockSetBack, said)
+    })
+}
+
+/// Checks in the transaction, where nobody else can write, that the ledger still ends where the
+/// request begins.
+pub(crate) fn in_line(transaction: &Transaction<'_>, current: &Current) -> Result<()> {
+    if transaction.head()? == Some(current.head) {
+        return Ok(());
+    }
+    Err(Error::busy("another program has changed the vault since it was opened"))
+}
+
+/// Notes where the vault is, and whether it was ever found elsewhere than where it last served.
+pub(crate) fn note_place(transaction: &mut Transaction<'_>, effect: &mut RowChange) -> Result<()> {
+    let placed = transaction.note_place()?;
+    if placed.moved_now {
+        effect.notices.push(Notice::new(NoticeCode::Moved, MOVED));
+    }
+    effect.notices.extend(left_over(transaction));
+    effect.moved = placed.moves > 0;
+    Ok(())
+}
+
+/// The release a record first took part in, from the version that added it.
+pub(crate) fn since(added_version: u64) -> u64 {
+    added_version.saturating_sub(1)
+}

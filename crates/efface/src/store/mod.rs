@@ -1,0 +1,290 @@
+//! What an open vault says about its model: plan, weights, latest certificate, what is kept.
+
+pub(crate) mod digest;
+pub(crate) mod head;
+pub(crate) mod ledger;
+pub(crate) mod seal;
+
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use efface_learn::mechanism::{Kept, Prepared, Steering};
+use efface_privacy::certificate::Certificate;
+use efface_privacy::event::{Event, Given, State};
+use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault};
+
+use crate::arithmetic;
+use crate::context::{Context, Progress, Watch};
+use crate::error::{Code, Error, Kind, Result};
+use crate::mechanism::{of, prepares_point};
+use crate::plan::Plan;
+use crate::rows::encode::released;
+use crate::rows::{Resident, RowStore, block_rows};
+use crate::store::digest::certifies;
+use crate::store::ledger::Tally;
+use crate::weights::Published;
+
+/// How often a vault that another program has is tried again.
+const TRY: Duration = Duration::from_millis(50);
+
+/// Opens a vault for reading: one state of it, which a commit waits for, so drop it as soon as
+/// all is read. What a killed writer left half done is undone first, which takes the right to
+/// write once.
+pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
+    let opened = match Vault::open_read_only(path) {
+        Err(OpenError::Store(StoreFault::NeedsRecovery)) => {
+            Vault::open_for(path, "efface recovery")
+                .map(drop)
+                .and_then(|()| Vault::open_read_only(path))
+        }
+        opened => opened,
+    };
+    opened.map_err(|error| Error::from(error).of_vault(path))
+}
+
+/// Opens a vault for a request: its keys are checked before anything else, then that its rows are
+/// as many as the last request left. Whoever finds it in use is told `purpose` and since when.
+pub(crate) fn open_to_serve(
+    path: &Path,
+    purpose: &str,
+    context: &mut Context<'_>,
+) -> Result<(Vault, Current)> {
+    arithmetic::check()?;
+    let purpose = format!("{purpose}, since {}", context.now()?);
+    let mut vault = wait_for(context.wait, context.watch, || Ok(Vault::open_for(path, &purpose)?))?;
+    vault.unlock(context.keyring)?;
+    let current = Current::of(&vault)?;
+    current.tally.count_rows(&vault)?;
+    context.rows.begin(path, &current.genesis.vault_id, current.head);
+    Ok((vault, current))
+}
+
+/// As [`open_to_serve`], of a vault whose rows and model may be damaged: for an erasure.
+pub(crate) fn open_damaged(path: &Path, context: &mut Context<'_>) -> Result<(Vault, Current)> {
+    let purpose = format!("efface delete, since {}", context.now()?);
+    let mut vault = wait_for(context.wait, context.watch, || Ok(Vault::open_for(path, &purpose)?))?;
+    vault.unlock_damaged(context.keyring)?;
+    let current = Current::without_model(&vault)?;
+    Ok((vault, current))
+}
+
+/// Tries until it is not another program that is in the way, or the time is over.
+pub(crate) fn wait_for<T>(
+    wait: Duration,
+    watch: &mut Watch<'_>,
+    mut attempt: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let began = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if error.kind() == Kind::Busy && began.elapsed() < wait => {
+                if watch(&Progress::Waiting).is_break() {
+                    return Err(Error::interrupted());
+                }
+                sleep(TRY);
+            }
+            done => return done,
+        }
+    }
+}
+
+/// The model as a vault holds it now.
+pub(crate) struct Current {
+    pub(crate) genesis: Genesis,
+    pub(crate) plan: Plan,
+    /// Version of the latest model, also where it is withdrawn.
+    pub(crate) version: u64,
+    /// The newest certificate.
+    pub(crate) latest: Certificate,
+    /// What the ledger adds up to.
+    pub(crate) tally: Tally,
+    pub(crate) head: LedgerHead,
+    model: Option<Published>,
+    /// Whether there is neither a model nor a record to fit the preprocessing of another one to.
+    is_spent: bool,
+}
+
+impl Current {
+    /// Reads it.
+    pub(crate) fn of(vault: &Vault) -> Result<Self> {
+        Self::with_model(vault).map_err(|error| error.of_vault(vault.path()))
+    }
+
+    fn with_model(vault: &Vault) -> Result<Self> {
+        let mut current = Self::without_model(vault)?;
+        let (model, certified) = match (vault.model()?, current.is_withdrawn()) {
+            (None, true) => (None, true),
+            (None, false) => return Err(missing("model")),
+            // Whoever put a model back did not get it from here.
+            (Some(_), true) => (None, false),
+            (Some(stored), false) => {
+                let (plan, weights) = released(&stored.weights, current.plan)?;
+                current.plan = plan;
+                let certified = certifies(&current.latest, &stored);
+                let (salt, digest) = (stored.salt, stored.digest);
+                (Some(Published { salt, digest, weights }), certified)
+            }
+        };
+        if !certified {
+            return Err(uncertified("weights are"));
+        }
+        current.model = model;
+        current.is_spent =
+            current.is_withdrawn() && current.plan.fitting.is_some() && vault.record_count()? == 0;
+        Ok(current)
+    }
+
+    /// All but the model itself, for who withdraws it.
+    pub(crate) fn without_model(vault: &Vault) -> Result<Self> {
+        let genesis = vault.genesis()?;
+        let plan = Plan::read(&genesis.config_json)?;
+        let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
+        let (tally, latest) = Tally::with_newest(vault, &genesis)?;
+        let planned = plan.is_that_of(&latest)?
+            && of(plan.mechanism).is_of(&plan, &latest.event)
+            && given_of(&latest.event) == plan.given.as_ref()
+            && genesis.vault_id == latest.vault;
+        if !planned {
+            return Err(uncertified("plan is"));
+        }
+        // It says where rows are, and follows from the plan.
+        if genesis.block_rows != block_rows(&plan) {
+            return Err(uncertified("size of blocks is"));
+        }
+        let version = latest.model.version;
+        let (model, is_spent) = (None, false);
+        Ok(Self { genesis, plan, version, latest, head, model, tally, is_spent })
+    }
+
+    /// Whether records were erased without a release, so that there is no model.
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.tally.withdrawn.is_some()
+    }
+
+    /// The model that is published now.
+    ///
+    /// # Errors
+    /// Where it is withdrawn.
+    pub(crate) fn published(&self) -> Result<&Published> {
+        self.model.as_ref().ok_or_else(|| self.withdrawn())
+    }
+
+    /// The refusal of whatever needs the model that an erasure withdrew, and what can be done then.
+    pub(crate) fn withdrawn(&self) -> Error {
+        if self.is_spent { self.plan.spent() } else { self.plan.withdrawn() }
+    }
+
+    /// Refuses to train anew where the accounting cannot go on, or from no record.
+    pub(crate) fn check_can_start_anew(&self) -> Result<()> {
+        if self.is_spent {
+            return Err(self.plan.spent());
+        }
+        self.plan.check_can_start_anew()
+    }
+
+    /// Releases this model has made.
+    pub(crate) fn releases(&self) -> u64 {
+        self.latest.event.releases()
+    }
+}
+
+/// What an event builds on.
+fn given_of(event: &Event) -> Option<&Given> {
+    match event {
+        Event::Composed(event) => Some(&event.given),
+        _ => None,
+    }
+}
+
+fn missing(what: &str) -> Error {
+    Error::storage(Code::Damaged, format!("the vault has no {what}"))
+        .hint("`§efface doctor` says more; `§efface restore` puts a backup in its place")
+}
+
+fn uncertified(what: &str) -> Error {
+    let message = format!("the vault's {what} not what its latest certificate states");
+    Error::storage(Code::Damaged, message).hint(
+        "run `§efface ledger verify` for details; `§efface restore` puts a backup in the vault's \
+         place",
+    )
+}
+
+/// Whether the next request needs the rows that it changes: the plan asks for them, or what is prepared does.
+pub(crate) fn needs_changed_rows(vault: &Vault, plan: &Plan, rows: RowStore<'_>) -> Result<bool> {
+    let held = rows.held().is_some_and(Resident::is_prepared);
+    let point = prepares_point(plan) && (held || vault.keeps_caches()?);
+    Ok(point || plan.uses_changed_rows())
+}
+
+/// What is kept beside model and records, if anything.
+pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
+    if !plan.keeps_state() {
+        return Ok(None);
+    }
+    let hint = match plan.state {
+        State::Secret => "`§efface refresh` continues without it",
+        State::Perfect => "`§efface restore` puts a backup in the vault's place",
+    };
+    let bytes = match vault.caches() {
+        Err(error @ ReadError::Store(StoreFault::Rows(_))) => {
+            return Err(Error::from(error).hint(hint));
+        }
+        read => read?,
+    };
+    let Some(bytes) = bytes else { return Ok(None) };
+    Kept::from_bytes(&bytes).map(Some).map_err(|error| {
+        let what = format!("the vault's kept state cannot be read: {error}");
+        Error::storage(Code::Damaged, what).hint(hint)
+    })
+}
+
+/// What the vault keeps for the next request of a model with so many weights, if anything.
+///
+/// # Errors
+/// Bytes that are not the Hessian of this version; nothing but time is lost without it.
+pub(crate) fn prepared(
+    vault: &Vault,
+    plan: &Plan,
+    version: u64,
+    weights: usize,
+) -> Result<Option<Prepared>> {
+    prepared_or_held(vault, plan, version, weights, None)
+}
+
+/// The same, or what the process holds in memory, which then gives it up.
+pub(crate) fn prepared_or_held(
+    vault: &Vault,
+    plan: &Plan,
+    version: u64,
+    weights: usize,
+    resident: Option<&Resident>,
+) -> Result<Option<Prepared>> {
+    if !plan.prepares() {
+        return Ok(None);
+    }
+    let damaged = |why: String| {
+        let what = format!("the vault's kept Hessian cannot be used: {why}");
+        Error::storage(Code::Damaged, what).hint("`§efface prepare` makes it anew")
+    };
+    let prepared = match resident.and_then(Resident::take_prepared) {
+        Some(held) => held,
+        None => {
+            let Some(bytes) = vault.caches()? else { return Ok(None) };
+            Prepared::from_bytes(&bytes).map_err(|error| damaged(error.to_string()))?
+        }
+    };
+    let (made, dimension) = (prepared.version, prepared.dimension());
+    if matches!(prepared.kept, Steering::Point(_)) && !prepares_point(plan) {
+        return Err(damaged("the model's rows are not what it was computed from".to_owned()));
+    }
+    if made != version {
+        return Err(damaged(format!(
+            "it is of version {made}, and the model is version {version}"
+        )));
+    }
+    if dimension != weights {
+        return Err(damaged(format!("it is of {dimension} weights, and the model has {weights}")));
+    }
+    Ok(Some(prepared))
+}
