@@ -1,7 +1,7 @@
 //! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
 //! link.
 
-use efface::{Code, Error, Result, Schedule, Simulation};
+use efface::{Code, Error, NoisySteps, Result, Schedule, Simulation};
 use efface_learn::loss::slope;
 use efface_learn::mechanism::descent::CheckedDescent;
 use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
@@ -45,7 +45,9 @@ pub(super) fn batch(
     let steps = |phases: &[event::Phase]| phases.iter().map(|phase| phase.steps).collect();
     let (mechanism, steps, reference) = match (&plan.schedule, deleted.event.core()) {
         // Chains side by side take every record in every step.
-        (Schedule::Steps { plan, .. }, Event::NoisyGd(event)) if plan.batches.is_none() => {
+        (Schedule::Steps(NoisySteps { plan, .. }), Event::NoisyGd(event))
+            if plan.batches.is_none() =>
+        {
             let removal = event.phases.last().map_or(1, |phase| phase.steps);
             let learning = plan.learning_steps;
             let plan = NoisyGdPlan { removal_steps: removal, ..plan.clone() };

@@ -51,8 +51,9 @@ pub use outcome::{
     Served, Status, TargetErrors, Work,
 };
 pub use plan::{
-    ClassWeight, Defaults, Fitting, Following, Ids, MechanismName, Plan, Published, Roles,
-    SampleWeights, SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task, Trunk,
+    Averages, ClassWeight, Defaults, Fitting, Following, Ids, MechanismName, NoisySteps, Plan,
+    Published, Roles, SampleWeights, SampledPlan, Schedule, ShardedPlan, Target, TargetRange, Task,
+    Trunk,
 };
 pub use requests::add::{add, update};
 pub use requests::copies::{Backup, Restore, backup, relocate, restore, restore_undoing_deletions};

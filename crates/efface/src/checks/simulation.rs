@@ -12,7 +12,7 @@ use rand_chacha::ChaCha20Rng;
 use crate::checks::audit_sample::AuditSample;
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Request, Start, claims, of, run, stated, touched};
+use crate::mechanism::{Request, Start, claims, run, stated, touched};
 use crate::plan::Plan;
 use crate::rows::naming::row_id;
 use crate::rows::{Batch, InMemory, Keyed, Labels, Names, Rows};
@@ -187,7 +187,7 @@ impl<'a> Simulation<'a> {
         let since = vec![0; self.removed.data.rows()];
         let change = Change { deleted_since: &since, added: 0 };
         let left = self.after.records().rows();
-        of(self.then.mechanism).removal_steps(self.then, &learnt.event, &change, left)
+        self.then.schedule.scheduled().removal_steps(self.then, &learnt.event, &change, left)
     }
 
     fn serve(

@@ -1,13 +1,12 @@
 //! Whether a model that an erasure withdrew can be followed by another one.
 
-use super::of;
 use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
 impl Plan {
     /// Whether a new model can follow a withdrawn one in the same vault.
     pub(crate) fn can_start_anew(&self) -> bool {
-        of(self.mechanism).can_start_anew(self)
+        !self.conduct().never_restarts
     }
 
     /// The refusal of whatever needs the model that an erasure withdrew.

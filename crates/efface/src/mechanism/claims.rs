@@ -4,7 +4,7 @@ use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate};
 use efface_privacy::event::{Event, State};
 
-use super::of;
+use super::by_name;
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, private_notion};
 
@@ -15,8 +15,8 @@ pub(crate) fn claims(
     kind: RequestKind,
     records: u64,
 ) -> Result<Vec<Claim>> {
-    let (target, engine) = (&plan.target, of(plan.mechanism));
-    let further = engine.further();
+    let (target, profile) = (&plan.target, by_name(plan.mechanism).profile());
+    let further = profile.further;
     let removal = matches!(kind, RequestKind::Delete | RequestKind::Update);
     let mut questions = Vec::new();
     // Deletion-privacy is about a deletion; other requests are certified by what else holds.
@@ -29,13 +29,13 @@ pub(crate) fn claims(
     }
     let delta = target.delta.0;
     // What was given is accounted by the number of deleted records.
-    let counted = engine.states_counts() || matches!(event, Event::Composed(_));
+    let counted = profile.states_counts || matches!(event, Event::Composed(_));
     // Where counts are private, no phase states one, so nothing follows from them.
     if target.notion != Notion::IndistinguishableFromRetraining && !(counted && plan.hides_counts())
     {
         questions.push((Question::Indistinguishable { delta }, further));
     }
-    let group = engine.hides_group(plan, event, records);
+    let group = plan.schedule.scheduled().hides_group(plan, event, records);
     if target.notion != Notion::DeletionPrivacy && plan.state == State::Perfect && removal && group
     {
         let question = Question::Deletion {
@@ -87,7 +87,7 @@ pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
             first.notion.name()
         ),
     )
-    .hint(if of(plan.mechanism).refreshes() {
+    .hint(if by_name(plan.mechanism).profile().refreshes {
         "`§efface refresh` trains the model anew, after which as many deletions are possible as at first"
     } else {
         "delete fewer records per request, or train a new model (possibly with more removal steps)"

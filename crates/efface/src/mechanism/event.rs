@@ -5,13 +5,13 @@ use efface_page::number::counted;
 use efface_privacy::event::{Composed, Event, Refitted};
 use efface_privacy::quantity::Decimal;
 
-use super::{foreign, of};
+use super::{foreign, noisy_gd};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, Schedule};
 
 /// The event the first training would have, before anything is learnt.
 pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
-    let event = of(plan.mechanism).first_event(plan, &plan.constants()?, records)?;
+    let event = plan.schedule.scheduled().first_event(plan, &plan.constants()?, records)?;
     stated(plan, event, None, 0)
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn planned_event(
     records: usize,
 ) -> Result<Event> {
     let mut next = event.core().clone();
-    of(plan.mechanism).advance(plan, &mut next, change, steps, records)?;
+    plan.schedule.scheduled().advance(plan, &mut next, change, steps, records)?;
     stated(plan, next, Some(event), change.deleted_since.len() as u64)
 }
 
@@ -46,8 +46,10 @@ pub(crate) fn stated(
     previous: Option<&Event>,
     deleted: u64,
 ) -> Result<Event> {
-    if plan.hides_counts() {
-        of(plan.mechanism).hide_counts(plan, &mut event);
+    if let Event::NoisyGd(event) = &mut event
+        && plan.hides_counts()
+    {
+        noisy_gd::hide_counts(plan, event);
     }
     if let Some(fitting) = &plan.fitting {
         let preprocessing =

@@ -2,11 +2,10 @@
 //!
 //! A folder holds the settings its mechanism takes and refuses, the search for its public constants,
 //! its events, its run and what it costs. To add a mechanism, give it a name and a schedule in
-//! [`plan`](crate::plan), a folder here, and a line in [`of`].
+//! [`plan`](crate::plan), a folder here, and a line in [`by_name`].
 
 mod anew;
 mod claims;
-pub(crate) mod cost;
 mod descent_to_delete;
 mod distributed_descent;
 mod dp_sgd;
@@ -20,37 +19,39 @@ mod shards;
 mod solve;
 
 pub(crate) use claims::{claims, within_target};
+pub(crate) use descent_to_delete::event as descent_event;
+pub(crate) use distributed_descent::checked as average_parts;
 pub(crate) use event::{first_event, how_to_go_on, planned_event, stated, steps_of};
+pub(crate) use noisy_gd::{batch_plan, event as noisy_gd_event};
 use refusal::{exact_alone, pointless};
 
 pub(crate) use refusal::{clash, refused};
 pub(crate) use ridge::plan as ridge_plan;
 pub(crate) use search::{EXCESS_RISK as DEFAULT_EXCESS_RISK, Public, least_steps};
 pub(crate) use shards::{touched, touched_by, weights_of as shard_weights};
-pub(crate) use solve::{prepare, prepares_point, remembers};
+pub(crate) use solve::{checked as checked_output, prepare, prepares_point, remembers};
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use efface_learn::loss::LossName;
-use efface_learn::mechanism::{BatchPlan, Change, Kept, Prepared, Released};
+use efface_learn::mechanism::{Change, Kept, Prepared, Released};
 use efface_learn::solver::Progress as Pass;
-use efface_learn::{Constants, Objective};
+use efface_learn::{Constants, Objective, risk};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::Assumption;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, Normalizer, State, Unit, Variant};
+use efface_privacy::event::{Event, State, Unit, Variant};
 use rand_chacha::ChaCha20Rng;
 
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
-use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings};
+use crate::plan::{Averages, List, MechanismName, NoisySteps, Plan, Schedule, ValidatedSettings};
 use crate::rows::{Keyed, Rows};
 use crate::settings::{MOST_STEPS, Settings, default};
-use cost::{Cost, Inputs, PassTime, Timing};
 
-/// Which there are: the mechanism of that name.
-pub(crate) fn of(name: MechanismName) -> &'static dyn Mechanism {
+/// The mechanism of that name.
+pub(crate) fn by_name(name: MechanismName) -> &'static dyn Mechanism {
     match name {
         MechanismName::Solve => &solve::SOLVE,
         MechanismName::Retrain => &solve::RETRAIN,
@@ -98,57 +99,66 @@ impl Default for Defaults {
     }
 }
 
-/// What the engine asks of a mechanism.
+/// What holds for a mechanism with any settings.
+pub(crate) struct Profile {
+    /// Whether a public radius bounds the weights, so that lambda may be 0.
+    pub(crate) takes_radius: bool,
+    /// Whether `squared` may go without a clip, because gradients need no bound.
+    pub(crate) takes_unclipped: bool,
+    /// Whether records may have weights.
+    pub(crate) takes_weights: bool,
+    /// Whether it minimises the objective, whose constants plans then list.
+    pub(crate) minimises: bool,
+    /// The accountant of claims that nobody asked for.
+    pub(crate) further: Accountant,
+    /// Whether a refresh makes another model although nothing is kept.
+    pub(crate) refreshes: bool,
+    /// Whether plans follow the number of subjects.
+    pub(crate) counts_people: bool,
+    /// Whether the work of a request tells how many records it is about.
+    pub(crate) tells_sizes: bool,
+    /// Whether events state how many records each release lacks.
+    pub(crate) states_counts: bool,
+    /// Whether releases since the last refresh are counted against a limit.
+    pub(crate) limits_releases: bool,
+    /// Whether a model that follows a withdrawn one goes on from zeros in the history before it.
+    pub(crate) continues_history: bool,
+    /// What those who hold rows in parts are trusted with.
+    pub(crate) holders_do: &'static str,
+    /// What claims rest on because of it, beyond mathematics.
+    pub(crate) assumptions: Vec<Assumption>,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            takes_radius: false,
+            takes_unclipped: false,
+            takes_weights: true,
+            minimises: true,
+            further: Accountant::Gdp,
+            refreshes: false,
+            counts_people: false,
+            tells_sizes: false,
+            states_counts: false,
+            limits_releases: true,
+            continues_history: false,
+            holders_do: "checks, sums and erases its rows as this version of efface does",
+            assumptions: Vec::new(),
+        }
+    }
+}
+
+/// What the engine asks of a mechanism before its public constants are chosen.
 pub(crate) trait Mechanism: Sync {
-    /// What is taken where nothing else is asked for.
+    /// What holds for it with any settings.
+    fn profile(&self) -> Profile {
+        Profile::default()
+    }
+
+    /// What it takes unless something else is asked for.
     fn defaults(&self, _settings: &Settings, _variant: Variant) -> Defaults {
         Defaults::default()
-    }
-
-    /// Whether it bounds the weights without regularisation, so that lambda may be 0.
-    fn bounds_weights(&self, _settings: &Settings) -> bool {
-        false
-    }
-
-    /// Whether it needs no bound on gradients, so that `squared` may go without a clip.
-    fn takes_unclipped(&self) -> bool {
-        false
-    }
-
-    /// Whether records may have weights.
-    fn takes_weights(&self) -> bool {
-        true
-    }
-
-    /// The least share of the first n records that must always be there, where the accountant's
-    /// theorem supposes one.
-    fn least_share(&self, _accountant: Accountant) -> Option<f64> {
-        None
-    }
-
-    /// Whether it minimises the objective, of which plans then list the constants.
-    fn minimises(&self) -> bool {
-        true
-    }
-
-    /// By which claims are computed that nobody asked for.
-    fn further(&self) -> Accountant {
-        Accountant::Gdp
-    }
-
-    /// Whether a refresh makes another model, though nothing is kept.
-    fn refreshes(&self) -> bool {
-        false
-    }
-
-    /// Whether its plans follow the number of subjects.
-    fn counts_people(&self) -> bool {
-        false
-    }
-
-    /// What one deletion of a plan is about.
-    fn unit(&self, _plan: &Plan) -> Unit {
-        Unit::Record
     }
 
     /// Refuses settings that it excludes or has no use for.
@@ -159,22 +169,12 @@ pub(crate) trait Mechanism: Sync {
         Ok(())
     }
 
-    /// Why it needs rows and not only sums over them, where it does.
+    /// Why it needs rows and not only sums over them, if it does.
     fn needs_rows(&self, _choices: &ValidatedSettings) -> Option<&'static str> {
         None
     }
 
-    /// What those who hold rows in parts are trusted with.
-    fn holders_do(&self) -> &'static str {
-        "checks, sums and erases its rows as this version of efface does"
-    }
-
-    /// Whether the work of a request tells how many records it is about.
-    fn tells_sizes(&self) -> bool {
-        false
-    }
-
-    /// The lambda it chooses for n records, where it chooses one.
+    /// The lambda it chooses for n records, if it chooses one.
     fn lambda(
         &self,
         _choices: &ValidatedSettings,
@@ -185,17 +185,6 @@ pub(crate) trait Mechanism: Sync {
         Ok(None)
     }
 
-    /// Refuses constants of the objective that it cannot serve.
-    fn check_constants(&self, _choices: &ValidatedSettings, _constants: &Constants) -> Result<()> {
-        Ok(())
-    }
-
-    /// The batches that its steps are over, where they are over one of several: by the normaliser and
-    /// by the number of records that defaults follow.
-    fn batches(&self, _: &ValidatedSettings, _: &Normalizer, _records: u64) -> Option<BatchPlan> {
-        None
-    }
-
     /// Its public constants, which meet the target, listed with their origins.
     fn schedule(
         &self,
@@ -203,65 +192,40 @@ pub(crate) trait Mechanism: Sync {
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule>;
+}
 
-    /// Refuses a schedule that no plan with these constants has; the message says what is wrong.
+/// How a mechanism with chosen constants treats rows and releases.
+#[derive(Default)]
+pub(crate) struct Conduct {
+    /// Whether it works from the rows a request changes.
+    pub(crate) uses_changed_rows: bool,
+    /// Whether it learns from rows that are read anew for every pass.
+    pub(crate) reads_windows: bool,
+    /// Whether claims of closeness to retraining compare with the same steps repeated, and not with
+    /// learning alone.
+    pub(crate) repeats_steps: bool,
+    /// Whether no model can follow a withdrawn one in the same vault: every release is accounted as a
+    /// step further in one history, which a fresh start is not.
+    pub(crate) never_restarts: bool,
+}
+
+/// What the engine asks of the public constants that a mechanism chose.
+pub(crate) trait Scheduled {
+    /// Refuses constants that no plan with this objective has; the message says what is wrong.
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()>;
 
-    /// What claims rest on because of it, beyond mathematics.
-    fn assumptions(&self) -> Vec<Assumption> {
-        Vec::new()
-    }
+    /// How rows and releases are treated.
+    fn conduct(&self, plan: &Plan) -> Conduct;
 
     /// Whether the public constants of an event are the plan's.
     fn is_of(&self, plan: &Plan, event: &Event) -> bool {
         event.setting() == Some(&plan.setting)
     }
 
-    /// Whether it works from the rows a request changes.
-    fn uses_changed_rows(&self, _plan: &Plan) -> bool {
-        false
-    }
-
-    /// Whether it learns from rows that are read anew for every pass.
-    fn reads_windows(&self, _plan: &Plan) -> bool {
-        false
-    }
-
-    /// Whether releases since the last refresh are counted against a limit.
-    fn limits_releases(&self) -> bool {
-        true
-    }
-
-    /// Whether a new model can follow a withdrawn one in the same vault: not where every release is
-    /// accounted as a step further in one history, which a fresh start is not.
-    fn can_start_anew(&self, _plan: &Plan) -> bool {
-        true
-    }
-
-    /// Whether such a model goes on from zeros in the history before it.
-    fn continues_history(&self) -> bool {
-        false
-    }
-
-    /// Whether claims of closeness to retraining compare with the same steps repeated, and not with
-    /// learning alone.
-    fn repeats_steps(&self, _plan: &Plan) -> bool {
-        false
-    }
-
-    /// Refuses plans whose requests have no use for a Hessian made before them.
-    fn check_prepares(&self, plan: &Plan) -> Result<()> {
-        let name = plan.mechanism.name();
-        let message =
-            format!("`{name}` serves requests without a Hessian, so none is kept for them");
-        Err(Error::refused(Code::By(plan.mechanism), message)
-            .hint("`solve` in `perfect` state can keep one"))
-    }
-
     /// Trains, or serves a request.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released>;
 
-    /// K for a request, where its steps are counted: found from public counts and constants alone.
+    /// K for a request, if its steps are counted: found from public counts and constants alone.
     fn removal_steps(
         &self,
         _plan: &Plan,
@@ -285,54 +249,62 @@ pub(crate) trait Mechanism: Sync {
         records: usize,
     ) -> Result<()>;
 
-    /// Puts public numbers in the place of counts that are private.
-    fn hide_counts(&self, _plan: &Plan, _event: &mut Event) {}
-
-    /// The time of one of its passes over so many records, where that is no gradient of the objective.
-    fn pass(
-        &self,
-        _plan: &Plan,
-        _records: u64,
-        _timing: &mut Timing<'_>,
-    ) -> Result<Option<PassTime>> {
-        Ok(None)
-    }
-
-    /// What the plan costs and claims, in passes of its own.
-    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost>;
-
-    /// The predicted excess risk when requests make these steps, where steps are counted.
-    fn risk(
-        &self,
-        plan: &Plan,
-        _constants: &Constants,
-        _inputs: &Inputs<'_>,
-        _steps: &[u64],
-    ) -> Result<f64> {
-        Err(foreign(plan))
-    }
-
-    /// Whether its events state how many records each release lacks.
-    fn states_counts(&self) -> bool {
-        false
-    }
-
     /// Whether the event of a request looks the same for any group of up to so many records, so that
     /// it may be claimed to be deletion-private beside what was asked for.
     fn hides_group(&self, _plan: &Plan, _event: &Event, _records: u64) -> bool {
         false
     }
+}
 
-    /// Upper bound on the expected excess risk that the noise alone costs; none without noise, or
-    /// where nothing bounds it.
-    fn noise_risk(&self, _schedule: &Schedule, _constants: &Constants) -> Option<f64> {
-        None
+impl Schedule {
+    /// The constants as their mechanism treats them.
+    pub(crate) fn scheduled(&self) -> &dyn Scheduled {
+        match self {
+            Self::Output(output) => output,
+            Self::Steps(steps) => steps,
+            Self::Sums => &ridge::Sums,
+            Self::Parts(averages) => averages,
+            Self::Descent(descent) => descent,
+            Self::Sampled(sampled) => sampled,
+            Self::Sharded(sharded) => sharded,
+        }
+    }
+
+    /// Refuses constants that no plan of this mechanism has; the message says what is wrong.
+    pub(crate) fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
+        use MechanismName as M;
+        match (self, plan.mechanism) {
+            (Self::Output(_), M::Solve | M::Retrain)
+            | (Self::Steps(_), M::NoisyGd)
+            | (Self::Sums, M::Ridge)
+            | (Self::Parts(_), M::DistributedDescent)
+            | (Self::Descent(_), M::DescentToDelete)
+            | (Self::Sampled(_), M::DpSgd)
+            | (Self::Sharded(_), M::Shards) => self.scheduled().examine(plan, constants),
+            _ => Err(foreign(plan)),
+        }
+    }
+
+    /// Upper bound on the expected excess risk that the noise alone costs; none without noise, or if
+    /// nothing bounds it.
+    pub(crate) fn noise_risk(&self, constants: &Constants) -> Option<f64> {
+        let (distance, noise, grid) = match self {
+            Self::Steps(NoisySteps { plan, .. }) => {
+                return Some(risk::noise_at_rest(constants, plan.step, plan.noise));
+            }
+            Self::Output(plan) => (plan.distance, plan.noise, plan.grid),
+            Self::Parts(Averages { plan, .. }) => (plan.distance, plan.noise, plan.grid),
+            Self::Descent(plan) => (0.0, plan.noise, plan.grid),
+            Self::Sums | Self::Sampled(_) | Self::Sharded(_) => return None,
+        };
+        Some(risk::output_noise(constants, distance, noise, grid))
     }
 
     /// How much longer the path is at most that all records together could move the weights in a
-    /// training than that of the noise; none where weights follow no such path.
-    fn signal(&self, _schedule: &Schedule) -> Option<f64> {
-        None
+    /// training than that of the noise; none if weights follow no such path.
+    pub(crate) fn signal(&self) -> Option<f64> {
+        let Self::Sampled(plan) = self else { return None };
+        Some(dp_sgd::signal(plan))
     }
 }
 
@@ -450,7 +422,8 @@ pub(crate) fn run(
     tell: &mut Watch<'_>,
 ) -> Result<Released> {
     let constants = &plan.constants()?;
-    of(plan.mechanism)
+    plan.schedule
+        .scheduled()
         .run(Run { plan, constants, rows, start, releases, rng }, tell)
         .map_err(|error| rows.failure().unwrap_or(error))
 }
@@ -467,11 +440,26 @@ fn passes(total: Option<u64>, tell: &mut Watch<'_>) -> impl FnMut(&Pass) -> Cont
     }
 }
 
+/// Refuses plans whose requests have no use for a Hessian made before them.
+pub(crate) fn check_prepares(plan: &Plan) -> Result<()> {
+    if let Schedule::Output(output) = &plan.schedule {
+        return solve::check_prepares(output, plan);
+    }
+    let name = plan.mechanism.name();
+    let message = format!("`{name}` serves requests without a Hessian, so none is kept for them");
+    Err(Error::refused(Code::By(plan.mechanism), message)
+        .hint("`solve` in `perfect` state can keep one"))
+}
+
 impl Plan {
+    pub(crate) fn conduct(&self) -> Conduct {
+        self.schedule.scheduled().conduct(self)
+    }
+
     /// Whether the mechanism works from the rows a request changes.
     #[must_use]
     pub fn uses_changed_rows(&self) -> bool {
-        of(self.mechanism).uses_changed_rows(self)
+        self.conduct().uses_changed_rows
     }
 
     /// Whether something beside model and records is kept between requests.
@@ -482,19 +470,24 @@ impl Plan {
 
     /// Whether a Hessian may be kept for the next request.
     pub(crate) fn prepares(&self) -> bool {
-        of(self.mechanism).check_prepares(self).is_ok()
+        check_prepares(self).is_ok()
     }
 
     /// Whether releases since the last refresh are counted against a limit.
     #[must_use]
     pub fn limits_releases(&self) -> bool {
-        of(self.mechanism).limits_releases()
+        by_name(self.mechanism).profile().limits_releases
+    }
+
+    /// What one deletion is about.
+    pub(crate) fn unit(&self) -> Unit {
+        self.sampled().map_or(Unit::Record, |sampled| sampled.unit)
     }
 
     /// Whether claims of closeness to retraining compare with the same steps repeated, and not with
     /// learning alone.
     #[must_use]
     pub fn repeats_steps(&self) -> bool {
-        of(self.mechanism).repeats_steps(self)
+        self.conduct().repeats_steps
     }
 }

@@ -27,7 +27,7 @@ pub use fitting::{Fitting, Roles};
 pub(crate) use groups::sizes;
 pub use sampled::{Following, SampledPlan};
 pub(crate) use sampled::{Layers, described, layers};
-pub use schedule::{Published, Schedule};
+pub use schedule::{Averages, NoisySteps, Published, Schedule};
 pub use sharded::ShardedPlan;
 pub(crate) use sharded::of_shards;
 pub use task::{TargetRange, Task};
@@ -346,7 +346,7 @@ impl Plan {
             },
         };
         let checked = match &self.schedule {
-            Schedule::Steps { plan, .. } if plan.radius.is_some() => declared.check_convex(),
+            Schedule::Steps(steps) if steps.plan.radius.is_some() => declared.check_convex(),
             _ => declared.check(),
         };
         let constants = checked.map_err(|error| {

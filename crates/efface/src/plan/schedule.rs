@@ -15,27 +15,37 @@ pub enum Schedule {
     /// `solve` and `retrain`.
     Output(OutputNoisePlan),
     /// `noisy-gd`.
-    Steps {
-        /// Steps, noise and ball; K is that of every request, unless the next field is true.
-        plan: NoisyGdPlan,
-        /// Whether each request makes the fewest steps that meet the target.
-        fewest: bool,
-    },
+    Steps(NoisySteps),
     /// `ridge`: nothing beyond the objective's constants.
     Sums,
     /// `distributed-descent`.
-    Parts {
-        /// Sample, parts, distance and noise.
-        plan: DistributedPlan,
-        /// Where the published theorem counts the steps.
-        published: Option<Published>,
-    },
+    Parts(Averages),
     /// `descent-to-delete`.
     Descent(DescentPlan),
     /// `dp-sgd`.
     Sampled(SampledPlan),
     /// `shards`.
     Sharded(ShardedPlan),
+}
+
+/// The constants of `noisy-gd`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoisySteps {
+    /// Steps, noise and ball; K is that of every request, unless `fewest` is true.
+    pub plan: NoisyGdPlan,
+    /// Whether each request makes the fewest steps that meet the target.
+    pub fewest: bool,
+}
+
+/// The constants of `distributed-descent`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Averages {
+    /// Sample, parts, distance and noise.
+    pub plan: DistributedPlan,
+    /// What the published theorem counts the steps from, if it counts them.
+    pub published: Option<Published>,
 }
 
 /// What the published theorem's numbers of steps follow from, beside its I.
@@ -54,9 +64,9 @@ impl Schedule {
     /// The setting of the events of a model with these constants.
     pub(crate) fn setting(&self, constants: &Constants, group: u64) -> Result<Setting, Refusal> {
         match self {
-            Self::Steps { plan: NoisyGdPlan { batches: Some(batches), .. }, .. } => {
-                batches.setting(constants, group)
-            }
+            Self::Steps(NoisySteps {
+                plan: NoisyGdPlan { batches: Some(batches), .. }, ..
+            }) => batches.setting(constants, group),
             _ => Ok(constants.setting(group)),
         }
     }
@@ -67,9 +77,9 @@ impl Schedule {
     pub fn noise(&self) -> Option<f64> {
         match self {
             Self::Output(plan) => Some(plan.noise),
-            Self::Steps { plan, .. } => Some(plan.noise / (2.0 * plan.step).sqrt()),
+            Self::Steps(NoisySteps { plan, .. }) => Some(plan.noise / (2.0 * plan.step).sqrt()),
             Self::Sums | Self::Sharded(_) => None,
-            Self::Parts { plan, .. } => Some(plan.noise),
+            Self::Parts(Averages { plan, .. }) => Some(plan.noise),
             Self::Descent(plan) => Some(plan.noise),
             Self::Sampled(plan) => Some(plan.noise.0 * plan.clip.0),
         }

@@ -7,10 +7,10 @@ use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
 use super::candidate;
+use super::cost::Workload;
 use super::seen::Seen;
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
-use crate::mechanism::cost::Workload;
 use crate::outcome::notice::index_left_out;
 use crate::plan::{
     ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, sizes as sizes_of,

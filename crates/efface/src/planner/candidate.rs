@@ -8,8 +8,8 @@ pub(in crate::planner) use settings::{allowed, compared, objective};
 
 use efface_privacy::event::State;
 
+pub(super) use super::cost::Inputs;
 use crate::error::{Code, Error, Result};
-pub(super) use crate::mechanism::cost::Inputs;
 use crate::plan::Facts;
 use crate::settings::{MechanismName, Settings};
 

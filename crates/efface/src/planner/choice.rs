@@ -5,7 +5,7 @@ use efface_privacy::event::{Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::mechanism::cost::{Count, Lasts, PassTime};
+use super::cost::{Count, Lasts, PassTime};
 use crate::plan::{MechanismName, Plan, Schedule, Target};
 use crate::settings::Settings;
 

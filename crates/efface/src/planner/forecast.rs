@@ -4,11 +4,10 @@ use efface_learn::loss::LossName;
 
 use super::candidate::{self, Candidate, Inputs, Over};
 use super::choice::{Choice, Fixed};
+use super::cost::{self, Timing, cost, pass, requests};
 use super::ground::Ground;
 use super::planned::planned;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::{Timing, requests};
-use crate::mechanism::of;
 use crate::outcome::notice::loud;
 use crate::plan::Facts;
 use crate::settings::Settings;
@@ -25,13 +24,12 @@ pub(super) fn choice(
     timing: &mut Timing<'_>,
 ) -> Result<Choice> {
     let plan = planned(settings.clone(), inputs.facts)?;
-    let mechanism = of(plan.mechanism);
-    let cost = mechanism.cost(&plan, &plan.constants()?, inputs)?;
+    let cost = cost(&plan, inputs)?;
     if cost.excess_risk.is_some_and(|risk| !risk.is_finite()) {
         return Err(Error::refused(Code::ExcessRisk, "nothing bounds its excess risk")
             .hint("give a smaller `§eta`, or a `§lambda` above 0"));
     }
-    let own = mechanism.pass(&plan, inputs.facts.records, timing)?;
+    let own = pass(&plan, inputs.facts.records, timing)?;
     let pass = own.unwrap_or_else(|| ground.pass.clone());
     let allowed = candidate::allowed(inputs.settings, inputs.facts);
     let refit = if inputs.facts.fitting.is_some() { REFIT } else { 0.0 };
@@ -72,8 +70,7 @@ pub(super) fn choice(
 pub(super) fn risk(settings: Settings, inputs: &Inputs<'_>) -> Result<f64> {
     let plan = planned(settings, inputs.facts)?;
     let steps = requests(&plan, inputs, inputs.workload.groups.len())?.steps;
-    let constants = plan.constants()?;
-    of(plan.mechanism).risk(&plan, &constants, inputs, &steps)
+    cost::risk(&plan, inputs, &steps)
 }
 
 /// sigma of the diffusion that the engine takes for these settings without noise.

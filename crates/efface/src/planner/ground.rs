@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::ask::{About, Asked, Machine, Sizes};
 use super::candidate::{self, Candidate, Inputs, Over};
+use super::cost::{PassTime, Timing, Workload};
 use super::pass_time;
 use crate::error::{Code, Error, Kind, Result};
-use crate::mechanism::cost::{PassTime, Timing, Workload};
 use crate::plan::{Facts, ValidatedSettings};
 use crate::settings::Settings;
 

@@ -4,11 +4,11 @@ use efface_privacy::event::Event;
 
 use super::candidate;
 use super::choice::Choice;
+use super::cost::{Count, Inputs, Lasts, Workload, cost, size};
 use super::ground::{Ground, Grounds};
 use super::planned::planned;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::{Count, Inputs, Lasts, Workload};
-use crate::mechanism::{first_event, of};
+use crate::mechanism::first_event;
 use crate::plan::{Facts, MechanismName, Plan, TakenTrunk, Trunk, ValidatedSettings};
 use crate::settings::Settings;
 
@@ -43,7 +43,7 @@ pub(super) fn after(
     // Every size of request is within the deletions; the first shows what is claimed.
     let largest = Workload { groups: vec![workload.largest()], ..workload.clone() };
     let inputs = Inputs { facts: &facts, ..rows.inputs(&largest) };
-    let cost = of(mechanism).cost(&plan, &plan.constants()?, &inputs)?;
+    let cost = cost(&plan, &inputs)?;
     let in_passes = |count: Count| {
         let work_usually = count.work_usually * rows.pass.seconds() / choice.pass.seconds();
         Count { work_usually, ..count }
@@ -80,7 +80,7 @@ fn untrained(plan: &Plan, facts: &Facts) -> Result<TakenTrunk> {
     let start = sampled.network()?.initial(sampled.start);
     let weights: Vec<f64> = start.into_iter().map(f64::from).collect();
     let trunk = Trunk::of(plan, &weights, "", 1, [0; 32])?;
-    let records = crate::mechanism::cost::size(facts.records)?;
+    let records = size(facts.records)?;
     let Event::DpSgd(training) = first_event(plan, records)? else { return Err(damaged()) };
     Ok(TakenTrunk {
         trunk,

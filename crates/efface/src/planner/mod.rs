@@ -10,6 +10,7 @@
 mod ask;
 mod candidate;
 mod choice;
+pub(crate) mod cost;
 mod file;
 mod forecast;
 mod ground;
@@ -30,7 +31,7 @@ pub use file::{Chosen, chosen};
 pub use rank::Baseline;
 pub use seen::Seen;
 
-pub use crate::mechanism::cost::{Count, Lasts, PassTime, TimeOrigin, Workload};
+pub use cost::{Count, Lasts, PassTime, TimeOrigin, Workload};
 
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use efface_page::{Item, Page, Section, Table, words};
 use efface_privacy::claim::{Claim, Notion};
 
 use super::{Advice, Choice, Count, Lasts, Refusal, TimeOrigin};
-use crate::plan::{Schedule, Target};
+use crate::plan::{NoisySteps, Schedule, Target};
 
 /// From this epsilon on differential privacy is called weak.
 const WEAK: f64 = 10.0;
@@ -249,7 +249,7 @@ fn details(choice: &Choice) -> Section {
         with_hessians(&choice.request),
     );
     let steps = match &choice.fixed.schedule {
-        Schedule::Steps { plan, fewest } => {
+        Schedule::Steps(NoisySteps { plan, fewest }) => {
             let each = match fewest {
                 true => "the fewest a request that meet the target".to_owned(),
                 false => format!("{} a request", plan.removal_steps),
@@ -280,7 +280,7 @@ fn details(choice: &Choice) -> Section {
         Schedule::Output(plan) => {
             format!("stopping distance {}; {training}", near(plan.distance, 3))
         }
-        Schedule::Parts { plan, .. } => format!("{} parts; {training}", plan.parts),
+        Schedule::Parts(averages) => format!("{} parts; {training}", averages.plan.parts),
         Schedule::Sampled(plan) => format!(
             "network {}, {} weights; {} steps at rate {}, noise {} times the clip; enough for {}; {training}",
             plan.network,

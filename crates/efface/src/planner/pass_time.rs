@@ -6,8 +6,8 @@ use efface_matrix::{Matrix, Row};
 
 use super::ask::{Machine, Sizes};
 use super::candidate;
+use super::cost::{PassTime, TimeOrigin, Workload, seconds_of};
 use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::{PassTime, TimeOrigin, Workload, seconds_of};
 use crate::plan::{Facts, Plan, ValidatedSettings};
 use crate::settings::Settings;
 

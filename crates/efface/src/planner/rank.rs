@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate::{self, ANEW, Inputs};
 use super::choice::Choice;
+use super::cost::{Count, Lasts};
 use super::forecast::REFIT;
 use super::planned::planned;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::{Count, Lasts};
 use crate::plan::ValidatedSettings;
 
 /// How choices are ranked.

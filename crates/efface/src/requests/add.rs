@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::context::Context;
 use crate::error::{Code, Error, Result, Stopped};
-use crate::mechanism::{of, touched, touched_by};
+use crate::mechanism::{touched, touched_by};
 use crate::outcome::Served;
 use crate::outcome::notice::{
     Clipped, Notice, NoticeCode, left_out, listed, of_clipped, subjects_of_nobody,
@@ -304,7 +304,7 @@ fn withdraw(
     }
     let identities = rows.identities(&lookup.found)?;
     leaving.only(&identities)?;
-    if of(plan.mechanism).unit(plan) == Unit::Subject {
+    if plan.unit() == Unit::Subject {
         stay_theirs(&identities, ids, subjects)?;
     }
     shards.extend(touched_by(plan, &identities)?);

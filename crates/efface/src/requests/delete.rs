@@ -11,7 +11,7 @@ use efface_vault::{Identity, Keyring, RecordId, RowFault, StoreFault, Vault};
 
 use crate::context::{Context, Progress};
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{claims, of, planned_event, steps_of, touched_by, within_target};
+use crate::mechanism::{claims, planned_event, steps_of, touched_by, within_target};
 use crate::outcome::notice::{Notice, NoticeCode, trained_elsewhere};
 use crate::outcome::{DryRun, Served};
 use crate::plan::Plan;
@@ -285,7 +285,7 @@ fn emptied(rows: &dyn Rows, identities: &[Identity], go_on: &mut GoOn<'_>) -> Re
 /// For each record that leaves, or where subjects are counted for each of these, the release whose
 /// data first held it; a part of a subject is refused.
 fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u64>> {
-    if of(plan.mechanism).unit(plan) == Unit::Record {
+    if plan.unit() == Unit::Record {
         return Ok(leaving.iter().map(|identity| since(identity.added_version)).collect());
     }
     let mut first: BTreeMap<&str, u64> = BTreeMap::new();
@@ -374,7 +374,8 @@ fn foreseen(
     let deleted_since = units(plan, leaving, &emptied(rows, leaving, &mut |_| Ok(()))?)?;
     let change = Change { deleted_since: &deleted_since, added: 0 };
     let records = remaining as usize;
-    let steps = of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, records)?;
+    let steps =
+        plan.schedule.scheduled().removal_steps(plan, &current.latest.event, &change, records)?;
     let event = planned_event(plan, &current.latest.event, &change, steps, records)?;
     let claims = claims(plan, &event, RequestKind::Delete, leaving.len() as u64)?;
     within_target(plan, &claims)?;

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use crate::context::{Context, Progress, Watched};
 use crate::error::Result;
-use crate::mechanism::{of, prepare as hessian};
+use crate::mechanism::{check_prepares, prepare as hessian};
 use crate::outcome::Ready;
 use crate::requests::serve::in_line;
 use crate::rows::Access;
@@ -32,7 +32,7 @@ pub fn prepare(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
 fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
     let (mut vault, current) = open_to_serve(path, "efface prepare", context)?;
     let (plan, version) = (&current.plan, current.version);
-    of(plan.mechanism).check_prepares(plan)?;
+    check_prepares(plan)?;
     let weights = &current.published()?.weights;
     let ready = |records: u64, bytes: usize, already: bool| Ready {
         version,

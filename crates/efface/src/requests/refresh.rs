@@ -7,7 +7,7 @@ use efface_privacy::event::State;
 
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{how_to_go_on, of};
+use crate::mechanism::{by_name, how_to_go_on};
 use crate::outcome::Served;
 use crate::outcome::notice::loud;
 use crate::requests::serve::{RowChange, name_request, serve, served_before};
@@ -38,7 +38,9 @@ fn refreshed(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -
     }
     if current.is_withdrawn() {
         current.check_can_start_anew()?;
-    } else if current.plan.state == State::Perfect && !of(current.plan.mechanism).refreshes() {
+    } else if current.plan.state == State::Perfect
+        && !by_name(current.plan.mechanism).profile().refreshes
+    {
         let hint = if current.plan.most_deletions().is_some() {
             how_to_go_on(&current.plan)
         } else {

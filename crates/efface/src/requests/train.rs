@@ -16,7 +16,7 @@ pub use unsaved::{Unsaved, train_unsaved};
 use crate::arithmetic;
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Start, of, run, stated};
+use crate::mechanism::{Start, by_name, run, stated};
 use crate::outcome::Served;
 use crate::outcome::notice::{
     Clipped, Notice, Sizes, beyond_deletions, index_left_out, left_out, names_learnt, of_clipped,
@@ -213,7 +213,7 @@ impl<'a> First<'a> {
             }
             None => {
                 let mut facts = facts_of(source, &table, ids)?;
-                if of(self.choices.mechanism).counts_people() {
+                if by_name(self.choices.mechanism).profile().counts_people {
                     facts.people = table.subjects.as_deref().map(|all| sizes(all).len() as u64);
                 }
                 let plan = self.plan(&facts)?;

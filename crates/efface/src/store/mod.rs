@@ -17,7 +17,7 @@ use efface_vault::{Genesis, LedgerHead, OpenError, ReadError, StoreFault, Vault}
 use crate::arithmetic;
 use crate::context::{Context, Progress, Watch};
 use crate::error::{Code, Error, Kind, Result};
-use crate::mechanism::{of, prepares_point};
+use crate::mechanism::prepares_point;
 use crate::plan::Plan;
 use crate::rows::encode::released;
 use crate::rows::{Resident, RowStore, block_rows};
@@ -142,7 +142,7 @@ impl Current {
         let head = vault.head()?.ok_or_else(|| missing("ledger"))?;
         let (tally, latest) = Tally::with_newest(vault, &genesis)?;
         let planned = plan.is_that_of(&latest)?
-            && of(plan.mechanism).is_of(&plan, &latest.event)
+            && plan.schedule.scheduled().is_of(&plan, &latest.event)
             && given_of(&latest.event) == plan.given.as_ref()
             && genesis.vault_id == latest.vault;
         if !planned {

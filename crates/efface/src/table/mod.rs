@@ -18,7 +18,7 @@ use zeroize::Zeroize;
 
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::of;
+use crate::mechanism::by_name;
 use crate::plan::shape::Shape;
 use crate::plan::{ClassWeight, Facts, Ids, Plan, SampleWeights, ValidatedSettings};
 use crate::rows::naming::row_id;
@@ -472,7 +472,7 @@ pub(crate) fn facts_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Resu
 
 /// How many subjects there are, where the plan follows that.
 fn people_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Result<Option<u64>> {
-    if !shape.subjects || !of(choices.mechanism).counts_people() {
+    if !shape.subjects || !by_name(choices.mechanism).profile().counts_people {
         return Ok(None);
     }
     let unknown = || Error::input(Code::Data, "the number of subjects must be declared");

@@ -1,17 +1,16 @@
 //! `descent-to-delete`: gradient steps in a ball, published with noise once at the end.
 
-mod cost;
 mod schedule;
 
+use efface_learn::Constants;
 use efface_learn::mechanism::descent::{self, CheckedDescent};
 use efface_learn::mechanism::{Change, DescentPlan, Released};
-use efface_learn::{Constants, risk};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::event::{Descent, Event, State, Variant};
 
-use super::cost::{Cost, Inputs};
 use super::{
-    Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, foreign, passes, refused,
+    Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, agrees, bounded,
+    passes, refused,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
@@ -23,18 +22,11 @@ pub(super) struct DescentToDelete;
 
 const NAME: MechanismName = MechanismName::DescentToDelete;
 
-fn steps(plan: &Plan) -> Result<&DescentPlan> {
-    match &plan.schedule {
-        Schedule::Descent(steps) => Ok(steps),
-        _ => Err(foreign(plan)),
-    }
+fn checked(steps: &DescentPlan, constants: &Constants) -> Result<CheckedDescent> {
+    steps.clone().check(constants).map_err(refused(NAME))
 }
 
-fn checked(plan: &Plan, constants: &Constants) -> Result<CheckedDescent> {
-    steps(plan)?.clone().check(constants).map_err(refused(NAME))
-}
-
-fn event(event: &Event) -> Result<&Descent> {
+pub(crate) fn event(event: &Event) -> Result<&Descent> {
     match event.core() {
         Event::Descent(event) => Ok(event),
         _ => Err(Error::storage(
@@ -45,6 +37,12 @@ fn event(event: &Event) -> Result<&Descent> {
 }
 
 impl Mechanism for DescentToDelete {
+    /// The steps of a request tell its size; after a withdrawal the history goes on with a model that
+    /// begins at weights 0.
+    fn profile(&self) -> Profile {
+        Profile { tells_sizes: true, continues_history: true, ..Profile::default() }
+    }
+
     /// The variant decides the state.
     fn defaults(&self, _: &Settings, variant: Variant) -> Defaults {
         Defaults { state: variant.state(), ..Defaults::default() }
@@ -52,11 +50,6 @@ impl Mechanism for DescentToDelete {
 
     fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         check(choices)
-    }
-
-    /// The steps of a request tell its size.
-    fn tells_sizes(&self) -> bool {
-        true
     }
 
     fn lambda(
@@ -77,44 +70,38 @@ impl Mechanism for DescentToDelete {
     ) -> Result<Schedule> {
         schedule::schedule(choices, public, list)
     }
+}
 
+impl Scheduled for DescentPlan {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
-        let steps = steps(plan)?;
-        agrees(plan, steps.group, Some(steps.joint_releases))?;
-        bounded("steps", steps.learning_steps)?;
-        bounded("iterations", steps.iterations)?;
-        if steps.variant.state() != plan.state {
+        agrees(plan, self.group, Some(self.joint_releases))?;
+        bounded("steps", self.learning_steps)?;
+        bounded("iterations", self.iterations)?;
+        if self.variant.state() != plan.state {
             return Err(Error::storage(
                 Code::Damaged,
                 "its variant keeps another state than the plan",
             ));
         }
-        checked(plan, constants).map(drop)
+        checked(self, constants).map(drop)
     }
 
-    fn can_start_anew(&self, plan: &Plan) -> bool {
-        plan.state == State::Secret
-    }
-
-    /// The history goes on with a model that begins at weights 0.
-    fn continues_history(&self) -> bool {
-        true
-    }
-
-    fn repeats_steps(&self, plan: &Plan) -> bool {
-        plan.state == State::Perfect && plan.target.accountant != Accountant::Descent
+    fn conduct(&self, plan: &Plan) -> Conduct {
+        let perfect = plan.state == State::Perfect;
+        Conduct {
+            reads_windows: true,
+            repeats_steps: perfect && plan.target.accountant != Accountant::Descent,
+            never_restarts: perfect,
+            ..Conduct::default()
+        }
     }
 
     /// Learns, serves a request, or (a refresh) learns anew from the published weights.
-    fn reads_windows(&self, _: &Plan) -> bool {
-        true
-    }
-
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
-        let total = matches!(run.start, Start::Nothing).then_some(steps(run.plan)?.learning_steps);
+        let total = matches!(run.start, Start::Nothing).then_some(self.learning_steps);
         let watch = &mut passes(total, tell);
         let objective = &run.objective()?;
-        let checked = &checked(run.plan, objective.constants())?;
+        let checked = &checked(self, objective.constants())?;
         match run.start {
             Start::Nothing => descent::learn(objective, checked, run.rng, watch),
             Start::Request(Request { weights, event: last, kept, change, .. }) => {
@@ -134,8 +121,8 @@ impl Mechanism for DescentToDelete {
         .map_err(refused(NAME))
     }
 
-    fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {
-        let checked = checked(plan, constants)?;
+    fn first_event(&self, _: &Plan, constants: &Constants, records: usize) -> Result<Event> {
+        let checked = checked(self, constants)?;
         descent::first_event(constants, &checked, records, 1)
             .map(Event::Descent)
             .map_err(refused(NAME))
@@ -150,7 +137,7 @@ impl Mechanism for DescentToDelete {
         records: usize,
     ) -> Result<()> {
         let constants = &plan.constants()?;
-        let checked = checked(plan, constants)?;
+        let checked = checked(self, constants)?;
         let next = descent::next_event(constants, &checked, event(last)?, change, records);
         *last = Event::Descent(next.map_err(refused(NAME))?);
         Ok(())
@@ -159,25 +146,6 @@ impl Mechanism for DescentToDelete {
     fn hides_group(&self, plan: &Plan, event: &Event, records: u64) -> bool {
         let one = self::event(event).is_ok_and(Descent::one_update_each);
         one && records <= plan.setting.group
-    }
-
-    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
-        cost::cost(plan, constants, inputs)
-    }
-
-    fn risk(
-        &self,
-        plan: &Plan,
-        constants: &Constants,
-        inputs: &Inputs<'_>,
-        steps: &[u64],
-    ) -> Result<f64> {
-        cost::risk(plan, constants, inputs, steps)
-    }
-
-    fn noise_risk(&self, schedule: &Schedule, constants: &Constants) -> Option<f64> {
-        let Schedule::Descent(plan) = schedule else { return None };
-        Some(risk::output_noise(constants, 0.0, plan.noise, plan.grid))
     }
 }
 

@@ -1,23 +1,22 @@
 //! `distributed-descent`: the average of models of the parts of a sample, published with noise.
 
-mod cost;
 mod schedule;
 
+use efface_learn::Constants;
 use efface_learn::mechanism::distributed_descent::{
     self as mechanism, CheckedDistributed, KeptParts, Membership, Reach, Records,
 };
-use efface_learn::mechanism::{Change, DistributedPlan, MechanismError, Released};
-use efface_learn::{Constants, risk};
+use efface_learn::mechanism::{Change, MechanismError, Released};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::event::{Event, State, Variant};
 
-use super::cost::{Cost, Inputs};
 use super::{
-    Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, foreign, passes, refused,
+    Conduct, Defaults, Mechanism, Public, Request, Run, Scheduled, Start, agrees, bounded, foreign,
+    passes, refused,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::plan::{List, MechanismName, Plan, Published, Schedule, ValidatedSettings};
+use crate::plan::{Averages, List, MechanismName, Plan, Schedule, ValidatedSettings};
 use crate::rows::Keyed;
 use crate::settings::Settings;
 
@@ -26,25 +25,13 @@ pub(super) struct DistributedDescent;
 
 const NAME: MechanismName = MechanismName::DistributedDescent;
 
-/// The plan's parts, and the published numbers of steps where they are counted.
-fn parts(plan: &Plan) -> Result<(&DistributedPlan, Option<&Published>)> {
-    match &plan.schedule {
-        Schedule::Parts { plan, published } => Ok((plan, published.as_ref())),
-        _ => Err(foreign(plan)),
-    }
-}
-
-fn checked(plan: &Plan, constants: &Constants) -> Result<CheckedDistributed> {
-    parts(plan)?.0.clone().check(constants).map_err(refused(NAME))
+pub(crate) fn checked(averages: &Averages, constants: &Constants) -> Result<CheckedDistributed> {
+    averages.plan.clone().check(constants).map_err(refused(NAME))
 }
 
 impl Mechanism for DistributedDescent {
     fn defaults(&self, _: &Settings, _: Variant) -> Defaults {
         Defaults { state: State::Secret, mean: true, ..Defaults::default() }
-    }
-
-    fn least_share(&self, accountant: Accountant) -> Option<f64> {
-        (accountant == Accountant::Descent).then_some(0.5)
     }
 
     fn check(&self, choices: &ValidatedSettings) -> Result<()> {
@@ -63,11 +50,12 @@ impl Mechanism for DistributedDescent {
     ) -> Result<Schedule> {
         schedule::schedule(choices, public, list)
     }
+}
 
+impl Scheduled for Averages {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
-        let (fixed, published) = parts(plan)?;
-        agrees(plan, fixed.group, Some(fixed.joint_releases))?;
-        match (&fixed.reach, published) {
+        agrees(plan, self.plan.group, Some(self.plan.joint_releases))?;
+        match (&self.plan.reach, &self.published) {
             (Reach::Counted { iterations }, Some(published)) => {
                 bounded("iterations", *iterations)?;
                 bounded("steps", published.learning)?;
@@ -75,22 +63,19 @@ impl Mechanism for DistributedDescent {
             (Reach::Measured(_), None) => {}
             _ => return Err(foreign(plan)),
         }
-        if let Some(published) = published {
-            published.budget(plan, 0, 1)?;
-        }
-        checked(plan, constants).map(drop)
+        self.budget(plan, 0, 1)?;
+        checked(self, constants).map(drop)
     }
 
-    fn uses_changed_rows(&self, _: &Plan) -> bool {
-        true
+    fn conduct(&self, _: &Plan) -> Conduct {
+        Conduct { uses_changed_rows: true, ..Conduct::default() }
     }
 
     /// Learns, serves a request from what is kept, or (a refresh) learns anew on a fresh sample.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let watch = &mut passes(None, tell);
         let Run { plan, constants, rows, start, releases, rng } = run;
-        let checked = checked(plan, constants)?;
-        let (_, published) = parts(plan)?;
+        let checked = checked(self, constants)?;
         let present = numbers(rows.keys()?)?;
         let load = &mut |keys: &[u64]| {
             rows.pick(keys).map_err(|error| MechanismError::Rows(error.to_string()))
@@ -101,8 +86,7 @@ impl Mechanism for DistributedDescent {
                     .map_err(|error| Error::storage(Code::Damaged, error.to_string()))?;
                 let (added, removed) = (keys(added)?, keys(removed)?);
                 let count = (added.len() + removed.len()) as u64;
-                let budget =
-                    published.map_or(Ok(0), |numbers| numbers.budget(plan, kept.updates, count))?;
+                let budget = self.budget(plan, kept.updates, count)?;
                 let members = Membership { present: &present, added: &added, removed: &removed };
                 mechanism::request(&checked, Records { members, load }, &kept, budget, rng, watch)
             }
@@ -110,11 +94,10 @@ impl Mechanism for DistributedDescent {
                 let zeros = vec![0.0; constants.parameters()];
                 // The published number of steps is for a start from zeros.
                 let from = match start {
-                    Start::Request(Request { weights, .. }) if published.is_none() => *weights,
+                    Start::Request(Request { weights, .. }) if self.published.is_none() => *weights,
                     _ => &zeros,
                 };
-                let steps = published.map_or(0, |numbers| numbers.learning);
-                let budget = steps.saturating_mul(checked.plan().sample);
+                let budget = self.learning_budget();
                 let members = Membership { present: &present, added: &[], removed: &[] };
                 mechanism::learn(&checked, Records { members, load }, from, budget, rng, watch)
             }
@@ -122,8 +105,8 @@ impl Mechanism for DistributedDescent {
         Ok(averages.map_err(refused(NAME))?.released(&checked, releases))
     }
 
-    fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {
-        let checked = checked(plan, constants)?;
+    fn first_event(&self, _: &Plan, constants: &Constants, records: usize) -> Result<Event> {
+        let checked = checked(self, constants)?;
         Ok(Event::DistributedDescent(checked.event(records as u64, 1)))
     }
 
@@ -139,15 +122,6 @@ impl Mechanism for DistributedDescent {
         event.releases += 1;
         event.records = records as u64;
         Ok(())
-    }
-
-    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
-        cost::cost(plan, constants, inputs)
-    }
-
-    fn noise_risk(&self, schedule: &Schedule, constants: &Constants) -> Option<f64> {
-        let Schedule::Parts { plan, .. } = schedule else { return None };
-        Some(risk::output_noise(constants, plan.distance, plan.noise, plan.grid))
     }
 }
 

@@ -10,9 +10,8 @@ use efface_privacy::event::{DistributedDescent, Event, Normalizer, State};
 use efface_privacy::quantity::Decimal;
 
 use crate::error::{Code, Error, Result};
-use crate::mechanism::foreign;
 use crate::mechanism::search::{FARTHEST, Public, least_steps};
-use crate::plan::{List, Plan, Published, Schedule, ValidatedSettings, origin};
+use crate::plan::{Averages, List, Plan, Published, Schedule, ValidatedSettings, origin};
 
 /// Sample, parts, copies, noise and distance.
 pub(super) fn schedule(
@@ -124,7 +123,7 @@ pub(super) fn schedule(
         group: public.setting.group,
         reach,
     };
-    Ok(Schedule::Parts { plan, published })
+    Ok(Schedule::Parts(Averages { plan, published }))
 }
 
 /// The published numbers suppose at least n/2 records at any time.
@@ -146,37 +145,41 @@ fn check_minimum(public: &Public<'_>, n: u64) -> Result<()> {
     }
 }
 
-impl Published {
+impl Averages {
+    /// The single-record gradients that the theorem spends on learning; 0 if it counts none.
+    pub(crate) fn learning_budget(&self) -> u64 {
+        let steps = self.published.as_ref().map_or(0, |published| published.learning);
+        steps.saturating_mul(self.plan.sample)
+    }
+
     /// The single-record gradients that the theorem spends on a copy for records number `done` + 1
-    /// to `done` + `count` of the updates since learning: n T_i for each.
-    pub(super) fn budget(&self, plan: &Plan, done: u64, count: u64) -> Result<u64> {
-        let theorem = self.theorem(plan)?;
+    /// to `done` + `count` of the updates since learning: n T_i for each; 0 if it counts none.
+    pub(crate) fn budget(&self, plan: &Plan, done: u64, count: u64) -> Result<u64> {
+        let (Some(published), Reach::Counted { iterations }) = (&self.published, self.plan.reach)
+        else {
+            return Ok(0);
+        };
+        let theorem = Distributed {
+            problem: Descent {
+                lipschitz: plan.setting.lipschitz.0,
+                strong_convexity: plan.setting.strong_convexity.0,
+                smoothness: plan.constants()?.total_smoothness(),
+                records: published.records as f64,
+                parameters: plan.setting.parameters as f64,
+                epsilon: plan.target.epsilon.0,
+                delta: plan.target.delta.0,
+            },
+            sample_exponent: published.exponent.0,
+            iterations,
+            copies: self.plan.copies,
+        };
         let mut budget = 0.0;
         for update in done + 1..=done + count {
             let passes = theorem
                 .update_budget(update)
                 .map_err(|error| Error::refused(Code::By(super::NAME), error.to_string()))?;
-            budget += self.records as f64 * passes;
+            budget += published.records as f64 * passes;
         }
         Ok((budget * (1.0 + 1e-9)).ceil() as u64)
-    }
-
-    fn theorem(&self, plan: &Plan) -> Result<Distributed> {
-        let (fixed, _) = super::parts(plan)?;
-        let Reach::Counted { iterations } = fixed.reach else { return Err(foreign(plan)) };
-        Ok(Distributed {
-            problem: Descent {
-                lipschitz: plan.setting.lipschitz.0,
-                strong_convexity: plan.setting.strong_convexity.0,
-                smoothness: plan.constants()?.total_smoothness(),
-                records: self.records as f64,
-                parameters: plan.setting.parameters as f64,
-                epsilon: plan.target.epsilon.0,
-                delta: plan.target.delta.0,
-            },
-            sample_exponent: self.exponent.0,
-            iterations,
-            copies: fixed.copies,
-        })
     }
 }

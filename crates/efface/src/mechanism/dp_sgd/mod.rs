@@ -1,7 +1,6 @@
 //! `dp-sgd`: a network trained by noisy sums of clipped gradients. A deletion computes nothing: the
 //! records go, the model stays, and the accountant counts them until the plan's capacity is spent.
 
-mod cost;
 mod parts;
 mod rows;
 mod schedule;
@@ -18,8 +17,7 @@ use efface_privacy::event::{DpSgd as Sampled, Event, Segment, State, Unit, Varia
 use efface_privacy::quantity::Decimal;
 use zeroize::Zeroize;
 
-use super::cost::{Cost, Inputs, PassTime, Timing};
-use super::{Defaults, Mechanism, Public, Request, Run, Start, clash, foreign};
+use super::{Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, clash};
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::plan::{List, MechanismName, Plan, SampledPlan, Schedule, ValidatedSettings};
@@ -28,6 +26,7 @@ use crate::settings::Settings;
 
 use parts::OnParts;
 pub(super) use schedule::NETWORK;
+pub(super) use signal::signal;
 
 /// `dp-sgd`.
 pub(super) struct DpSgd;
@@ -36,10 +35,6 @@ const NAME: MechanismName = MechanismName::DpSgd;
 
 /// The rows that a subject may have: as many as there may be at all.
 const ANY_ROWS: u64 = u32::MAX as u64;
-
-fn sampled(plan: &Plan) -> Result<&SampledPlan> {
-    plan.sampled().ok_or_else(|| foreign(plan))
-}
 
 /// The event of a training: nothing deleted since, and what was trained before.
 fn event(plan: &SampledPlan) -> Result<Sampled> {
@@ -68,8 +63,7 @@ fn only_deletes(change: &Change<'_>) -> bool {
 }
 
 /// Turns the event of the model into that of its next request.
-fn advanced(plan: &Plan, last: &Sampled, change: &Change<'_>) -> Result<Sampled> {
-    let sampled = sampled(plan)?;
+fn advanced(sampled: &SampledPlan, last: &Sampled, change: &Change<'_>) -> Result<Sampled> {
     let mut next = Sampled { releases: last.releases + 1, ..last.clone() };
     if only_deletes(change) {
         let deleted = change.deleted_since.len() as u64;
@@ -114,37 +108,25 @@ impl Mechanism for DpSgd {
         Defaults { accountant: Accountant::Pld, ..Defaults::of_networks() }
     }
 
-    fn minimises(&self) -> bool {
-        false
-    }
-
-    fn takes_weights(&self) -> bool {
-        false
-    }
-
-    fn further(&self) -> Accountant {
-        Accountant::Pld
-    }
-
-    fn refreshes(&self) -> bool {
-        true
+    fn profile(&self) -> Profile {
+        Profile {
+            takes_weights: false,
+            minimises: false,
+            further: Accountant::Pld,
+            refreshes: true,
+            counts_people: true,
+            states_counts: true,
+            limits_releases: false,
+            continues_history: true,
+            holders_do: "checks, clips, sums and erases its rows as this version of efface does, and \
+                         keeps secret which of them a step draws",
+            assumptions: certificate::NETWORK.map(Assumption::from).into(),
+            ..Profile::default()
+        }
     }
 
     fn check(&self, choices: &ValidatedSettings) -> Result<()> {
         check(choices)
-    }
-
-    fn counts_people(&self) -> bool {
-        true
-    }
-
-    fn unit(&self, plan: &Plan) -> Unit {
-        plan.sampled().map_or(Unit::Record, |sampled| sampled.unit)
-    }
-
-    fn holders_do(&self) -> &'static str {
-        "checks, clips, sums and erases its rows as this version of efface does, and keeps secret which \
-         of them a step draws"
     }
 
     fn schedule(
@@ -155,31 +137,30 @@ impl Mechanism for DpSgd {
     ) -> Result<Schedule> {
         schedule::schedule(choices, public, list).map(Schedule::Sampled)
     }
+}
 
+impl Scheduled for SampledPlan {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
-        let sampled = sampled(plan)?;
-        let shaped =
-            sampled.input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
+        let shaped = self.input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
         let fits = shaped == Some(plan.rows.features)
             && plan.rows.intercept.0 == 0.0
-            && sampled.group == plan.setting.group
-            && (plan.subjects || sampled.unit == Unit::Record)
-            && u64::from(sampled.outputs) == constants.loss().outputs() as u64
+            && self.group == plan.setting.group
+            && (plan.subjects || self.unit == Unit::Record)
+            && u64::from(self.outputs) == constants.loss().outputs() as u64
             && plan.state == State::Perfect;
         if !fits {
             let message = "its network does not fit its rows, its classes or its units";
             return Err(Error::storage(Code::Damaged, message));
         }
-        sampled.checked(&sampled.network()?).map(drop)
+        self.checked(&self.network()?).map(drop)
     }
 
-    fn assumptions(&self) -> Vec<Assumption> {
-        certificate::NETWORK.map(Assumption::from).into()
+    fn conduct(&self, _: &Plan) -> Conduct {
+        Conduct { repeats_steps: true, ..Conduct::default() }
     }
 
-    fn is_of(&self, plan: &Plan, event: &Event) -> bool {
-        let expected = sampled(plan).and_then(self::event);
-        let (Event::DpSgd(event), Ok(expected)) = (event, expected) else { return false };
+    fn is_of(&self, _: &Plan, event: &Event) -> bool {
+        let (Event::DpSgd(event), Ok(expected)) = (event, self::event(self)) else { return false };
         let rest = |of: &Sampled| Sampled {
             releases: 0,
             segments: Vec::new(),
@@ -189,32 +170,15 @@ impl Mechanism for DpSgd {
         rest(event) == rest(&expected)
     }
 
-    fn limits_releases(&self) -> bool {
-        false
-    }
-
-    fn continues_history(&self) -> bool {
-        true
-    }
-
-    fn repeats_steps(&self, _: &Plan) -> bool {
-        true
-    }
-
-    fn states_counts(&self) -> bool {
-        true
-    }
-
     /// Trains; or, for a request that only deletes, publishes the same weights again.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
-        let plan = sampled(run.plan)?;
         let event = match run.start {
-            Start::Nothing => event(plan)?,
+            Start::Nothing => event(self)?,
             Start::Given(_) => {
                 return Err(Error::refused(Code::By(NAME), "`dp-sgd` takes no start"));
             }
             Start::Request(Request { weights, event: last, change, .. }) => {
-                let event = advanced(run.plan, stated(last)?, change)?;
+                let event = advanced(self, stated(last)?, change)?;
                 if only_deletes(change) {
                     return Ok(Released {
                         weights: weights.to_vec(),
@@ -226,20 +190,20 @@ impl Mechanism for DpSgd {
                 event
             }
         };
-        let network = plan.network()?;
-        let checked = plan.checked(&network)?;
-        let units = match plan.unit {
+        let network = self.network()?;
+        let checked = self.checked(&network)?;
+        let units = match self.unit {
             Unit::Record => None,
             Unit::Subject => Some(rows::subjects(run.rows)?),
         };
         let watch =
             &mut |step: Step| tell(&Progress::Training { step: step.done, total: step.steps });
-        let start = network.initial(plan.start);
+        let start = network.initial(self.start);
         let trained = if let Some(held) = run.rows.parts() {
             let mut sums = OnParts::new(held, &checked, units.as_deref())?;
             efface_net::dp_sgd_on(&network, &checked, &mut sums, start, run.rng, watch)
         } else {
-            let (mut rows, mut labels) = rows::of(run.rows.data()?, plan.width())?;
+            let (mut rows, mut labels) = rows::of(run.rows.data()?, self.width())?;
             let data = efface_net::Data { rows: &rows, labels: &labels, units: units.as_deref() };
             let trained = efface_net::dp_sgd(&network, &checked, &data, start, run.rng, watch);
             rows.zeroize();
@@ -255,44 +219,29 @@ impl Mechanism for DpSgd {
             }
             other => Error::refused(Code::By(NAME), other.to_string()),
         })?;
-        let passes = (plan.steps as f64 * plan.rate.0).ceil() as u64;
+        let passes = (self.steps as f64 * self.rate.0).ceil() as u64;
         Ok(Released {
             weights: weights.into_iter().map(f64::from).collect(),
             event: Event::DpSgd(event),
-            evidence: Evidence::Sampled { steps: plan.steps, passes },
+            evidence: Evidence::Sampled { steps: self.steps, passes },
             kept: None,
         })
     }
 
-    fn first_event(&self, plan: &Plan, _: &Constants, _: usize) -> Result<Event> {
-        event(sampled(plan)?).map(Event::DpSgd)
+    fn first_event(&self, _: &Plan, _: &Constants, _: usize) -> Result<Event> {
+        event(self).map(Event::DpSgd)
     }
 
     fn advance(
         &self,
-        plan: &Plan,
+        _: &Plan,
         last: &mut Event,
         change: &Change<'_>,
         _: u64,
         _: usize,
     ) -> Result<()> {
-        *last = Event::DpSgd(advanced(plan, stated(last)?, change)?);
+        *last = Event::DpSgd(advanced(self, stated(last)?, change)?);
         Ok(())
-    }
-
-    fn pass(&self, plan: &Plan, records: u64, timing: &mut Timing<'_>) -> Result<Option<PassTime>> {
-        cost::pass(sampled(plan)?, records, timing).map(Some)
-    }
-
-    fn cost(&self, plan: &Plan, _: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
-        cost::cost(plan, sampled(plan)?, inputs)
-    }
-
-    fn signal(&self, schedule: &Schedule) -> Option<f64> {
-        match schedule {
-            Schedule::Sampled(plan) => Some(signal::signal(plan)),
-            _ => None,
-        }
     }
 }
 

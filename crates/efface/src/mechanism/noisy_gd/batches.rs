@@ -26,7 +26,7 @@ fn batch_of(id: &str, count: u64) -> u64 {
 
 /// The batches of a plan: b = N/l rounded up, and room for six standard deviations more records than
 /// are expected in a batch when there are `records` of them, or as many as the capacity asked for.
-pub(super) fn plan(
+pub(crate) fn plan(
     choices: &ValidatedSettings,
     normalizer: &Normalizer,
     records: u64,

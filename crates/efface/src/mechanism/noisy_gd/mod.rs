@@ -1,26 +1,24 @@
 //! `noisy-gd`: noisy gradient steps, the last iterate published.
 
 mod batches;
-mod cost;
 mod schedule;
 
 use efface_learn::Constants;
 use efface_learn::mechanism::noisy_gd::{self, CheckedNoisyGd, Steps};
-use efface_learn::mechanism::{BatchPlan, Change, NoisyGdPlan, Released};
-use efface_learn::risk;
+use efface_learn::mechanism::{Change, NoisyGdPlan, Released};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
-use efface_privacy::event::{Event, Normalizer, State, Variant};
+use efface_privacy::event::{Event, State, Variant};
 
 use self::batches::Visited;
-use super::cost::{Cost, Inputs};
+pub(crate) use self::batches::plan as batch_plan;
 use super::{
-    Defaults, Mechanism, Public, Request, Run, Start, agrees, bounded, clash, foreign, least_steps,
-    passes, planned_event, refused,
+    Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, agrees, bounded,
+    clash, least_steps, passes, planned_event, refused,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings};
+use crate::plan::{List, MechanismName, NoisySteps, Plan, Schedule, ValidatedSettings};
 use crate::settings::Settings;
 
 /// `noisy-gd`.
@@ -28,22 +26,13 @@ pub(super) struct NoisyGd;
 
 const NAME: MechanismName = MechanismName::NoisyGd;
 
-/// The plan's steps, and whether each request makes the fewest.
-fn steps(plan: &Plan) -> Result<(&NoisyGdPlan, bool)> {
-    match &plan.schedule {
-        Schedule::Steps { plan, fewest } => Ok((plan, *fewest)),
-        _ => Err(foreign(plan)),
-    }
-}
-
 /// The learner's plan with `removal` steps per request.
-fn checked(plan: &Plan, constants: &Constants, removal: u64) -> Result<CheckedNoisyGd> {
-    let (steps, _) = steps(plan)?;
-    let steps = NoisyGdPlan { removal_steps: removal, ..steps.clone() };
+fn checked(steps: &NoisySteps, constants: &Constants, removal: u64) -> Result<CheckedNoisyGd> {
+    let steps = NoisyGdPlan { removal_steps: removal, ..steps.plan.clone() };
     steps.check(constants).map_err(refused(NAME))
 }
 
-fn event(event: &Event) -> Result<&efface_privacy::event::NoisyGd> {
+pub(crate) fn event(event: &Event) -> Result<&efface_privacy::event::NoisyGd> {
     match event.core() {
         Event::NoisyGd(event) => Ok(event),
         _ => Err(Error::storage(Code::Damaged, "the vault's event is not one of `noisy-gd`")),
@@ -51,15 +40,20 @@ fn event(event: &Event) -> Result<&efface_privacy::event::NoisyGd> {
 }
 
 /// Learns or serves a request along what is given.
-fn go(objective: &impl Steps, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
+fn run_steps(
+    schedule: &NoisySteps,
+    objective: &impl Steps,
+    run: Run<'_>,
+    tell: &mut Watch<'_>,
+) -> Result<Released> {
     let constants = run.constants;
     if let Start::Request(Request { weights, event: last, change, steps, .. }) = run.start {
-        let plan = &checked(run.plan, constants, *steps)?;
+        let plan = &checked(schedule, constants, *steps)?;
         let (last, watch) = (event(last)?, &mut passes(Some(*steps), tell));
         return noisy_gd::request(objective, plan, last, change, weights, run.rng, watch)
             .map_err(refused(NAME));
     }
-    let plan = checked(run.plan, constants, 1)?;
+    let plan = checked(schedule, constants, 1)?;
     let watch = &mut passes(Some(plan.plan().learning_steps), tell);
     noisy_gd::learn(objective, &plan, run.start.weights(), run.rng, watch).map_err(refused(NAME))
 }
@@ -77,8 +71,8 @@ impl Mechanism for NoisyGd {
         Defaults { accountant, ..Defaults::default() }
     }
 
-    fn bounds_weights(&self, settings: &Settings) -> bool {
-        settings.radius.is_some()
+    fn profile(&self) -> Profile {
+        Profile { takes_radius: true, states_counts: true, ..Profile::default() }
     }
 
     fn check(&self, choices: &ValidatedSettings) -> Result<()> {
@@ -136,15 +130,6 @@ impl Mechanism for NoisyGd {
         choices.settings.batches.map(|_| "with `§batches` takes the rows of a batch")
     }
 
-    fn batches(
-        &self,
-        choices: &ValidatedSettings,
-        normalizer: &Normalizer,
-        records: u64,
-    ) -> Option<BatchPlan> {
-        batches::plan(choices, normalizer, records)
-    }
-
     fn schedule(
         &self,
         choices: &ValidatedSettings,
@@ -153,44 +138,41 @@ impl Mechanism for NoisyGd {
     ) -> Result<Schedule> {
         schedule::schedule(choices, public, list)
     }
+}
 
+impl Scheduled for NoisySteps {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
-        let (steps, _) = steps(plan)?;
-        agrees(plan, steps.group, None)?;
-        bounded("steps", steps.learning_steps)?;
-        bounded("removal-steps", steps.removal_steps)?;
-        checked(plan, constants, steps.removal_steps).map(drop)
+        agrees(plan, self.plan.group, None)?;
+        bounded("steps", self.plan.learning_steps)?;
+        bounded("removal-steps", self.plan.removal_steps)?;
+        checked(self, constants, self.plan.removal_steps).map(drop)
     }
 
-    fn can_start_anew(&self, _: &Plan) -> bool {
-        false
-    }
-
-    fn repeats_steps(&self, _: &Plan) -> bool {
-        true
+    fn conduct(&self, _: &Plan) -> Conduct {
+        Conduct {
+            reads_windows: self.plan.batches.is_none(),
+            repeats_steps: true,
+            never_restarts: true,
+            ..Conduct::default()
+        }
     }
 
     /// Learns, or serves a request by noisy steps from the published weights.
-    fn reads_windows(&self, plan: &Plan) -> bool {
-        matches!(&plan.schedule, Schedule::Steps { plan, .. } if plan.batches.is_none())
-    }
-
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
-        let (schedule, _) = steps(run.plan)?;
-        let Some(batches) = schedule.batches else {
+        let Some(batches) = self.plan.batches else {
             let objective = &run.objective()?;
-            return go(objective, run, tell);
+            return run_steps(self, objective, run, tell);
         };
         let (done, made) = match run.start {
             Start::Request(Request { event: last, steps, .. }) => {
                 (noisy_gd::steps_of(event(last)?), *steps)
             }
-            _ => (0, schedule.learning_steps),
+            _ => (0, self.plan.learning_steps),
         };
         let visited = Visited::read(run.rows, &batches, done, made)?;
         let each = batches.constants(run.constants).map_err(|error| refused(NAME)(error.into()))?;
         let objective = &visited.objectives(run.constants, batches, &each)?;
-        go(objective, run, tell)
+        run_steps(self, objective, run, tell)
     }
 
     /// The plan's, or the fewest steps that meet the target.
@@ -201,9 +183,8 @@ impl Mechanism for NoisyGd {
         change: &Change<'_>,
         records: usize,
     ) -> Result<u64> {
-        let (fixed, fewest) = steps(plan)?;
-        if !fewest {
-            return Ok(fixed.removal_steps);
+        if !self.fewest {
+            return Ok(self.plan.removal_steps);
         }
         let fewest = least_steps(|steps| {
             plan.target.is_met(&planned_event(plan, event, change, steps, records)?)
@@ -218,8 +199,8 @@ impl Mechanism for NoisyGd {
         })
     }
 
-    fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {
-        let checked = checked(plan, constants, 1)?;
+    fn first_event(&self, _: &Plan, constants: &Constants, records: usize) -> Result<Event> {
+        let checked = checked(self, constants, 1)?;
         let event = noisy_gd::learning_event(constants, &checked, records);
         event.map(Event::NoisyGd).map_err(refused(NAME))
     }
@@ -233,55 +214,30 @@ impl Mechanism for NoisyGd {
         records: usize,
     ) -> Result<()> {
         let constants = &plan.constants()?;
-        let checked = checked(plan, constants, steps)?;
+        let checked = checked(self, constants, steps)?;
         let next = noisy_gd::next_event(constants, &checked, event(last)?, change, records);
         *last = Event::NoisyGd(next.map_err(refused(NAME))?);
         Ok(())
     }
 
-    /// Phases state the public capacity instead of real counts.
-    fn hide_counts(&self, plan: &Plan, event: &mut Event) {
-        let Event::NoisyGd(event) = event else { return };
-        let most = plan.capacity().unwrap_or(1 << 53);
-        event.replaced = None;
-        if let Some(batches) = &mut event.batches {
-            batches.changed = None;
-        }
-        if let Some((_, earlier)) = event.phases.split_last_mut() {
-            for phase in earlier {
-                phase.only_then = most;
-                phase.only_now = most;
-            }
-        }
-    }
-
-    fn states_counts(&self) -> bool {
-        true
-    }
-
     /// The number of steps follows the size of the request unless it is fixed, and the claim is for
     /// the public maximal group.
     fn hides_group(&self, plan: &Plan, _: &Event, records: u64) -> bool {
-        let fixed = steps(plan).is_ok_and(|(_, fewest)| !fewest);
-        fixed && records <= plan.setting.group
+        !self.fewest && records <= plan.setting.group
     }
+}
 
-    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
-        cost::cost(plan, constants, inputs)
+/// Puts the public capacity in the place of the counts that phases state.
+pub(super) fn hide_counts(plan: &Plan, event: &mut efface_privacy::event::NoisyGd) {
+    let most = plan.capacity().unwrap_or(1 << 53);
+    event.replaced = None;
+    if let Some(batches) = &mut event.batches {
+        batches.changed = None;
     }
-
-    fn risk(
-        &self,
-        plan: &Plan,
-        constants: &Constants,
-        inputs: &Inputs<'_>,
-        steps: &[u64],
-    ) -> Result<f64> {
-        cost::risk(plan, constants, inputs, steps)
-    }
-
-    fn noise_risk(&self, schedule: &Schedule, constants: &Constants) -> Option<f64> {
-        let Schedule::Steps { plan, .. } = schedule else { return None };
-        Some(risk::noise_at_rest(constants, plan.step, plan.noise))
+    if let Some((_, earlier)) = event.phases.split_last_mut() {
+        for phase in earlier {
+            phase.only_then = most;
+            phase.only_now = most;
+        }
     }
 }

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::refused;
 use crate::mechanism::search::{EXCESS_RISK, Public, finest, least_steps};
-use crate::plan::{List, MechanismName, Schedule, ValidatedSettings, origin};
+use crate::plan::{List, MechanismName, NoisySteps, Schedule, ValidatedSettings, origin};
 
 /// Requests listed one by one when all releases are accounted; more are merged.
 const MOST_LISTED: u64 = 256;
@@ -168,7 +168,7 @@ pub(super) fn schedule(
         removal.map_or_else(|| "least".to_owned(), |k| k.to_string()),
         origin(s.removal_steps.is_some(), &[noise_origin, public.size_origin]),
     );
-    Ok(Schedule::Steps {
+    Ok(Schedule::Steps(NoisySteps {
         plan: NoisyGdPlan {
             step: eta,
             noise: planned.noise.0,
@@ -180,7 +180,7 @@ pub(super) fn schedule(
             batches: public.batches,
         },
         fewest: removal.is_none(),
-    })
+    }))
 }
 
 /// The public constants of a batch's objective, where there are batches.

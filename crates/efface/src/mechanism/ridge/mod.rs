@@ -1,7 +1,5 @@
 //! `ridge`: the squared loss solved from whole-number sums; removal is exact and nothing is random.
 
-mod cost;
-
 use std::ops::ControlFlow;
 
 use efface_learn::loss::LossName;
@@ -12,10 +10,9 @@ use efface_privacy::certificate::Origin;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, Variant};
 
-use super::cost::{Cost, Inputs};
 use super::{
-    Defaults, Mechanism, Public, Request, Run, Start, clash, exact_alone, foreign, pointless,
-    refused,
+    Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, clash,
+    exact_alone, foreign, pointless, refused,
 };
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
@@ -25,6 +22,9 @@ use crate::settings::Settings;
 
 /// `ridge`.
 pub(super) struct Ridge;
+
+/// Its constants: none beyond those of the objective.
+pub(super) struct Sums;
 
 const NAME: MechanismName = MechanismName::Ridge;
 
@@ -71,8 +71,8 @@ impl Mechanism for Ridge {
         }
     }
 
-    fn takes_unclipped(&self) -> bool {
-        true
+    fn profile(&self) -> Profile {
+        Profile { takes_unclipped: true, ..Profile::default() }
     }
 
     fn check(&self, choices: &ValidatedSettings) -> Result<()> {
@@ -105,21 +105,17 @@ impl Mechanism for Ridge {
         }
         Ok(Schedule::Sums)
     }
+}
 
-    fn examine(&self, given: &Plan, constants: &Constants) -> Result<()> {
-        match given.schedule {
-            Schedule::Sums => public_plan(constants, most_columns(given)).map(drop),
-            _ => Err(foreign(given)),
-        }
-    }
-
-    fn uses_changed_rows(&self, plan: &Plan) -> bool {
-        plan.keeps_state()
+impl Scheduled for Sums {
+    fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
+        public_plan(constants, most_columns(plan)).map(drop)
     }
 
     /// Sums of whole numbers add up window by window.
-    fn reads_windows(&self, _: &Plan) -> bool {
-        true
+    fn conduct(&self, plan: &Plan) -> Conduct {
+        let uses_changed_rows = plan.keeps_state();
+        Conduct { reads_windows: true, uses_changed_rows, ..Conduct::default() }
     }
 
     /// Learns, or serves a request from the kept sums and the rows that it changes; where preprocessing
@@ -167,10 +163,6 @@ impl Mechanism for Ridge {
         let Event::ExactRemoval(event) = event else { return Err(foreign(plan)) };
         event.releases += 1;
         Ok(())
-    }
-
-    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
-        cost::cost(plan, constants, inputs)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `shards`: networks that are each trained without noise on the records of one shard. A request trains
 //! the shards that it touches anew, so that removal is exact.
 
-mod cost;
 mod learn;
 mod place;
 mod schedule;
@@ -16,9 +15,9 @@ use efface_privacy::certificate::{self, Assumption};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, Shards as Sharded, State, Unit, Variant};
 
-use super::cost::{Cost, Inputs, PassTime, Timing};
 use super::{
-    Defaults, Mechanism, Public, Request, Run, Start, clash, exact_alone, foreign, pointless,
+    Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, clash,
+    exact_alone, foreign, pointless,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
@@ -33,21 +32,16 @@ pub(super) struct Shards;
 
 const NAME: MechanismName = MechanismName::Shards;
 
-fn sharded(plan: &Plan) -> Result<&ShardedPlan> {
-    plan.sharded().ok_or_else(|| foreign(plan))
-}
-
 /// The event of a release for which so many shards were trained.
-fn event(plan: &Plan, retrained: u64, releases: u64) -> Result<Sharded> {
-    let sharded = sharded(plan)?;
-    Ok(Sharded {
+fn event(plan: &Plan, sharded: &ShardedPlan, retrained: u64, releases: u64) -> Sharded {
+    Sharded {
         parameters: sharded.parameters(),
         unit: if plan.subjects { Unit::Subject } else { Unit::Record },
         shards: sharded.shards,
         retrained,
         arithmetic: sharded.arithmetic,
         releases,
-    })
+    }
 }
 
 fn damaged(message: &str) -> Error {
@@ -55,8 +49,12 @@ fn damaged(message: &str) -> Error {
 }
 
 /// The weights that the records at hand give, with the number of steps and of passes they take.
-fn all(plan: &Plan, rows: &dyn Rows, tell: &mut Watch<'_>) -> Result<(Vec<f64>, u64, u64)> {
-    let sharded = sharded(plan)?;
+fn all(
+    plan: &Plan,
+    sharded: &ShardedPlan,
+    rows: &dyn Rows,
+    tell: &mut Watch<'_>,
+) -> Result<(Vec<f64>, u64, u64)> {
     let every: BTreeSet<u64> = (0..sharded.shards).collect();
     let trained = learn::train(plan, sharded, &every, rows, tell)?;
     let weights = trained.weights.into_iter().flat_map(|(_, weights)| weights).map(f64::from);
@@ -68,17 +66,18 @@ fn all(plan: &Plan, rows: &dyn Rows, tell: &mut Watch<'_>) -> Result<(Vec<f64>, 
 /// # Errors
 /// As a training.
 pub(crate) fn weights_of(plan: &Plan, rows: &dyn Rows, tell: &mut Watch<'_>) -> Result<Vec<f64>> {
-    all(plan, rows, tell).map(|(weights, ..)| weights)
+    let sharded = plan.sharded().ok_or_else(|| foreign(plan))?;
+    all(plan, sharded, rows, tell).map(|(weights, ..)| weights)
 }
 
 /// The published weights with those of the shards that the request touches in their places.
 fn some(
     plan: &Plan,
+    sharded: &ShardedPlan,
     request: &Request<'_>,
     rows: &dyn Rows,
     tell: &mut Watch<'_>,
 ) -> Result<(Vec<f64>, u64, u64)> {
-    let sharded = sharded(plan)?;
     if request.weights.len() as u64 != sharded.parameters() {
         return Err(damaged("the vault's networks have another number of weights"));
     }
@@ -104,12 +103,13 @@ impl Mechanism for Shards {
         }
     }
 
-    fn minimises(&self) -> bool {
-        false
-    }
-
-    fn takes_weights(&self) -> bool {
-        false
+    fn profile(&self) -> Profile {
+        Profile {
+            takes_weights: false,
+            minimises: false,
+            assumptions: certificate::SHARDS.map(Assumption::from).into(),
+            ..Profile::default()
+        }
     }
 
     fn check(&self, choices: &ValidatedSettings) -> Result<()> {
@@ -128,57 +128,55 @@ impl Mechanism for Shards {
     ) -> Result<Schedule> {
         schedule::schedule(choices, public, list).map(Schedule::Sharded)
     }
+}
 
+impl Scheduled for ShardedPlan {
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()> {
-        let sharded = sharded(plan)?;
-        let shaped =
-            sharded.input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
+        let shaped = self.input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
         let fits = shaped == Some(plan.rows.features)
             && plan.rows.intercept.0 == 0.0
-            && u64::from(sharded.outputs) == constants.loss().outputs() as u64
+            && u64::from(self.outputs) == constants.loss().outputs() as u64
             && plan.setting.group == 1
             && plan.state == State::Perfect
             && plan.target.notion == Notion::ExactRemoval;
         if !fits {
             return Err(damaged("its networks do not fit its rows, its classes or its target"));
         }
-        sharded.checked(&sharded.network()?, 0).map(drop)
+        self.checked(&self.network()?, 0).map(drop)
     }
 
-    fn assumptions(&self) -> Vec<Assumption> {
-        certificate::SHARDS.map(Assumption::from).into()
+    fn conduct(&self, _: &Plan) -> Conduct {
+        Conduct::default()
     }
 
     fn is_of(&self, plan: &Plan, event: &Event) -> bool {
-        match event {
-            Event::Shards(of) => event_of(plan, of).is_ok_and(|expected| expected == *of),
-            _ => false,
-        }
+        let Event::Shards(stated) = event else { return false };
+        self::event(plan, self, stated.retrained, stated.releases) == *stated
     }
 
     /// Trains every shard, or those that the request touches.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let (plan, releases) = (run.plan, run.releases);
         let ((weights, steps, passes), retrained) = match run.start {
-            Start::Nothing => (all(plan, run.rows, tell)?, sharded(plan)?.shards),
+            Start::Nothing => (all(plan, self, run.rows, tell)?, self.shards),
             Start::Given(_) => {
                 return Err(Error::refused(Code::By(NAME), "`shards` takes no start"));
             }
             Start::Request(request) => {
                 let retrained = request.touched.len() as u64;
-                (some(plan, request, run.rows, tell)?, retrained)
+                (some(plan, self, request, run.rows, tell)?, retrained)
             }
         };
         Ok(Released {
             weights,
-            event: Event::Shards(event(plan, retrained, releases)?),
+            event: Event::Shards(event(plan, self, retrained, releases)),
             evidence: Evidence::Sampled { steps, passes },
             kept: None,
         })
     }
 
     fn first_event(&self, plan: &Plan, _: &Constants, _: usize) -> Result<Event> {
-        event(plan, sharded(plan)?.shards, 1).map(Event::Shards)
+        Ok(Event::Shards(event(plan, self, self.shards, 1)))
     }
 
     /// Which shards it touches is known once the records are read: at most one for each.
@@ -196,19 +194,6 @@ impl Mechanism for Shards {
         last.releases += 1;
         Ok(())
     }
-
-    fn pass(&self, plan: &Plan, records: u64, timing: &mut Timing<'_>) -> Result<Option<PassTime>> {
-        cost::pass(sharded(plan)?, records, timing).map(Some)
-    }
-
-    fn cost(&self, plan: &Plan, _: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
-        cost::cost(plan, sharded(plan)?, inputs)
-    }
-}
-
-/// The plan's event with what an event says of its own release.
-fn event_of(plan: &Plan, of: &Sharded) -> Result<Sharded> {
-    event(plan, of.retrained, of.releases)
 }
 
 /// Refuses settings that `shards` has no use for.

@@ -1,25 +1,24 @@
 //! The Hessian, and what goes with it, that is kept for the next request in `perfect` state.
 
-use efface_learn::mechanism::{Prepared, newton, solve};
+use efface_learn::mechanism::{OutputNoisePlan, Prepared, newton, solve};
 use efface_learn::objective::LARGEST_HESSIAN;
 use efface_learn::solver::Solver;
 use efface_privacy::event::{Procedure, State};
 
-use super::output;
 use super::run::checked;
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{foreign, objective, passes, refused};
-use crate::plan::{MechanismName, Plan};
+use crate::plan::{Plan, Schedule};
 use crate::rows::Rows;
 
 /// Refuses plans whose requests would not use one.
-pub(super) fn check(procedure: Procedure, plan: &Plan) -> Result<()> {
+pub(crate) fn check(output: &OutputNoisePlan, plan: &Plan) -> Result<()> {
     let refuse = |why: &str, hint: &str| {
         let message = format!("no Hessian is kept for this model: {why}");
         Err(Error::refused(Code::By(plan.mechanism), message).hint(hint))
     };
-    if procedure == Procedure::Retrain {
+    if super::procedure(plan) == Procedure::Retrain {
         let why = "`retrain` starts every request from zeros and uses nothing kept";
         return refuse(why, "train with `§mechanism solve`, which starts from the published model");
     }
@@ -31,7 +30,7 @@ pub(super) fn check(procedure: Procedure, plan: &Plan) -> Result<()> {
         let why = "its rows are in parts elsewhere, against which no check could hold it";
         return refuse(why, "requests are served without it");
     }
-    match output(plan)?.solver {
+    match output.solver {
         Solver::Automatic | Solver::Newton | Solver::Lbfgs => Ok(()),
         solver @ (Solver::NewtonCg | Solver::GradientDescent) => {
             let why = format!("its requests are solved by `{}`, which uses none", solver.name());
@@ -49,10 +48,8 @@ pub(crate) fn prepare(
     version: u64,
     tell: &mut Watch<'_>,
 ) -> Result<Prepared> {
-    if plan.mechanism != MechanismName::Solve {
-        return Err(foreign(plan));
-    }
-    check(Procedure::Solve, plan)?;
+    let Schedule::Output(output) = &plan.schedule else { return Err(foreign(plan)) };
+    check(output, plan)?;
     if weights.len() > LARGEST_HESSIAN {
         let message = format!(
             "a Hessian is kept of at most {LARGEST_HESSIAN} weights, and this model has {}",
@@ -65,7 +62,7 @@ pub(crate) fn prepare(
     let objective = objective(&constants, rows)?;
     let watch = &mut passes(None, tell);
     let point = if prepares_point(plan) {
-        let checked = checked(plan, &constants, objective.records())?;
+        let checked = checked(output, plan, &constants, objective.records())?;
         newton::prepare(&objective, &checked, weights, version, watch)
     } else {
         Ok(None)

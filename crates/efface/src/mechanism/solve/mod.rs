@@ -1,25 +1,26 @@
 //! `solve` and `retrain`: an optimum found to a measured distance, published with fresh noise.
 
-mod cost;
 mod hessian;
-mod memory;
 mod run;
 mod schedule;
 
+pub(super) use hessian::check as check_prepares;
 pub(crate) use hessian::{prepare, prepares_point};
+pub(crate) use run::checked;
 
+use efface_learn::Constants;
 use efface_learn::mechanism::{Change, OutputNoisePlan, Released};
 use efface_learn::newton::check_newton;
 use efface_learn::solver::Solver;
-use efface_learn::{Constants, risk};
 use efface_privacy::certificate::{Assumption, Evidence};
 use efface_privacy::event::{Event, Procedure, State};
 
-use super::cost::{Cost, Inputs};
-use super::{Mechanism, Public, Run, agrees, clash, foreign, passes, positive};
+use super::{
+    Conduct, Mechanism, Profile, Public, Run, Scheduled, agrees, clash, foreign, passes, positive,
+};
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::plan::{List, Plan, Schedule, ValidatedSettings};
+use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings};
 
 /// `solve` or `retrain`, which differ in where they start.
 pub(super) struct Optimum(Procedure);
@@ -30,13 +31,6 @@ pub(super) static SOLVE: Optimum = Optimum(Procedure::Solve);
 /// From zeros for every request.
 pub(super) static RETRAIN: Optimum = Optimum(Procedure::Retrain);
 
-fn output(plan: &Plan) -> Result<&OutputNoisePlan> {
-    match &plan.schedule {
-        Schedule::Output(output) => Ok(output),
-        _ => Err(foreign(plan)),
-    }
-}
-
 /// Whether requests are served by Newton steps from a kept memory: `secret` state, and the solver
 /// named. `automatic` keeps weights and a factor, and reads all rows.
 fn by_memory(state: State, solver: Solver) -> bool {
@@ -44,13 +38,23 @@ fn by_memory(state: State, solver: Solver) -> bool {
 }
 
 /// Whether the plan serves requests so.
-pub(crate) fn remembers(plan: &Plan) -> bool {
-    output(plan).is_ok_and(|output| by_memory(plan.state, output.solver))
+pub(crate) fn remembers(output: &OutputNoisePlan) -> bool {
+    by_memory(output.state, output.solver)
+}
+
+fn procedure(plan: &Plan) -> Procedure {
+    if plan.mechanism == MechanismName::Retrain { Procedure::Retrain } else { Procedure::Solve }
 }
 
 impl Mechanism for Optimum {
-    fn takes_unclipped(&self) -> bool {
-        true
+    fn profile(&self) -> Profile {
+        let optimizer = Assumption {
+            name: "optimizer".to_owned(),
+            value: "the stopping rule bounds the distance to the optimum, rounding included"
+                .to_owned(),
+            evidence: Evidence::Enforced,
+        };
+        Profile { takes_unclipped: true, assumptions: vec![optimizer], ..Profile::default() }
     }
 
     fn check(&self, choices: &ValidatedSettings) -> Result<()> {
@@ -83,32 +87,30 @@ impl Mechanism for Optimum {
         )
     }
 
-    fn check_constants(&self, choices: &ValidatedSettings, constants: &Constants) -> Result<()> {
-        if !by_memory(choices.state, choices.solver()) {
-            return Ok(());
-        }
-        check_newton(constants).map_err(|error| {
-            Error::refused(Code::Settings, format!("`§solver newton` in `secret` state: {error}"))
-                .hint("leave out `§solver`: requests then pass over all rows")
-        })
-    }
-
     fn schedule(
         &self,
         choices: &ValidatedSettings,
         public: &Public<'_>,
         list: &mut List,
     ) -> Result<Schedule> {
+        if by_memory(choices.state, choices.solver()) {
+            check_newton(public.constants).map_err(|error| {
+                let message = format!("`§solver newton` in `secret` state: {error}");
+                Error::refused(Code::Settings, message)
+                    .hint("leave out `§solver`: requests then pass over all rows")
+            })?;
+        }
         schedule::schedule(self.0, choices, public, list)
     }
+}
 
+impl Scheduled for OutputNoisePlan {
     /// How far a solver can get depends on the number of records, and is checked with them.
     fn examine(&self, plan: &Plan, _: &Constants) -> Result<()> {
-        let output = output(plan)?;
-        agrees(plan, output.group, Some(output.joint_releases))?;
-        positive([output.distance, output.noise, output.grid])?;
-        let anew = self.0 == Procedure::Retrain && plan.state == State::Secret;
-        if output.state != plan.state || anew {
+        agrees(plan, self.group, Some(self.joint_releases))?;
+        positive([self.distance, self.noise, self.grid])?;
+        let anew = procedure(plan) == Procedure::Retrain && plan.state == State::Secret;
+        if self.state != plan.state || anew {
             return Err(Error::storage(
                 Code::Damaged,
                 "its schedule keeps another state than the plan",
@@ -117,33 +119,16 @@ impl Mechanism for Optimum {
         Ok(())
     }
 
-    fn assumptions(&self) -> Vec<Assumption> {
-        vec![Assumption {
-            name: "optimizer".to_owned(),
-            value: "the stopping rule bounds the distance to the optimum, rounding included"
-                .to_owned(),
-            evidence: Evidence::Enforced,
-        }]
-    }
-
-    fn reads_windows(&self, _: &Plan) -> bool {
-        true
-    }
-
-    fn uses_changed_rows(&self, plan: &Plan) -> bool {
-        remembers(plan)
-    }
-
-    fn check_prepares(&self, plan: &Plan) -> Result<()> {
-        hessian::check(self.0, plan)
+    fn conduct(&self, _: &Plan) -> Conduct {
+        Conduct { reads_windows: true, uses_changed_rows: remembers(self), ..Conduct::default() }
     }
 
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
-        run::run(self.0, run, &mut passes(None, tell))
+        run::run(self, run, &mut passes(None, tell))
     }
 
     fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event> {
-        let checked = run::checked(plan, constants, records)?;
+        let checked = run::checked(self, plan, constants, records)?;
         Ok(Event::OutputNoise(checked.event(constants, records, Procedure::Retrain, 1)))
     }
 
@@ -163,17 +148,5 @@ impl Mechanism for Optimum {
 
     fn hides_group(&self, _: &Plan, _: &Event, _: u64) -> bool {
         true
-    }
-
-    fn cost(&self, plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
-        if remembers(plan) {
-            return memory::cost(plan, constants, inputs);
-        }
-        cost::cost(self.0, plan, constants, inputs)
-    }
-
-    fn noise_risk(&self, schedule: &Schedule, constants: &Constants) -> Option<f64> {
-        let Schedule::Output(plan) = schedule else { return None };
-        Some(risk::output_noise(constants, plan.distance, plan.noise, plan.grid))
     }
 }

@@ -1,7 +1,8 @@
 //! Running `solve` and `retrain` on the current records.
 
 use efface_learn::mechanism::{
-    CheckedOutputNoise, MechanismError, Prepared, Released, Steering, newton, retrain, solve,
+    CheckedOutputNoise, MechanismError, OutputNoisePlan, Prepared, Released, Steering, newton,
+    retrain, solve,
 };
 use efface_learn::newton::Point;
 use efface_learn::solver::{SolveError, Watch};
@@ -10,7 +11,6 @@ use efface_page::number::bound;
 use efface_privacy::certificate::Origin;
 use efface_privacy::event::Procedure;
 
-use super::output;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::search::COARSEST;
 use crate::mechanism::{Request, Run, Start, objective, refused};
@@ -19,16 +19,16 @@ use crate::plan::{MechanismName, Plan};
 /// Solves, and publishes with fresh noise: from zeros, from given or published weights, or from
 /// what was kept.
 pub(super) fn run(
-    procedure: Procedure,
+    output: &OutputNoisePlan,
     mut run: Run<'_>,
     watch: &mut Watch<'_>,
 ) -> Result<Released> {
     let records = run.rows.count()?;
-    let checked = &checked(run.plan, run.constants, records)?;
-    if super::remembers(run.plan) {
+    let checked = &checked(output, run.plan, run.constants, records)?;
+    if super::remembers(output) {
         return remembered(run, checked, watch);
     }
-    let anew = procedure == Procedure::Retrain;
+    let anew = super::procedure(run.plan) == Procedure::Retrain;
     if let Start::Request(Request { prepared: Some(prepared), removed, added, .. }) = run.start
         && let Steering::Point(point) = &prepared.kept
         && !anew
@@ -56,7 +56,7 @@ pub(super) fn run(
         _ => retrain::retrain(objective, checked, run.releases, run.rng, watch),
     }
     // Partitions tell sums in float64, which certify less than what was checked.
-    .map_err(|error| uncertified(run.plan, run.constants, records, error))
+    .map_err(|error| uncertified(output, run.plan, run.constants, records, error))
 }
 
 /// A Newton step from what was prepared, and on from there where its bound does not hold; none where the
@@ -116,22 +116,29 @@ fn remembered(
 }
 
 /// The learner's plan of `solve` and `retrain`.
-pub(super) fn checked(
+pub(crate) fn checked(
+    output: &OutputNoisePlan,
     plan: &Plan,
     constants: &Constants,
     records: usize,
 ) -> Result<CheckedOutputNoise> {
-    let plan_of_learner = output(plan)?.clone();
-    plan_of_learner
+    output
+        .clone()
         .check(constants, records)
-        .map_err(|error| uncertified(plan, constants, records, error))
+        .map_err(|error| uncertified(output, plan, constants, records, error))
 }
 
 /// The refusal of a distance that cannot be certified, in terms of settings; others as they are.
-fn uncertified(plan: &Plan, constants: &Constants, records: usize, error: MechanismError) -> Error {
+fn uncertified(
+    output: &OutputNoisePlan,
+    plan: &Plan,
+    constants: &Constants,
+    records: usize,
+    error: MechanismError,
+) -> Error {
     match error {
         MechanismError::Solve(SolveError::Unattainable { least, got }) if least.is_finite() => {
-            let more = (least / got).max(for_the_grid(plan, constants));
+            let more = (least / got).max(for_the_grid(output, constants));
             too_fine(plan, records, least / got, more)
         }
         other => refused(plan.mechanism)(other),
@@ -139,9 +146,9 @@ fn uncertified(plan: &Plan, constants: &Constants, records: usize, error: Mechan
 }
 
 /// How many times as much noise lets the coarsest grid that is allowed hold the weights.
-fn for_the_grid(plan: &Plan, constants: &Constants) -> f64 {
+fn for_the_grid(output: &OutputNoisePlan, constants: &Constants) -> f64 {
     let reach = 2.0 * constants.optimum_bound();
-    output(plan).map_or(1.0, |o| reach / (3.0 * 2.0_f64.powi(49 - COARSEST as i32)) / o.noise)
+    reach / (3.0 * 2.0_f64.powi(49 - COARSEST as i32)) / output.noise
 }
 
 /// An optimum would have to be found `times` as closely as float64 can certify. Named by the settings

@@ -8,7 +8,6 @@ use efface_privacy::event::{Normalizer, Unit};
 
 use super::{Notice, NoticeCode};
 use crate::error::{Code, Error, Result};
-use crate::mechanism::of;
 use crate::plan::Plan;
 
 /// How far `--public-n` may be from the number it declares.
@@ -38,7 +37,7 @@ pub(crate) fn of_plan(plan: &Plan, sizes: Sizes) -> Result<Vec<Notice>> {
 /// Where noise is expected to cost at least what a model of zeros loses.
 fn noise(plan: &Plan) -> Result<Option<Notice>> {
     let constants = at_its_size(&plan.constants()?)?;
-    let cost = of(plan.mechanism).noise_risk(&plan.schedule, &constants);
+    let cost = plan.schedule.noise_risk(&constants);
     let Some(cost) = cost else { return Ok(None) };
     let trivial = constants.zero_value();
     if cost < trivial {
@@ -56,7 +55,7 @@ fn noise(plan: &Plan) -> Result<Option<Notice>> {
 
 /// Where the noise of a training is longer than any path on which the records could lead the weights.
 pub(crate) fn loud(plan: &Plan) -> Option<Notice> {
-    let signal = of(plan.mechanism).signal(&plan.schedule).filter(|signal| *signal < 1.0)?;
+    let signal = plan.schedule.signal().filter(|signal| *signal < 1.0)?;
     let message = format!(
         "the noise outweighs the data: over all steps it is {} times as long as the farthest that the \
          gradients of all records could move the weights together, so that nothing is likely to be \

@@ -5,7 +5,7 @@ use efface_privacy::certificate::{
 };
 use efface_privacy::event::{Adjacency, Unit, What};
 
-use crate::mechanism::of;
+use crate::mechanism::by_name;
 use crate::plan::{Facts, MechanismName, ValidatedSettings, private_notion};
 
 /// Everything a plan supposes, and on whose word.
@@ -43,7 +43,7 @@ pub(super) fn assumptions(
         list.push(RANDOMNESS[usize::from(seeded)].into());
     }
     if choices.trunk.is_some() {
-        list.extend(of(MechanismName::DpSgd).assumptions());
+        list.extend(by_name(MechanismName::DpSgd).profile().assumptions);
         let value = "a stored row holds the features of one declared row, by the network that is kept \
                      with the model and whose digest is listed; which of its layers gives them was chosen \
                      without the records";
@@ -89,14 +89,14 @@ pub(super) fn assumptions(
                      no batch holds more than `batch-capacity` records, checked for this release";
         list.push(assumption("batches", value, Evidence::Enforced));
     }
-    list.extend(of(choices.mechanism).assumptions());
+    list.extend(by_name(choices.mechanism).profile().assumptions);
     if let Some(parts) = facts.parts {
         // Where the number of records is private, so is what they are cut into.
         let number =
             if adjacency == Adjacency::Remove { "several".into() } else { parts.to_string() };
         let value = format!(
             "rows are stored in {number} partitions outside the vault; whoever stores one {}",
-            of(choices.mechanism).holders_do()
+            by_name(choices.mechanism).profile().holders_do
         );
         list.push(assumption("parts", value, Evidence::Assumed));
     }

@@ -9,7 +9,7 @@ use efface_privacy::event::{State, Variant};
 use super::defaults::in_force;
 use super::given::given;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{clash, of};
+use crate::mechanism::{Profile, by_name, clash};
 use crate::plan::{ClassWeight, Defaults, Fitting, TakenTrunk, ValidatedSettings};
 use crate::settings::{
     MOST_COUNT, MechanismName, PREPROCESSING, ROW_MAPS, SETTINGS, Settings, default,
@@ -61,7 +61,7 @@ impl ValidatedSettings {
             None => Variant::Perfect,
             Some(name) => named(Code::Variant, name, Variant::ALL, Variant::name)?,
         };
-        let engine = of(mechanism);
+        let engine = by_name(mechanism);
         let own = engine.defaults(s, variant);
         let of_now = || in_force(mechanism, &own, fitted);
         let defaults = kept.cloned().unwrap_or_else(of_now);
@@ -167,8 +167,12 @@ impl ValidatedSettings {
         Ok(())
     }
 
+    fn profile(&self) -> Profile {
+        by_name(self.mechanism).profile()
+    }
+
     fn of_lambda(&self) -> Result<()> {
-        if self.lambda > 0.0 || of(self.mechanism).bounds_weights(&self.settings) {
+        if self.lambda > 0.0 || (self.settings.radius.is_some() && self.profile().takes_radius) {
             return Ok(());
         }
         let message = "`lambda` 0 needs `noisy-gd` with a public radius: without regularisation or a \
@@ -180,7 +184,7 @@ impl ValidatedSettings {
     fn numbers(&self) -> Result<()> {
         let s = &self.settings;
         let unclipped = s.clip == Some(f64::INFINITY);
-        if unclipped && !of(self.mechanism).takes_unclipped() {
+        if unclipped && !self.profile().takes_unclipped {
             let message = format!(
                 "`clip` must be finite with `{}`, got inf: without a clip the gradients are \
                  unbounded",
@@ -226,13 +230,13 @@ impl ValidatedSettings {
             }
             return Ok(());
         }
-        of(self.mechanism).check_start(self)
+        by_name(self.mechanism).check_start(self)
     }
 
     /// Settings that belong to a mechanism, and what mechanisms exclude.
     fn of_mechanism(&self) -> Result<()> {
         let s = &self.settings;
-        of(self.mechanism).check(self)?;
+        by_name(self.mechanism).check(self)?;
         if s.noise.is_some() && s.excess_risk.is_some() {
             return clash("`§noise` and `§excess-risk`", "exclude each other", "give one");
         }
@@ -255,7 +259,7 @@ impl ValidatedSettings {
                 "use `§state perfect`",
             );
         }
-        let counted = of(self.mechanism).limits_releases();
+        let counted = self.profile().limits_releases;
         if self.state == State::Secret && self.releases < 2 && counted {
             return clash(
                 "`§state secret` with 1 release",
@@ -283,7 +287,7 @@ impl ValidatedSettings {
             return Ok(());
         }
         let what = if self.balances() { "`§class-weight balanced`" } else { "`§class-weight`" };
-        if !of(self.mechanism).takes_weights() {
+        if !self.profile().takes_weights {
             return clash(
                 &format!("{what} with `{}`", self.mechanism.name()),
                 "is not offered: its guarantee assumes that all records have the same weight",

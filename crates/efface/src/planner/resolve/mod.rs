@@ -15,6 +15,7 @@ pub(crate) use read_off::declaring;
 
 use efface_learn::loss::{LossName, Parameter, Task as LossTask};
 use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
+use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Normalizer, Setting};
@@ -22,11 +23,11 @@ use efface_privacy::quantity::Decimal;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Public, of};
+use crate::mechanism::{Public, batch_plan, by_name};
 use crate::plan::{
-    BALANCED_MEAN, Facts, Fitting, Ids, List as Constants, MEAN_SQUARE, Plan, Rows, Target, Task,
-    ValidatedSettings, heaviest_balanced, looks_numeric, loss_with, origin, private_notion,
-    scaled_bound,
+    BALANCED_MEAN, Facts, Fitting, Ids, List as Constants, MEAN_SQUARE, MechanismName, Plan, Rows,
+    Target, Task, ValidatedSettings, heaviest_balanced, looks_numeric, loss_with, origin,
+    private_notion, scaled_bound,
 };
 use assumptions::assumptions;
 use given::{list_given, not_covered};
@@ -77,7 +78,7 @@ impl Plan {
             let follows = choices.fitted.then_some(count.origin);
             origin(s.lambda.is_some(), follows.as_slice())
         };
-        let batches = of(choices.mechanism).batches(choices, &normalizer, count.records);
+        let batches = batch_plan(choices, &normalizer, count.records);
         let setting = match batches {
             None => constants.setting(choices.max_group),
             Some(batches) => batches
@@ -124,7 +125,7 @@ impl Plan {
         if choices.mechanism.is_exact() {
             public.within()?;
         }
-        let schedule = of(choices.mechanism).schedule(choices, &public, &mut list)?;
+        let schedule = by_name(choices.mechanism).schedule(choices, &public, &mut list)?;
         let listed = list.into_list();
         let mut assumptions = assumptions(choices, facts, target.adjacency, &listed);
         if let Some(taken) = &choices.trunk {
@@ -208,7 +209,7 @@ fn named_for_good(adjacency: Adjacency, facts: &Facts) -> Result<()> {
 
 /// Refuses what needs rows and not only sums over them.
 fn sums_alone(choices: &ValidatedSettings) -> Result<()> {
-    let Some(why) = of(choices.mechanism).needs_rows(choices) else { return Ok(()) };
+    let Some(why) = by_name(choices.mechanism).needs_rows(choices) else { return Ok(()) };
     let name = choices.mechanism.name();
     Err(Error::refused(
         Code::InParts,
@@ -333,7 +334,7 @@ fn promise(
 
 /// Adjacency `remove` where a private notion rests on nothing that was taken from the data.
 fn adjacency(choices: &ValidatedSettings, list: &Constants) -> Adjacency {
-    let told = of(choices.mechanism).tells_sizes();
+    let told = by_name(choices.mechanism).profile().tells_sizes;
     if private_notion(choices.notion) && !list.any_from_data() && !told {
         Adjacency::Remove
     } else {
@@ -369,9 +370,10 @@ fn normalizer(
     let (n, n_origin) =
         weighing.and_then(|weighing| weighing.sum).unwrap_or((count.records, count.origin));
     let (normalizer, size_origin) = if choices.mean {
-        let supposed = of(choices.mechanism)
-            .least_share(choices.accountant)
-            .map(|share| (n as f64 * share).ceil() as u64);
+        // The theorem supposes that half of the first records are always there.
+        let supposed = (choices.accountant == Accountant::Descent
+            && choices.mechanism == MechanismName::DistributedDescent)
+            .then(|| n.div_ceil(2));
         let minimum = s.minimum.or(supposed).unwrap_or(0);
         let sources = supposed.map_or(Origin::Default, |_| n_origin);
         list.add("minimum", minimum, origin(s.minimum.is_some(), &[sources]));
@@ -434,12 +436,10 @@ fn objective(
     }
     constants = constants.with_targets(facts.targets.len().max(1));
     let n = normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
-    let engine = of(choices.mechanism);
-    let lambda = engine.lambda(choices, &constants, n, delta)?;
+    let lambda = by_name(choices.mechanism).lambda(choices, &constants, n, delta)?;
     if let Some(lambda) = lambda {
         constants = Declared { lambda, ..declared }.check().map_err(out_of_range)?;
     }
-    engine.check_constants(choices, &constants)?;
     Ok((constants, lambda.is_some()))
 }
 
@@ -493,7 +493,7 @@ fn list_objective(
     let s = &choices.settings;
     let from = if s.loss_from_data { Origin::Data } else { origin(s.loss.is_some(), &[]) };
     list.add("loss", choices.loss.name(), from);
-    let convex = of(choices.mechanism).minimises();
+    let convex = by_name(choices.mechanism).profile().minimises;
     if convex {
         list.add("lambda", setting.strong_convexity, lambda_origin);
     }

@@ -8,7 +8,6 @@ use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
 use super::check::not_covered;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::of;
 use crate::plan::{Plan, Task, ValidatedSettings, layers};
 use crate::rows::source::schema_of;
 use crate::settings::{MOST_COUNT, ROW_MAPS};
@@ -124,7 +123,7 @@ impl Plan {
         if setting.map_err(|error| error.to_string())? != self.setting {
             return Err("its `setting` does not follow from rows, loss and normaliser".into());
         }
-        of(self.mechanism).examine(self, &constants).map_err(text)
+        self.schedule.examine(self, &constants).map_err(text)
     }
 
     fn examine_task(&self) -> std::result::Result<(), Fault> {

@@ -3,7 +3,7 @@
 use efface_privacy::certificate::Origin;
 
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{clash, of};
+use crate::mechanism::{by_name, clash};
 use crate::plan::{ClassWeight, Facts, ValidatedSettings, origin};
 
 /// Public constants about weights, and where they come from.
@@ -39,7 +39,7 @@ pub(super) fn weighing(choices: &ValidatedSettings, facts: &Facts) -> Result<Opt
             .map(|()| None),
         };
     };
-    if !of(choices.mechanism).takes_weights() {
+    if !by_name(choices.mechanism).profile().takes_weights {
         let name = choices.mechanism.name();
         return clash(
             &format!("`{name}` with weights"),

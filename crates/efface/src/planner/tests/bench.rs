@@ -11,7 +11,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::context::{Context, Progress};
 use crate::error::Result;
-use crate::plan::Schedule;
+use crate::plan::{NoisySteps, Schedule};
 use crate::planner::{About, Advice, Machine, Workload, chosen, plan};
 use crate::rows::residue::ResidueCheck;
 use crate::rows::source::Source;
@@ -123,7 +123,7 @@ pub(super) fn excess_risk(vault: &std::path::Path) -> f64 {
     let rows = RowStore::Vault.open(Access::Reading(&vault), &current.plan, &leaving).unwrap();
     let objective = Objective::new(&constants, rows.data().unwrap()).unwrap();
     let best = match current.plan.schedule {
-        Schedule::Steps { plan: NoisyGdPlan { radius: Some(radius), .. }, .. } => {
+        Schedule::Steps(NoisySteps { plan: NoisyGdPlan { radius: Some(radius), .. }, .. }) => {
             best_in_ball(&objective, radius)
         }
         _ => {

@@ -99,7 +99,7 @@ fn measure(bench: &Bench, source: &Source<'_>, settings: Settings, prefix: &str)
             let served = bench.delete(&vault, records).unwrap();
             let exactly = choice.steps.get(position).copied().unwrap_or(0);
             // Of no record in the sample, a request takes nothing.
-            let parts = matches!(choice.fixed.schedule, Schedule::Parts { .. });
+            let parts = matches!(choice.fixed.schedule, Schedule::Parts(_));
             if !(parts && served.work.as_ref().unwrap().passes == 0) {
                 held(&what, &choice.request, served.work.as_ref(), exactly);
             }
@@ -127,7 +127,7 @@ fn with_chance(choice: &Choice) -> f64 {
     let noise = match &choice.fixed.schedule {
         Schedule::Output(plan) => plan.noise,
         Schedule::Descent(plan) => plan.noise,
-        Schedule::Parts { plan, .. } => plan.noise,
+        Schedule::Parts(averages) => averages.plan.noise,
         _ => return planned,
     };
     let setting = &choice.fixed.setting;

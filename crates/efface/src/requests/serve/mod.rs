@@ -20,7 +20,7 @@ use efface_vault::Transaction;
 
 use crate::context::{Context, Progress, Watched};
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Request, Start, of, run, stated};
+use crate::mechanism::{Request, Start, by_name, run, stated};
 use crate::outcome::Served;
 use crate::outcome::notice::{Notice, NoticeCode, alike, left_over, of_columns};
 use crate::plan::Plan;
@@ -201,7 +201,7 @@ pub(crate) fn serve(
     }
     let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
     let steps =
-        of(plan.mechanism).removal_steps(plan, &current.latest.event, &change, remaining)?;
+        plan.schedule.scheduled().removal_steps(plan, &current.latest.event, &change, remaining)?;
     let start = if anew {
         vec![0.0; plan.parameters()]
     } else {
@@ -223,7 +223,7 @@ pub(crate) fn serve(
         touched: &effect.touched,
         steps,
     };
-    let start = if anew && !of(plan.mechanism).continues_history() {
+    let start = if anew && !by_name(plan.mechanism).profile().continues_history {
         Start::Nothing
     } else {
         Start::Request(request)

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha20Rng;
 use super::{First, no_weights};
 use crate::context::{Context, Watch, Watched};
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Start, of, run, stated};
+use crate::mechanism::{Start, run, stated};
 use crate::outcome::Served;
 use crate::outcome::notice::{
     Clipped, Notice, index_left_out, left_out, names_in_first, of_columns, subjects_of_nobody,
@@ -190,7 +190,7 @@ impl First<'_> {
             ..facts
         };
         let plan = self.plan(&facts)?;
-        if !of(plan.mechanism).reads_windows(&plan) {
+        if !plan.conduct().reads_windows {
             return Err(table.memory.too_large(survey.bytes, "this mechanism"));
         }
         Ok(Found { survey, summary, first, facts, plan })

@@ -1,6 +1,14 @@
 //! What a plan costs and claims, for the planner.
 
 mod count;
+mod descent_to_delete;
+mod distributed_descent;
+mod dp_sgd;
+mod newton;
+mod noisy_gd;
+mod ridge;
+mod shards;
+mod solve;
 mod timing;
 mod trial;
 mod workload;
@@ -14,7 +22,9 @@ pub use workload::Workload;
 use efface_privacy::claim::{Claim, Notion};
 use efface_privacy::event::State;
 
-use crate::plan::{Facts, Plan};
+use crate::error::Result;
+use crate::mechanism::{foreign, remembers};
+use crate::plan::{Facts, Plan, Schedule};
 use crate::settings::Settings;
 use trial::MOST_TRIED;
 
@@ -43,6 +53,44 @@ pub(crate) struct Cost {
     pub(crate) excess_risk: Option<f64>,
     pub(crate) lasts: Lasts,
     pub(crate) claims: Vec<Claim>,
+}
+
+/// What the plan costs and claims.
+pub(crate) fn cost(plan: &Plan, inputs: &Inputs<'_>) -> Result<Cost> {
+    let constants = &plan.constants()?;
+    match &plan.schedule {
+        Schedule::Output(output) if remembers(output) => {
+            newton::cost(output, plan, constants, inputs)
+        }
+        Schedule::Output(output) => solve::cost(output, plan, constants, inputs),
+        Schedule::Steps(steps) => noisy_gd::cost(steps, plan, constants, inputs),
+        Schedule::Sums => ridge::cost(plan, constants, inputs),
+        Schedule::Parts(averages) => distributed_descent::cost(averages, plan, constants, inputs),
+        Schedule::Descent(descent) => descent_to_delete::cost(descent, plan, constants, inputs),
+        Schedule::Sampled(sampled) => dp_sgd::cost(sampled, plan, inputs),
+        Schedule::Sharded(sharded) => shards::cost(sharded, plan, inputs),
+    }
+}
+
+/// The time of a pass over so many records, if it is no gradient of the objective.
+pub(crate) fn pass(plan: &Plan, records: u64, timing: &mut Timing<'_>) -> Result<Option<PassTime>> {
+    match &plan.schedule {
+        Schedule::Sampled(sampled) => dp_sgd::pass(sampled, records, timing).map(Some),
+        Schedule::Sharded(sharded) => shards::pass(sharded, records, timing).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The predicted excess risk of a plan of counted steps if requests make these.
+pub(crate) fn risk(plan: &Plan, inputs: &Inputs<'_>, steps: &[u64]) -> Result<f64> {
+    let constants = &plan.constants()?;
+    match &plan.schedule {
+        Schedule::Steps(schedule) => noisy_gd::risk(schedule, plan, constants, inputs, steps),
+        Schedule::Descent(schedule) => {
+            descent_to_delete::risk(schedule, plan, constants, inputs, steps)
+        }
+        _ => Err(foreign(plan)),
+    }
 }
 
 /// How many requests are gone through: those of a year, as far as the planner goes, but at least

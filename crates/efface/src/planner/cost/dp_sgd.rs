@@ -7,15 +7,14 @@ use efface_privacy::quantity::Decimal;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::NAME;
-use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::{
+use super::{
     Cost, Count, Inputs, Lasts, PassTime, TimeOrigin, Timing, month, requests, seconds_of,
     synthetic,
 };
+use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, SampledPlan};
 
-pub(super) fn cost(plan: &Plan, sampled: &SampledPlan, inputs: &Inputs<'_>) -> Result<Cost> {
+pub(super) fn cost(sampled: &SampledPlan, plan: &Plan, inputs: &Inputs<'_>) -> Result<Cost> {
     let (workload, deletions) = (inputs.workload, sampled.deletions);
     let served = workload.served_by(deletions);
     if workload.largest() > deletions {
@@ -23,7 +22,7 @@ pub(super) fn cost(plan: &Plan, sampled: &SampledPlan, inputs: &Inputs<'_>) -> R
             "a request of {} is beyond the deletions that the noise is for, which are {deletions}",
             efface_page::number::counted(workload.largest(), "record")
         );
-        return Err(Error::refused(Code::By(NAME), message).hint("raise `§deletions`"));
+        return Err(Error::refused(Code::By(plan.mechanism), message).hint("raise `§deletions`"));
     }
     let passes = sampled.steps as f64 * sampled.rate.0;
     let counted = |passes: f64| Count {

@@ -3,13 +3,14 @@
 use efface_learn::solver::hessian_in_passes;
 use efface_learn::{Constants, risk};
 
+use super::{Cost, Count, Inputs, lasts, month, requests};
 use crate::error::Result;
-use crate::mechanism::cost::{Cost, Count, Inputs, lasts, month, requests};
+use crate::mechanism::ridge_plan;
 use crate::plan::Plan;
 
 pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
     let workload = inputs.workload;
-    let ridge = super::plan(constants)?;
+    let ridge = ridge_plan(constants)?;
     let quantiser = ridge.quantiser();
     let (columns, parameters) = (constants.cols() as f64, constants.parameters() as f64);
     // Cholesky; a request solves twice, as it holds the kept sums against the published weights.

@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 
 use efface_net::{Data, sgd};
 
-use crate::error::{Code, Error, Result};
-use crate::mechanism::cost::{
+use super::{
     Cost, Count, Inputs, PassTime, TimeOrigin, Timing, lasts, month, requests, seconds_of,
     synthetic,
 };
+use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, ShardedPlan};
 
-pub(super) fn cost(plan: &Plan, sharded: &ShardedPlan, inputs: &Inputs<'_>) -> Result<Cost> {
+pub(super) fn cost(sharded: &ShardedPlan, plan: &Plan, inputs: &Inputs<'_>) -> Result<Cost> {
     let workload = inputs.workload;
     let (epochs, shards) = (sharded.epochs as f64, sharded.shards as f64);
     // Shards that so many names are expected to be in, as hashes spread them, over all shards.

@@ -1,25 +1,25 @@
 //! `retrain` and `solve` from what was published or kept.
 
 use efface_learn::Constants;
-use efface_learn::mechanism::Departure;
+use efface_learn::mechanism::{Departure, OutputNoisePlan};
 use efface_learn::risk;
-use efface_privacy::event::{Procedure, State};
+use efface_privacy::event::State;
 
-use super::run::checked;
+use super::{Cost, Count, Inputs, lasts, month, requests, size};
 use crate::error::Result;
-use crate::mechanism::cost::{Cost, Count, Inputs, lasts, month, requests, size};
-use crate::plan::Plan;
+use crate::mechanism::checked_output as checked;
+use crate::plan::{MechanismName, Plan};
 
 pub(super) fn cost(
-    procedure: Procedure,
+    schedule: &OutputNoisePlan,
     plan: &Plan,
     constants: &Constants,
     inputs: &Inputs<'_>,
 ) -> Result<Cost> {
     let (workload, records) = (inputs.workload, inputs.facts.records);
-    let checked = checked(plan, constants, size(records)?)?;
-    let from = match (procedure, plan.state) {
-        (Procedure::Retrain, _) => Departure::Zeros,
+    let checked = checked(schedule, plan, constants, size(records)?)?;
+    let from = match (plan.mechanism, plan.state) {
+        (MechanismName::Retrain, _) => Departure::Zeros,
         (_, State::Perfect) => Departure::Published,
         (_, State::Secret) => Departure::Kept,
     };

@@ -1,18 +1,23 @@
 //! `solve` by Newton steps from a kept memory: no pass until its bound runs out.
 
-use efface_learn::mechanism::Departure;
+use efface_learn::mechanism::{Departure, OutputNoisePlan};
 use efface_learn::newton::{most_corrections, serving_operations, sure_changes, usual_changes};
 use efface_learn::solver::{Stopping, Work};
 use efface_learn::{Constants, risk};
 
-use super::run::checked;
+use super::{Cost, Count, Inputs, lasts, month, requests, size};
 use crate::error::Result;
-use crate::mechanism::cost::{Cost, Count, Inputs, lasts, month, requests, size};
+use crate::mechanism::checked_output as checked;
 use crate::plan::Plan;
 
-pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+pub(super) fn cost(
+    schedule: &OutputNoisePlan,
+    plan: &Plan,
+    constants: &Constants,
+    inputs: &Inputs<'_>,
+) -> Result<Cost> {
     let (workload, records) = (inputs.workload, inputs.facts.records);
-    let checked = checked(plan, constants, size(records)?)?;
+    let checked = checked(schedule, plan, constants, size(records)?)?;
     let fixed = checked.plan();
     let stopping = Stopping { distance: fixed.distance };
     let parameters = constants.parameters();

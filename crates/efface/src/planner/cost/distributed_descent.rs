@@ -3,16 +3,21 @@
 use efface_learn::mechanism::distributed_descent::Occasion;
 use efface_learn::{Constants, risk};
 
-use super::{checked, parts};
+use super::{Cost, Count, Inputs, lasts, month, requests, tries};
 use crate::error::Result;
-use crate::mechanism::cost::{Cost, Count, Inputs, lasts, month, requests, tries};
-use crate::plan::Plan;
+use crate::mechanism::average_parts;
+use crate::plan::{Averages, Plan};
 
-pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> Result<Cost> {
+pub(super) fn cost(
+    schedule: &Averages,
+    plan: &Plan,
+    constants: &Constants,
+    inputs: &Inputs<'_>,
+) -> Result<Cost> {
     let (workload, records) = (inputs.workload, inputs.facts.records);
     let trial = requests(plan, inputs, tries(inputs))?;
-    let (fixed, numbers) = parts(plan)?;
-    let parts = checked(plan, constants)?;
+    let fixed = &schedule.plan;
+    let parts = average_parts(schedule, constants)?;
     // Copies are compared by a pass each.
     let compared = if fixed.copies > 1 { fixed.copies } else { 0 };
     // Gradients of single records as passes over the `most` or fewest records there are.
@@ -26,9 +31,8 @@ pub(super) fn cost(plan: &Plan, constants: &Constants, inputs: &Inputs<'_>) -> R
             exact: false,
         }
     };
-    let learning = numbers.map_or(0, |numbers| numbers.learning.saturating_mul(fixed.sample));
-    let budget =
-        |done: u64, changed| numbers.map_or(Ok(0), |numbers| numbers.budget(plan, done, changed));
+    let learning = schedule.learning_budget();
+    let budget = |done: u64, changed| schedule.budget(plan, done, changed);
     let largest = workload.largest();
     // The budget grows with the updates since the last refresh.
     let last = (plan.releases - 1).saturating_sub(1).saturating_mul(largest);
