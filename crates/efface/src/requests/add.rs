@@ -1,13 +1,13 @@
 //! Additions and updates of records.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use efface_formats::{Origin, near_key};
 use efface_page::number::counted;
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::event::{Event, Unit};
-use efface_vault::{Identity, Vault};
+use efface_vault::{Identity, Transaction, Vault};
 use sha2::{Digest, Sha256};
 
 use crate::context::Context;
@@ -18,14 +18,15 @@ use crate::outcome::notice::{
     Clipped, Notice, NoticeCode, left_out, listed, of_clipped, subjects_of_nobody,
 };
 use crate::plan::{Ids, Plan, Task};
-use crate::requests::serve::{RowChange, name_request, serve, served_before, since};
+use crate::requests::serve::{RowChange, since};
+use crate::requests::verb::{Resolution, Verb, serve_request};
 use crate::rows::encode::encode;
 use crate::rows::naming::{check_convention, row_id};
 use crate::rows::residue::{ResidueCheck, unless_in_rows};
 use crate::rows::source::Source;
 use crate::rows::{Access, Batch, Keyed, Names, RowStore, Rows};
 use crate::show::status::deletions_left;
-use crate::store::{Current, needs_changed_rows, open_to_serve};
+use crate::store::{Current, needs_changed_rows};
 use crate::table::{Table, check_ids, read_as_planned};
 
 /// Adds the records of a table and certifies the new model.
@@ -42,8 +43,8 @@ pub fn add(
     request_id: Option<&str>,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    let served = serve_rows(path, source, RequestKind::Add, request_id, context);
-    served.map_err(|error| error.of_vault(path))
+    let kind = RequestKind::Add;
+    serve_request(path, NewRows { source, kind, table: None }, request_id, context)
 }
 
 /// Replaces records by new contents under the same ids: the old contents are deleted, the new
@@ -57,130 +58,144 @@ pub fn update(
     request_id: Option<&str>,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    let served = serve_rows(path, source, RequestKind::Update, request_id, context);
-    served.map_err(|error| error.of_vault(path))
+    let kind = RequestKind::Update;
+    serve_request(path, NewRows { source, kind, table: None }, request_id, context)
 }
 
-fn serve_rows(
-    path: &Path,
-    source: &Source<'_>,
+/// Records that are added, or replace others.
+struct NewRows<'a, 's> {
+    source: &'a Source<'s>,
     kind: RequestKind,
-    request_id: Option<&str>,
-    context: &mut Context<'_>,
-) -> Result<Served> {
-    let purpose = if kind == RequestKind::Add { "efface add" } else { "efface update" };
-    let (mut vault, current) = open_to_serve(path, purpose, context)?;
-    let plan = &current.plan;
-    let store = context.rows;
-    // Before anything is read or taken out: rows that are elsewhere can be neither added nor replaced.
-    RowStore::Vault.check(plan)?;
-    store.check(plan)?;
-    let mut table = read_as_planned(source, plan, &mut |progress| context.report(progress))?;
-    let rows = table.rows() as u64;
-    if rows == 0 {
-        return Err(Error::input(Code::Data, "the table has no records of the model's classes"));
+    /// What the source has; none before it is read.
+    table: Option<Table>,
+}
+
+impl Verb for NewRows<'_, '_> {
+    type Resolved = RowChange;
+
+    fn kind(&self) -> RequestKind {
+        self.kind
     }
-    check_ids(&table)?;
-    check_subjects(plan, &table)?;
-    check_classes(plan, &table, source.new_classes)?;
-    let private: Vec<&str> = [&table.ids, &table.subjects]
-        .into_iter()
-        .flatten()
-        .flat_map(|list| list.iter().map(AsRef::as_ref))
-        .collect();
-    let named = name_request(
-        request_id,
-        kind,
-        &current.genesis.vault_id,
-        &body(&table),
-        &private,
-        context,
-    )?;
-    if let Some(served) = served_before(&vault, &current, &named, kind)? {
-        return Ok(served);
+
+    fn purpose(&self) -> &'static str {
+        if self.kind == RequestKind::Add { "efface add" } else { "efface update" }
     }
-    current.published()?;
-    if kind == RequestKind::Add {
-        check_can_go(plan, &current)?;
-    }
-    check_naming(kind, plan, table.ids.is_some())?;
-    check_convention(plan, table.ids.iter().flatten().map(AsRef::as_ref))?;
-    let version = current.version + 1;
-    let clipped = Clipped::of(&table.private, rows);
-    let mut notices: Vec<Notice> = of_clipped(plan, &clipped).into_iter().collect();
-    notices.extend(left_out(table.left_out, table.unlabelled));
-    notices.extend(subjects_of_nobody(&table.private));
-    let vault_id = current.genesis.vault_id.clone();
-    let hmac = |name: &str| context.keyring.hmac(&vault_id, "record", name.as_bytes());
-    let person = |name: &str| context.keyring.hmac(&vault_id, "subject", name.as_bytes());
-    notices.extend(back_again(&vault, table.subjects.as_deref(), person)?);
-    let mut transaction = vault.begin()?;
-    let needed = needs_changed_rows(&transaction, plan, context.rows)?;
-    let mut removed = Keyed::none(plan)?;
-    let first = match table.ids {
-        Some(_) => 0,
-        None => transaction.take_positions(table.read)?,
-    };
-    table.name_nobody(first);
-    let replaced = table.ids.iter().flatten().filter(|_| kind == RequestKind::Update);
-    let leaving = ResidueCheck::ids(replaced.map(|id| id.to_string()), version);
-    let mut shards = BTreeSet::new();
-    let deleted_since = match &table.ids {
-        Some(ids) if kind == RequestKind::Update => {
-            let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
-            let whose = table.subjects.as_deref();
-            let wanted = needed.then_some(&mut removed);
-            let gone = withdraw(&mut *rows, plan, ids, whose, &leaving, wanted, &mut shards);
-            drop(rows);
-            gone.map_err(|error| unless_in_rows(&transaction, false, error))?
+
+    fn read<'a>(
+        &'a mut self,
+        current: &'a Current,
+        context: &mut Context<'_>,
+    ) -> Result<(String, Vec<&'a str>)> {
+        let plan = &current.plan;
+        // Before anything is read or taken out: rows that are elsewhere can be neither added nor replaced.
+        RowStore::Vault.check(plan)?;
+        context.rows.check(plan)?;
+        let table = read_as_planned(self.source, plan, &mut |progress| context.report(progress))?;
+        if table.rows() == 0 {
+            return Err(Error::input(
+                Code::Data,
+                "the table has no records of the model's classes",
+            ));
         }
-        Some(ids) => {
-            let rows = store.open(Access::Reading(&transaction), plan, &leaving)?;
-            refuse_known(&*rows, &transaction, ids, hmac)?;
-            Vec::new()
-        }
-        None => {
-            notices.extend(all_there(&transaction, &table)?);
-            let message =
-                format!("row 0 of this table is the record `{}`, and so on", row_id(first));
-            notices.push(Notice::new(NoticeCode::NamedByPosition, message));
-            Vec::new()
-        }
-    };
-    let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
-    let names = names.after(first);
-    shards
-        .extend(touched(plan, (0..names.count()).map(|row| (names.id(row), names.subject(row))))?);
-    let batch = Batch { data: &table.data, names: &names, raw: table.raw.as_ref() };
-    let mut stored = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
-    let keys = stored.insert(&batch, version)?;
-    drop(stored);
-    if let Some(limit) = plan.group_limit() {
-        let largest = transaction.largest_subject()?;
-        if largest > limit {
-            return Err(Error::refused(
-                Code::MaxGroup,
-                format!("a subject would have {largest} records, but `§max-group` is {limit}"),
-            )
-            .hint("add fewer rows per person"));
-        }
+        check_ids(&table)?;
+        check_subjects(plan, &table)?;
+        check_classes(plan, &table, self.source.new_classes)?;
+        let table = self.table.insert(table);
+        let names = [&table.ids, &table.subjects].into_iter().flatten();
+        let private = names.flat_map(|list| list.iter().map(AsRef::as_ref)).collect();
+        Ok((body(table), private))
     }
-    let mut effect = RowChange {
-        deleted_since,
-        added: rows,
-        clipped: Some(clipped.scaled),
-        notices,
-        removed,
-        touched: shards,
-        leaving,
-        ..RowChange::of(kind, named, rows, plan)?
-    };
-    if needed {
-        effect.inserted = Keyed { keys, data: table.data };
-    } else {
-        drop(table.data);
+
+    fn resolve(
+        &self,
+        vault: &Vault,
+        current: &Current,
+        context: &mut Context<'_>,
+    ) -> Result<Resolution<RowChange>> {
+        let plan = &current.plan;
+        let table = self.table.as_ref().ok_or_else(unread)?;
+        current.published()?;
+        if self.kind == RequestKind::Add {
+            check_can_go(plan, current)?;
+        }
+        check_naming(self.kind, plan, table.ids.is_some())?;
+        check_convention(plan, table.ids.iter().flatten().map(AsRef::as_ref))?;
+        let records = table.rows() as u64;
+        let clipped = Clipped::of(&table.private, records);
+        let mut notices: Vec<Notice> = of_clipped(plan, &clipped).into_iter().collect();
+        notices.extend(left_out(table.left_out, table.unlabelled));
+        notices.extend(subjects_of_nobody(&table.private));
+        let (keyring, vault_id) = (context.keyring, &current.genesis.vault_id);
+        let person = |name: &str| keyring.hmac(vault_id, "subject", name.as_bytes());
+        notices.extend(back_again(vault, table.subjects.as_deref(), person)?);
+        let clipped = Some(clipped.scaled);
+        let change =
+            RowChange { records, added: records, clipped, notices, ..RowChange::default() };
+        Ok(Resolution::Apply(change))
     }
-    serve(transaction, &current, effect, context)
+
+    fn apply(
+        &mut self,
+        mut change: RowChange,
+        transaction: &mut Transaction<'_>,
+        current: &Current,
+        context: &mut Context<'_>,
+    ) -> Result<RowChange> {
+        let (plan, store, version) = (&current.plan, context.rows, current.version + 1);
+        let mut table = self.table.take().ok_or_else(unread)?;
+        let needed = needs_changed_rows(transaction, plan, store)?;
+        let first = match table.ids {
+            Some(_) => 0,
+            None => transaction.take_positions(table.read)?,
+        };
+        table.name_nobody(first);
+        let replaced = table.ids.iter().flatten().filter(|_| self.kind == RequestKind::Update);
+        change.leaving = ResidueCheck::ids(replaced.map(|id| id.to_string()), version);
+        match &table.ids {
+            Some(ids) if self.kind == RequestKind::Update => {
+                let people = table.subjects.as_deref();
+                withdraw(transaction, plan, store, ids, people, needed, &mut change)
+                    .map_err(|error| unless_in_rows(transaction, false, error))?;
+            }
+            Some(ids) => {
+                let (keyring, vault_id) = (context.keyring, &current.genesis.vault_id);
+                let hmac = |name: &str| keyring.hmac(vault_id, "record", name.as_bytes());
+                let rows = store.open(Access::Reading(transaction), plan, &change.leaving)?;
+                refuse_known(&*rows, transaction, ids, hmac)?;
+            }
+            None => {
+                change.notices.extend(all_there(transaction, &table)?);
+                let message =
+                    format!("row 0 of this table is the record `{}`, and so on", row_id(first));
+                change.notices.push(Notice::new(NoticeCode::NamedByPosition, message));
+            }
+        }
+        let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
+        let names = names.after(first);
+        let named = (0..names.count()).map(|row| (names.id(row), names.subject(row)));
+        change.touched.extend(touched(plan, named)?);
+        let batch = Batch { data: &table.data, names: &names, raw: table.raw.as_ref() };
+        let keys = store
+            .open(Access::Changing(transaction), plan, &change.leaving)?
+            .insert(&batch, version)?;
+        if let Some(limit) = plan.group_limit() {
+            let largest = transaction.largest_subject()?;
+            if largest > limit {
+                return Err(Error::refused(
+                    Code::MaxGroup,
+                    format!("a subject would have {largest} records, but `§max-group` is {limit}"),
+                )
+                .hint("add fewer rows per person"));
+            }
+        }
+        change.inserted = needed.then_some(Keyed { keys, data: table.data });
+        Ok(change)
+    }
+}
+
+/// A request whose table was not read, which the order of a [`Verb`]'s steps excludes.
+fn unread() -> Error {
+    Error::input(Code::Data, "the table was not read")
 }
 
 /// Rows name subjects exactly where the model's do.
@@ -277,17 +292,18 @@ fn body(table: &Table) -> String {
     hex::encode(hasher.finalize())
 }
 
-/// Takes out the records that an update replaces; since when each was there. Their contents go
-/// to `removed` where they are wanted.
+/// Takes out the records that an update replaces, and notes since when each was there. Their contents are
+/// noted if they are `needed`.
 fn withdraw(
-    rows: &mut dyn Rows,
+    transaction: &mut Transaction<'_>,
     plan: &Plan,
+    store: RowStore<'_>,
     ids: &[Box<str>],
     subjects: Option<&[Box<str>]>,
-    leaving: &ResidueCheck,
-    removed: Option<&mut Keyed>,
-    shards: &mut BTreeSet<u64>,
-) -> Result<Vec<u64>> {
+    needed: bool,
+    change: &mut RowChange,
+) -> Result<()> {
+    let mut rows = store.open(Access::Changing(transaction), plan, &change.leaving)?;
     let names: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
     let lookup = rows.find_ids(&names)?;
     if let Some(id) = lookup.missing.first() {
@@ -303,16 +319,16 @@ fn withdraw(
         .about(lookup.missing));
     }
     let identities = rows.identities(&lookup.found)?;
-    leaving.only(&identities)?;
+    change.leaving.only(&identities)?;
     if plan.unit() == Unit::Subject {
         stay_theirs(&identities, ids, subjects)?;
     }
-    shards.extend(touched_by(plan, &identities)?);
-    if let Some(removed) = removed {
-        *removed = rows.read(&lookup.found)?;
-    }
+    change.touched.extend(touched_by(plan, &identities)?);
+    change.removed = needed.then(|| rows.read(&lookup.found)).transpose()?;
     rows.erase(&lookup.found, &mut |_| Ok(()))?;
-    Ok(identities.iter().map(|identity| since(identity.added_version)).collect())
+    change.deleted_since =
+        identities.iter().map(|identity| since(identity.added_version)).collect();
+    Ok(())
 }
 
 /// Refuses to give a record to another subject: what a subject may tell is accounted over all trainings

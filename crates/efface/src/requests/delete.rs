@@ -7,7 +7,7 @@ use efface_learn::mechanism::Change;
 use efface_privacy::certificate::{RequestKind, subjects_root};
 use efface_privacy::claim::Claim;
 use efface_privacy::event::Unit;
-use efface_vault::{Identity, Keyring, RecordId, RowFault, StoreFault, Vault};
+use efface_vault::{Identity, Keyring, RecordId, RowFault, StoreFault, Transaction, Vault};
 
 use crate::context::{Context, Progress};
 use crate::error::{Code, Error, Result};
@@ -16,15 +16,13 @@ use crate::outcome::notice::{Notice, NoticeCode, trained_elsewhere};
 use crate::outcome::{DryRun, Served};
 use crate::plan::Plan;
 use crate::requests::erase::{or_erase, withdraw};
-use crate::requests::serve::{
-    Named, RowChange, check_releases, check_request_id, in_line, name_request, replay, serve,
-    served_before, since,
-};
+use crate::requests::serve::{Named, RowChange, check_releases, check_request_id, serve, since};
+use crate::requests::verb::{Resolution, Verb, serve_request};
 use crate::rows::naming::{check_convention, hint_on_unknown};
 use crate::rows::residue::{ResidueCheck, in_rows, unless_in_rows};
 use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
 use crate::store::ledger::signed;
-use crate::store::{Current, kept, needs_changed_rows, open_for_reading, open_to_serve};
+use crate::store::{Current, kept, needs_changed_rows, open_for_reading};
 
 /// What is to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,137 +113,160 @@ pub(crate) fn deleted(
     then: AfterDeletion,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    take_out(path, request, then, context).map_err(|error| error.of_vault(path))
+    check_names(&request.what).map_err(|error| error.of_vault(path))?;
+    serve_request(path, Deletion { request, then }, request.request_id.as_deref(), context)
 }
 
-fn take_out(
-    path: &Path,
-    request: &Delete,
+struct Deletion<'r> {
+    request: &'r Delete,
     then: AfterDeletion,
-    context: &mut Context<'_>,
-) -> Result<Served> {
-    check_names(&request.what)?;
-    let (mut vault, current) = open_to_serve(path, "efface delete", context)?;
-    context.rows.check(&current.plan)?;
-    let kind = RequestKind::Delete;
-    let private: Vec<&str> = request.what.names().iter().map(String::as_str).collect();
-    let named = name_request(
-        request.request_id.as_deref(),
-        kind,
-        &current.genesis.vault_id,
-        &body(&request.what, then),
-        &private,
-        context,
-    )?;
-    if let Some(served) = served_before(&vault, &current, &named, kind)? {
-        return Ok(served);
+}
+
+impl Verb for Deletion<'_> {
+    type Resolved = (Vec<RecordId>, RowChange);
+
+    fn kind(&self) -> RequestKind {
+        RequestKind::Delete
     }
-    let (keyring, store) = (context.keyring, context.rows);
-    let mut found = 0;
-    let mut go_on = |records: usize| {
-        found += records as u64;
-        context.report(Progress::Changing { records: found })
-    };
-    let plan = &current.plan;
-    let leaving = request.what.leaving(current.version + 1);
-    let rows = store.open(Access::Reading(&vault), plan, &leaving)?;
-    let resolved = resolve(&*rows, &vault, &current, &request.what, keyring, &mut go_on)?;
-    if resolved.live.is_empty() {
-        // Where nothing is done, the rows are asked, and not the index that led to none.
-        rows.check_names()?;
+
+    fn purpose(&self) -> &'static str {
+        "efface delete"
+    }
+
+    fn read<'a>(
+        &'a mut self,
+        current: &'a Current,
+        context: &mut Context<'_>,
+    ) -> Result<(String, Vec<&'a str>)> {
+        context.rows.check(&current.plan)?;
+        let what = &self.request.what;
+        Ok((body(what, self.then), what.names().iter().map(String::as_str).collect()))
+    }
+
+    fn resolve(
+        &self,
+        vault: &Vault,
+        current: &Current,
+        context: &mut Context<'_>,
+    ) -> Result<Resolution<Self::Resolved>> {
+        let (what, plan) = (&self.request.what, &current.plan);
+        let (keyring, store) = (context.keyring, context.rows);
+        let mut found = 0;
+        let mut go_on = |records: usize| {
+            found += records as u64;
+            context.report(Progress::Changing { records: found })
+        };
+        let leaving = what.leaving(current.version + 1);
+        let rows = store.open(Access::Reading(vault), plan, &leaving)?;
+        let resolved = resolve(&*rows, vault, current, what, keyring, &mut go_on)?;
+        if resolved.live.is_empty() {
+            // If nothing is done, the rows are asked, and not the index that led to none.
+            rows.check_names()?;
+            return before(vault, current, &resolved.gone);
+        }
+        let release = self.then == AfterDeletion::Release;
+        if release {
+            current.published().map_err(|error| or_erase(plan, error))?;
+        }
+        let mut identities = Vec::with_capacity(resolved.live.len());
+        for some in resolved.live.chunks(CHUNK) {
+            go_on(0)?;
+            identities.extend(rows.identities(some)?);
+        }
+        leaving.only(&identities)?;
+        // The records that a subject's name stands for have names that were not known before.
+        check_private(self.request.request_id.as_deref(), &identities)?;
+        let vault_id = &current.genesis.vault_id;
+        let hmac = |label: &str, name: &str| keyring.hmac(vault_id, label, name.as_bytes());
+        let mut tombstones: Vec<[u8; 32]> =
+            identities.iter().map(|identity| hmac("record", &identity.id)).collect();
+        let emptied = emptied(&*rows, &identities, &mut go_on)?;
+        let deleted_since = if release {
+            units(plan, &identities, &emptied).map_err(|error| or_erase(plan, error))?
+        } else {
+            Vec::new()
+        };
+        tombstones.extend(emptied.iter().map(|subject| hmac("subject", subject)));
+        let mut notices: Vec<Notice> = trained_elsewhere(plan).into_iter().collect();
+        if !resolved.gone.is_empty() {
+            let requests = deleted_by(vault, current, &resolved.gone)?;
+            let message = match resolved.gone.len() {
+                1 => format!("1 of the names was deleted before, by {requests}"),
+                count => format!("{count} of the names were deleted before, by {requests}"),
+            };
+            notices.push(Notice::new(NoticeCode::DeletedBefore, message));
+        }
+        let needs_rows = release && needs_changed_rows(vault, plan, store)?;
+        let removed = needs_rows.then(|| rows.read(&resolved.live)).transpose()?;
         drop(rows);
-        return again(vault, &current, named, &resolved.gone);
+        let change = RowChange {
+            records: resolved.live.len() as u64,
+            subjects: root_of_subjects(what, hmac),
+            deleted_since,
+            tombstones,
+            removed,
+            touched: touched_by(plan, &identities)?,
+            leaving,
+            notices,
+            ..RowChange::default()
+        };
+        Ok(Resolution::Apply((resolved.live, change)))
     }
-    let release = then == AfterDeletion::Release;
-    if release {
-        current.published().map_err(|error| or_erase(plan, error))?;
+
+    fn apply(
+        &mut self,
+        (live, change): Self::Resolved,
+        transaction: &mut Transaction<'_>,
+        current: &Current,
+        context: &mut Context<'_>,
+    ) -> Result<RowChange> {
+        let access = Access::Changing(transaction);
+        let mut rows = context.rows.open(access, &current.plan, &change.leaving)?;
+        let mut erased = 0;
+        rows.erase(&live, &mut |records| {
+            erased += records as u64;
+            context.report(Progress::Changing { records: erased })
+        })?;
+        drop(rows);
+        Ok(change)
     }
-    let mut identities = Vec::with_capacity(resolved.live.len());
-    for some in resolved.live.chunks(CHUNK) {
-        go_on(0)?;
-        identities.extend(rows.identities(some)?);
+
+    fn release(
+        &self,
+        transaction: Transaction<'_>,
+        current: &Current,
+        named: &Named,
+        change: RowChange,
+        context: &mut Context<'_>,
+    ) -> Result<Served> {
+        match self.then {
+            AfterDeletion::Release => serve(transaction, current, named, change, context)
+                .map_err(|error| or_erase(&current.plan, error)),
+            AfterDeletion::Withdraw => withdraw(transaction, current, named, change, None, context),
+        }
     }
-    leaving.only(&identities)?;
+}
+
+/// Refuses a request id of the user's that gives away who these records are.
+pub(crate) fn check_private(id: Option<&str>, identities: &[Identity]) -> Result<()> {
+    let Some(id) = id else { return Ok(()) };
     let private: Vec<&str> = identities
         .iter()
-        .flat_map(|identity| [Some(identity.id.as_str()), identity.subject.as_deref()])
+        .flat_map(|who| [Some(who.id.as_str()), who.subject.as_deref()])
         .flatten()
         .collect();
-    if let Some(id) = &request.request_id {
-        check_request_id(id, &private)?;
-    }
-    let hmac =
-        |label: &str, name: &str| keyring.hmac(&current.genesis.vault_id, label, name.as_bytes());
-    let mut tombstones: Vec<[u8; 32]> =
-        identities.iter().map(|identity| hmac("record", &identity.id)).collect();
-    let subjects = root_of_subjects(&request.what, hmac);
-    let emptied = emptied(&*rows, &identities, &mut go_on)?;
-    let deleted_since = match then {
-        AfterDeletion::Release => {
-            units(plan, &identities, &emptied).map_err(|error| or_erase(plan, error))?
-        }
-        AfterDeletion::Withdraw => Vec::new(),
-    };
-    for subject in emptied {
-        tombstones.push(hmac("subject", &subject));
-    }
-    let mut notices: Vec<Notice> = trained_elsewhere(plan).into_iter().collect();
-    if !resolved.gone.is_empty() {
-        let requests = deleted_by(&vault, &current, &resolved.gone)?;
-        let message = match resolved.gone.len() {
-            1 => format!("1 of the names was deleted before, by {requests}"),
-            count => format!("{count} of the names were deleted before, by {requests}"),
-        };
-        notices.push(Notice::new(NoticeCode::DeletedBefore, message));
-    }
-    let mut effect = RowChange {
-        deleted_since,
-        tombstones,
-        subjects,
-        notices,
-        touched: touched_by(plan, &identities)?,
-        ..RowChange::of(kind, named, resolved.live.len() as u64, plan)?
-    };
-    if release && needs_changed_rows(&vault, plan, store)? {
-        effect.removed = rows.read(&resolved.live)?;
-    }
-    drop(rows);
-    let mut transaction = vault.begin()?;
-    let mut rows = store.open(Access::Changing(&mut transaction), plan, &leaving)?;
-    rows.erase(&resolved.live, &mut go_on)?;
-    drop(rows);
-    effect.leaving = leaving;
-    match then {
-        AfterDeletion::Release => serve(transaction, &current, effect, context)
-            .map_err(|error| or_erase(&current.plan, error)),
-        AfterDeletion::Withdraw => withdraw(transaction, &current, effect, context),
-    }
+    check_request_id(id, &private)
 }
 
 /// Everything named was deleted before: the newest certificate of that, and under the request's id
 /// from now on.
-fn again(
-    mut vault: Vault,
-    current: &Current,
-    named: Named,
-    gone: &[(String, u64)],
-) -> Result<Served> {
+fn before<R>(vault: &Vault, current: &Current, gone: &[(String, u64)]) -> Result<Resolution<R>> {
     let Some(newest) = gone.iter().map(|(_, index)| *index).max() else {
         return Err(Error::input(Code::Ids, "nothing to delete was named"));
     };
-    let message =
-        format!("all names were deleted before, by {}", deleted_by(&vault, current, gone)?);
-    let mut served = replay(&vault, current, newest, RequestKind::Delete)?;
-    let mut transaction = vault.begin()?;
-    in_line(&transaction, current)?;
-    transaction.insert_request(&named.request(
-        RequestKind::Delete,
-        Some(current.version),
-        newest,
-    ))?;
-    transaction.commit()?;
-    served.notices.push(Notice::new(NoticeCode::DeletedBefore, message));
-    Ok(served)
+    let requests = deleted_by(vault, current, gone)?;
+    let message = format!("all names were deleted before, by {requests}");
+    Ok(Resolution::Before(newest, Notice::new(NoticeCode::DeletedBefore, message)))
 }
 
 /// The requests that deleted these names, and where their certificates are, in words.

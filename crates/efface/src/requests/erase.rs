@@ -4,7 +4,7 @@
 //! deletion refuses it.
 
 use efface_privacy::certificate::{
-    Chain, Damage, ERASURE_SCHEMA, Erased, Erasure, RequestKind, Signature, When, Withdrawn,
+    Chain, Damage, ERASURE_SCHEMA, Erased, Erasure, Signature, When, Withdrawn,
 };
 use efface_vault::Transaction;
 
@@ -12,7 +12,7 @@ use crate::context::{Context, Progress};
 use crate::error::{Code, Error, Kind, Result};
 use crate::outcome::{ERASE, Served};
 use crate::plan::Plan;
-use crate::requests::serve::{RowChange, clock_set_back, in_line, mark, note_place};
+use crate::requests::serve::{Named, RowChange, clock_set_back, mark, note_place};
 use crate::rows::Access;
 use crate::store::Current;
 use crate::store::ledger::{ERASURE, append};
@@ -22,25 +22,35 @@ use crate::store::seal::sealed;
 const MISSING_ROWS: &str = "rows that were missing from the damaged vault, and what the erased ones \
                             held before they were changed: where that went is not known";
 
+/// Rows of a damaged vault that no request named.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lost {
+    /// Damaged ones that an erasure takes out.
+    pub(crate) erased: u64,
+    /// Those that are not there.
+    pub(crate) missing: u64,
+}
+
 /// Withdraws the model with the rows that the transaction has deleted, notes it in the ledger and
 /// commits.
 pub(crate) fn withdraw(
     mut transaction: Transaction<'_>,
     current: &Current,
-    mut effect: RowChange,
+    named: &Named,
+    change: RowChange,
+    lost: Option<Lost>,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    in_line(&transaction, current)?;
     erasable(&current.plan)?;
-    note_place(&mut transaction, &mut effect)?;
-    let named = &effect.named;
+    let mut notices = change.notices;
+    note_place(&mut transaction, &mut notices)?;
     context.report(Progress::Storing)?;
     let plan = &current.plan;
     let withdrawn = if current.is_withdrawn() { When::Before } else { When::Now };
     let remaining = transaction.record_count()?;
     let stated = |count: u64| (!plan.hides_counts()).then_some(count);
     let mut not_covered = plan.not_covered.clone();
-    if effect.lost.is_some() {
+    if lost.is_some() {
         not_covered.push(MISSING_ROWS.to_owned());
     }
     let erasure = Erasure {
@@ -50,10 +60,10 @@ pub(crate) fn withdraw(
         not_for_release: plan.not_for_release,
         request: Erased {
             id: named.id.clone(),
-            records: stated(effect.records),
-            subjects: effect.subjects.clone(),
+            records: stated(change.records),
+            subjects: change.subjects,
         },
-        damage: effect.lost.map(|lost| Damage {
+        damage: lost.map(|lost| Damage {
             erased: stated(lost.erased),
             missing: stated(lost.missing),
             remaining: stated(remaining),
@@ -74,23 +84,22 @@ pub(crate) fn withdraw(
     let document = serde_json::to_value(&erasure)
         .map_err(|error| Error::storage(Code::Erasure, error.to_string()))?;
     let (text, hash) = sealed(document, context.keyring)?;
-    context.rows.open(Access::Reading(&transaction), plan, &effect.leaving)?.check()?;
+    context.rows.open(Access::Reading(&transaction), plan, &change.leaving)?.check()?;
     transaction.withdraw_model()?;
     context.rows.held().inspect(|resident| resident.drop_prepared());
     let index = current.head.index + 1;
     let head = append(&mut transaction, ERASURE, &text, &hash, context.keyring)?;
-    transaction.insert_request(&named.request(RequestKind::Delete, None, index))?;
-    mark(&mut transaction, &effect, index, context)?;
+    transaction.insert_request(&named.request(None, index))?;
+    mark(&mut transaction, &change.tombstones, index, context)?;
     let path = transaction.path().to_owned();
     transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
     context.rows.end(&path, &current.genesis.vault_id, head);
-    let mut notices = effect.notices;
-    notices.extend(clock_set_back(current, &effect.named));
+    notices.extend(clock_set_back(current, named));
     Ok(Served {
-        request_id: effect.named.id,
+        request_id: named.id.clone(),
         kind: ERASE.to_owned(),
         version: current.version,
-        records: Some(effect.records),
+        records: Some(change.records),
         remaining,
         replayed: false,
         index,

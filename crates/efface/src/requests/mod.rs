@@ -14,3 +14,4 @@ pub(crate) mod serve;
 pub(crate) mod start;
 pub(crate) mod train;
 pub(crate) mod trunk;
+pub(crate) mod verb;

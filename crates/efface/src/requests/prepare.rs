@@ -10,7 +10,7 @@ use crate::context::{Context, Progress, Watched};
 use crate::error::Result;
 use crate::mechanism::{check_prepares, prepare as hessian};
 use crate::outcome::Ready;
-use crate::requests::serve::in_line;
+use crate::requests::serve::begin;
 use crate::rows::Access;
 use crate::rows::residue::ResidueCheck;
 use crate::store::{Current, open_to_serve, prepared_or_held};
@@ -60,8 +60,7 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
             (bytes, records)
         }
         None => {
-            let mut transaction = vault.begin()?;
-            in_line(&transaction, &current)?;
+            let mut transaction = begin(&mut vault, &current)?;
             let (prepared, records) = made(&transaction, &current, context)?;
             let bytes = Zeroizing::new(prepared.to_bytes());
             transaction.set_caches(Some(&bytes))?;

@@ -4,56 +4,75 @@ use std::path::Path;
 
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::event::State;
+use efface_vault::{Transaction, Vault};
 
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{by_name, how_to_go_on};
 use crate::outcome::Served;
 use crate::outcome::notice::loud;
-use crate::requests::serve::{RowChange, name_request, serve, served_before};
-use crate::store::open_to_serve;
+use crate::requests::serve::RowChange;
+use crate::requests::verb::{Resolution, Verb, serve_request};
+use crate::store::Current;
 
-/// Restarts from the published model without anything kept, and publishes afresh; where the model was
+/// Restarts from the published model without anything kept, and publishes afresh; if the model was
 /// withdrawn by an erasure, from zeros. A network is trained anew.
 ///
 /// # Errors
 /// In `perfect` state, where publishing the same state again returns the same release, unless the
 /// model was withdrawn; for a withdrawn model whose accounting cannot go on.
 pub fn refresh(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -> Result<Served> {
-    refreshed(path, request_id, context).map_err(|error| error.of_vault(path))
+    serve_request(path, Refresh, request_id, context)
 }
 
-fn refreshed(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -> Result<Served> {
-    let (mut vault, current) = open_to_serve(path, "efface refresh", context)?;
-    let named = name_request(
-        request_id,
-        RequestKind::Refresh,
-        &current.genesis.vault_id,
-        "",
-        &[],
-        context,
-    )?;
-    if let Some(served) = served_before(&vault, &current, &named, RequestKind::Refresh)? {
-        return Ok(served);
+struct Refresh;
+
+impl Verb for Refresh {
+    type Resolved = ();
+
+    fn kind(&self) -> RequestKind {
+        RequestKind::Refresh
     }
-    if current.is_withdrawn() {
-        current.check_can_start_anew()?;
-    } else if current.plan.state == State::Perfect
-        && !by_name(current.plan.mechanism).profile().refreshes
-    {
-        let hint = if current.plan.most_deletions().is_some() {
-            how_to_go_on(&current.plan)
-        } else {
-            "the published model is already the latest release; export it again"
-        };
-        return Err(Error::refused(
-            Code::NothingToRefresh,
-            "a model in `perfect` state has no kept state for a refresh to drop",
-        )
-        .hint(hint));
+
+    fn purpose(&self) -> &'static str {
+        "efface refresh"
     }
-    let notices = loud(&current.plan).into_iter().collect();
-    let effect =
-        RowChange { notices, ..RowChange::of(RequestKind::Refresh, named, 0, &current.plan)? };
-    serve(vault.begin()?, &current, effect, context)
+
+    fn read<'a>(
+        &'a mut self,
+        _: &'a Current,
+        _: &mut Context<'_>,
+    ) -> Result<(String, Vec<&'a str>)> {
+        Ok((String::new(), Vec::new()))
+    }
+
+    fn resolve(&self, _: &Vault, current: &Current, _: &mut Context<'_>) -> Result<Resolution<()>> {
+        let plan = &current.plan;
+        if current.is_withdrawn() {
+            current.check_can_start_anew()?;
+        } else if plan.state == State::Perfect && !by_name(plan.mechanism).profile().refreshes {
+            let hint = if plan.most_deletions().is_some() {
+                how_to_go_on(plan)
+            } else {
+                "the published model is already the latest release; export it again"
+            };
+            return Err(Error::refused(
+                Code::NothingToRefresh,
+                "a model in `perfect` state has no kept state for a refresh to drop",
+            )
+            .hint(hint));
+        }
+        Ok(Resolution::Apply(()))
+    }
+
+    fn apply(
+        &mut self,
+        (): (),
+        _: &mut Transaction<'_>,
+        current: &Current,
+        _: &mut Context<'_>,
+    ) -> Result<RowChange> {
+        let notices = loud(&current.plan).into_iter().collect();
+        Ok(RowChange { notices, ..RowChange::default() })
+    }
 }

@@ -16,10 +16,10 @@ use crate::error::{Code, Error, Result, Stopped};
 use crate::outcome::Served;
 use crate::outcome::notice::{Notice, NoticeCode};
 use crate::requests::delete::{
-    AfterDeletion, Delete, Selector, body, deleted, root_of_subjects, unknown_names,
+    AfterDeletion, Delete, Selector, body, check_private, deleted, root_of_subjects, unknown_names,
 };
-use crate::requests::erase::withdraw;
-use crate::requests::serve::{Lost, RowChange, check_request_id, name_request, served_before};
+use crate::requests::erase::{Lost, withdraw};
+use crate::requests::serve::{RowChange, in_line, name_request, served_before};
 use crate::rows::{CHUNK, RowStore};
 use crate::store::{Current, open_damaged};
 
@@ -167,7 +167,7 @@ fn erased(
     let body = body(what, AfterDeletion::Withdraw);
     let named =
         name_request(request.request_id.as_deref(), kind, vault_id, &body, &private, context)?;
-    match served_before(&vault, current, &named, kind) {
+    match served_before(&vault, current, &named) {
         // The index of requests is made anew: one that was served is found when this is noted.
         Err(error) if error.code() == Code::Damaged => {}
         Ok(None) => {}
@@ -192,19 +192,13 @@ fn erased(
     if unknown.len() as u64 > lost.erased.saturating_add(lost.missing) {
         return Err(unknown_names(current, what, unknown));
     }
-    if let Some(id) = &request.request_id {
-        let rows = found.named.iter();
-        let private: Vec<&str> = rows
-            .flat_map(|row| [Some(row.id.as_str()), row.subject.as_deref()])
-            .flatten()
-            .collect();
-        check_request_id(id, &private)?;
-    }
+    check_private(request.request_id.as_deref(), &found.named)?;
     let mut going: Vec<RecordId> = found.named.iter().map(|row| row.record).collect();
     going.extend(&found.survey.damaged);
     going.extend(&found.put_back);
     context.report(Progress::Changing { records: going.len() as u64 })?;
     let transaction = vault.begin_without(&going)?;
+    in_line(&transaction, current)?;
     let keyring = context.keyring;
     let hmac = |label: &str, name: &str| keyring.hmac(vault_id, label, name.as_bytes());
     let mut tombstones: BTreeSet<[u8; 32]> =
@@ -215,15 +209,15 @@ fn erased(
             tombstones.insert(hmac("subject", subject));
         }
     }
-    let effect = RowChange {
+    let change = RowChange {
+        records: found.named.len() as u64,
         tombstones: tombstones.into_iter().collect(),
         subjects: root_of_subjects(what, hmac),
         notices: vec![notice(lost, unknown.len())],
         leaving: what.leaving(current.version + 1),
-        lost: Some(lost),
-        ..RowChange::of(kind, named, found.named.len() as u64, &current.plan)?
+        ..RowChange::default()
     };
-    withdraw(transaction, current, effect, context)
+    withdraw(transaction, current, &named, change, Some(lost), context)
 }
 
 fn notice(lost: Lost, unknown: usize) -> Notice {

@@ -27,7 +27,9 @@ use crate::plan::{Facts, Ids, Plan, ValidatedSettings, sizes};
 use crate::planner::Chosen;
 use crate::planner::resolve::several;
 use crate::requests::random::{generator, identifier};
-use crate::requests::serve::{Certified, FIRST, Named, RowChange, certify, store};
+use crate::requests::serve::{
+    Certified, Circumstances, FIRST, Named, Release, RowChange, certify, store,
+};
 use crate::requests::{start, trunk};
 use crate::rows::source::Source;
 use crate::rows::{
@@ -107,7 +109,7 @@ struct First<'a> {
 /// What a training gives before there is a vault for it.
 struct Learnt {
     genesis: Genesis,
-    effect: RowChange,
+    named: Named,
     certified: Certified,
 }
 
@@ -328,7 +330,7 @@ impl<'a> First<'a> {
         self.certified(plan, facts, rows, clipped, (genesis, released), context)
     }
 
-    /// The effect of a training and its certificate.
+    /// A training's certificate.
     fn certified(
         &self,
         plan: &Plan,
@@ -341,22 +343,24 @@ impl<'a> First<'a> {
         let vault_id = &genesis.vault_id;
         let id = format!("train-{}", identifier(context)?);
         let digest = context.keyring.hmac(vault_id, "request", id.as_bytes());
-        let named = Named { id, digest, received_at: self.received_at.clone() };
+        let kind = RequestKind::Train;
+        let named = Named { kind, id, digest, received_at: self.received_at.clone() };
         let records = rows.count()? as u64;
         let weight = facts.weights.map(|weights| weights.sum);
         let mut notices = of_plan(plan, Sizes { records, weight })?;
         notices.extend(of_clipped(plan, clipped));
-        let effect = RowChange {
-            clipped: Some(clipped.scaled),
-            notices,
+        let clipped = Some(clipped.scaled);
+        let change = RowChange { records, clipped, notices, ..RowChange::default() };
+        let circumstances = Circumstances {
             remaining: records,
             holders: rows.holders()?,
             unsaved: self.unsaved,
-            ..RowChange::of(RequestKind::Train, named, records, plan)?
+            ..Circumstances::default()
         };
-        let mut certified = certify(plan, vault_id, None, &effect, released, context)?;
+        let release = Release { plan, vault_id, current: None, named: &named, change: &change };
+        let mut certified = certify(&release, &circumstances, released, context)?;
         certified.served.preprocessing = plan.statistics()?.map_or_else(Vec::new, Fitted::describe);
-        Ok(Learnt { genesis, effect, certified })
+        Ok(Learnt { genesis, named, certified })
     }
 
     fn genesis(&self, plan: &Plan, vault_id: String, context: &Context<'_>) -> Result<Genesis> {
@@ -373,7 +377,7 @@ impl<'a> First<'a> {
 impl Learnt {
     /// Puts the model into a new vault that has its rows, and gives that its name.
     fn finish(&self, mut creation: Creation, keyring: &Keyring) -> Result<Served> {
-        let served = store(&mut creation, &self.effect, &self.certified, keyring)?;
+        let served = store(&mut creation, &self.named, &self.certified, keyring)?;
         creation.commit()?;
         Ok(served)
     }

@@ -15,7 +15,6 @@ pub(crate) fn served_before(
     vault: &Vault,
     current: &Current,
     named: &Named,
-    kind: RequestKind,
 ) -> Result<Option<Served>> {
     let Some(earlier) = vault.request(&named.id)? else {
         let known = !vault.find_ids(&[&named.id])?.found.is_empty()
@@ -25,14 +24,14 @@ pub(crate) fn served_before(
         }
         return Ok(None);
     };
-    if !earlier.may_be(kind.name(), Some(&named.digest)) {
+    if !earlier.may_be(named.kind.name(), Some(&named.digest)) {
         return Err(Error::input(
             Code::RequestConflict,
             format!("request id `{}` was used before for another request", named.id),
         )
         .hint("use a new request id for a new request"));
     }
-    let mut served = replay(vault, current, earlier.entry_index, kind)?;
+    let mut served = replay(vault, current, earlier.entry_index, named.kind)?;
     if earlier.body_digest.is_none() {
         let message = "records of that request were deleted or replaced since, so the table \
             cannot be compared with the one served then";

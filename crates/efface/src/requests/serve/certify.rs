@@ -9,7 +9,7 @@ use efface_privacy::claim::{WEIGHTS, scope};
 use efface_privacy::quantity::Decimal;
 use efface_vault::{Keyring, StoredModel, Transaction};
 
-use super::RowChange;
+use super::{Circumstances, Named, RowChange};
 use crate::context::{Context, Progress};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{claims, within_target};
@@ -40,20 +40,28 @@ pub(crate) struct Certified {
     pub(crate) kept: Option<Vec<u8>>,
 }
 
-/// Certifies a release, whose event is as certificates state it, of a vault that has a `current` model
-/// unless this is its first. Returns the answer, with the certificate; the model to be published; and
-/// what to keep beside it.
+/// What a release is made for.
+pub(crate) struct Release<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) vault_id: &'a str,
+    /// The model before; none for a training.
+    pub(crate) current: Option<&'a Current>,
+    pub(crate) named: &'a Named,
+    pub(crate) change: &'a RowChange,
+}
+
+/// Certifies a release, whose event is as certificates state it. Returns the answer, with the certificate;
+/// the model to be published; and what to keep beside it.
 ///
 /// # Errors
 /// When the event does not earn what the plan promises.
 pub(crate) fn certify(
-    plan: &Plan,
-    vault_id: &str,
-    current: Option<&Current>,
-    effect: &RowChange,
+    release: &Release<'_>,
+    circumstances: &Circumstances,
     released: Released,
     context: &mut Context<'_>,
 ) -> Result<Certified> {
+    let Release { plan, vault_id, current, named, change } = *release;
     context.report(Progress::Storing)?;
     let bytes = release_bytes(plan, &released.weights)?;
     let salt = context.random()?;
@@ -64,18 +72,18 @@ pub(crate) fn certify(
     // A model that follows a withdrawn one follows none.
     let before = current.filter(|current| !current.is_withdrawn());
     let digest_before = before.map(Current::published).transpose()?.map(|model| model.digest);
-    let work = Work::of(&released.evidence, effect.clipped);
+    let work = Work::of(&released.evidence, change.clipped);
     // The model before was withdrawn for a deletion, which this release completes.
-    let (kind, records) = match effect.erased {
+    let (kind, records) = match circumstances.erased {
         Some(erased) => (RequestKind::Delete, erased),
-        None => (effect.kind, effect.records),
+        None => (named.kind, change.records),
     };
     let claims = claims(plan, &released.event, kind, records)?;
     within_target(plan, &claims)?;
     let (covers, mut does_not_cover) = scope(&released.event);
     does_not_cover.extend(plan.max_weight.map(|_| WEIGHTS.to_owned()));
     does_not_cover.extend(plan.not_covered.iter().cloned());
-    does_not_cover.extend(effect.holders.map(|holders| {
+    does_not_cover.extend(circumstances.holders.map(|holders| {
         // Where the number of records is private, so is how many processes they take.
         let holders = if plan.hides_counts() { "several".into() } else { holders.to_string() };
         format!(
@@ -83,22 +91,22 @@ pub(crate) fn certify(
              release; no check of the vault covers their memory or the source of their rows"
         )
     }));
-    does_not_cover.extend(effect.unsaved.then(|| UNSAVED.to_owned()));
+    does_not_cover.extend(circumstances.unsaved.then(|| UNSAVED.to_owned()));
     let grid = released.event.grid();
     let certificate = Certificate {
         schema: SCHEMA.to_owned(),
         id: format!("{vault_id}/{index}"),
         vault: vault_id.to_owned(),
-        issued_at: effect.named.received_at.clone(),
+        issued_at: named.received_at.clone(),
         not_for_release: plan.not_for_release,
         request: Request {
-            id: effect.named.id.clone(),
-            kind: effect.kind,
+            id: named.id.clone(),
+            kind: named.kind,
             // A refresh touches no record, whatever the data are: saying so tells nothing.
-            records: (!plan.hides_counts() || effect.kind == RequestKind::Refresh)
-                .then_some(effect.records),
-            subjects: effect.subjects.clone(),
-            received_at: effect.named.received_at.clone(),
+            records: (!plan.hides_counts() || named.kind == RequestKind::Refresh)
+                .then_some(change.records),
+            subjects: change.subjects.clone(),
+            received_at: named.received_at.clone(),
         },
         model: ModelRef {
             digest_before: digest_before.map(hex::encode),
@@ -109,7 +117,7 @@ pub(crate) fn certify(
         noise: noise(plan, grid),
         event: released.event,
         constants: plan.constants.clone(),
-        assumptions: assumptions(plan, effect.moved),
+        assumptions: assumptions(plan, circumstances.moved),
         scope: Scope { covers, does_not_cover },
         chain: Chain {
             index,
@@ -127,21 +135,21 @@ pub(crate) fn certify(
     let (text, hash) = sealed(document, context.keyring)?;
     let published = Published { salt, digest, weights: released.weights };
     let served = Served {
-        request_id: effect.named.id.clone(),
-        kind: effect.kind.name().to_owned(),
+        request_id: named.id.clone(),
+        kind: named.kind.name().to_owned(),
         version,
-        records: Some(effect.records),
-        remaining: effect.remaining,
+        records: Some(change.records),
+        remaining: circumstances.remaining,
         replayed: false,
         index,
         head_index: index,
         head: hash,
         claims,
         certificate: text,
-        weights: Some(described(plan, vault_id, version, &published, effect.remaining)?),
+        weights: Some(described(plan, vault_id, version, &published, circumstances.remaining)?),
         work: Some(work),
         preprocessing: Vec::new(),
-        notices: notices(plan, effect),
+        notices: notices(plan, &change.notices),
     };
     let kept = released.kept.map(|kept| kept.to_bytes());
     Ok(Certified { served, model: StoredModel { version, weights: bytes, salt, digest }, kept })
@@ -153,7 +161,7 @@ pub(crate) const FIRST: u64 = 1;
 /// Stores what [`certify`] gave as the outcome of the request.
 pub(crate) fn store(
     transaction: &mut Transaction<'_>,
-    effect: &RowChange,
+    named: &Named,
     Certified { served, model, kept }: &Certified,
     keyring: &Keyring,
 ) -> Result<Served> {
@@ -162,14 +170,14 @@ pub(crate) fn store(
     transaction.set_caches(kept.as_deref())?;
     let (text, hash) = (&served.certificate, &served.head);
     let head = append(transaction, CERTIFICATE, text, hash, keyring)?;
-    let request = effect.named.request(effect.kind, Some(*version), served.index);
+    let request = named.request(Some(*version), served.index);
     transaction.insert_request(&request)?;
     Ok(Served { head_index: head.index, head: hex::encode(head.hash), ..served.clone() })
 }
 
 /// What the user should know of a release.
-fn notices(plan: &Plan, effect: &RowChange) -> Vec<Notice> {
-    let mut notices = effect.notices.clone();
+fn notices(plan: &Plan, all: &[Notice]) -> Vec<Notice> {
+    let mut notices = all.to_vec();
     if plan.not_for_release {
         let seeded = "NOT FOR RELEASE: made with `§seed`; its certificates never verify";
         notices.insert(0, Notice::new(NoticeCode::NotForRelease, seeded));

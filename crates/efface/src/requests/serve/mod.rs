@@ -7,7 +7,7 @@ mod name;
 mod prepared;
 
 pub(crate) use before::{replay, served_before};
-pub(crate) use certify::{Certified, FIRST, MOVED, certify, store};
+pub(crate) use certify::{Certified, FIRST, MOVED, Release, certify, store};
 pub(crate) use name::{Named, check_request_id, name_request};
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use efface_learn::mechanism::{Change, Released};
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::State;
-use efface_vault::Transaction;
+use efface_vault::{Transaction, Vault};
 
 use crate::context::{Context, Progress, Watched};
 use crate::error::{Code, Error, Result};
@@ -29,79 +29,44 @@ use crate::rows::residue::ResidueCheck;
 use crate::rows::{Access, Asked, CHUNK, InVault, Keyed, Resident, RowStore, Rows};
 use crate::store::{Current, kept};
 
-/// What a request does to the rows, already done in the transaction, and what else its certificate
-/// states.
+/// What a request did to the rows, in the transaction.
+#[derive(Default)]
 pub(crate) struct RowChange {
-    pub(crate) kind: RequestKind,
-    pub(crate) named: Named,
     /// Records touched, as the certificate counts them.
     pub(crate) records: u64,
+    /// The root over the subjects that were named, for the certificate.
+    pub(crate) subjects: Option<String>,
     /// For each deleted record, the release whose data first held it.
     pub(crate) deleted_since: Vec<u64>,
     /// Number of records added.
     pub(crate) added: u64,
-    /// Keyed HMACs to remember deletions by.
+    /// Keyed HMACs by which deletions are remembered.
     pub(crate) tombstones: Vec<[u8; 32]>,
-    /// The root over the subjects that were named, for the certificate.
-    pub(crate) subjects: Option<String>,
+    /// The records taken out and put in, if the plan asks for them.
+    pub(crate) removed: Option<Keyed>,
+    pub(crate) inserted: Option<Keyed>,
+    /// The shards that these are in, for models that have some.
+    pub(crate) touched: BTreeSet<u64>,
+    /// Names of which no row may be left.
+    pub(crate) leaving: ResidueCheck,
     /// Rows shortened; told once.
     pub(crate) clipped: Option<u64>,
     pub(crate) notices: Vec<Notice>,
-    /// The records taken out and put in, where the plan asks for them.
-    pub(crate) removed: Keyed,
-    pub(crate) inserted: Keyed,
-    /// The shards that these are in, for models that have some.
-    pub(crate) touched: BTreeSet<u64>,
-    /// Whatever must not be left.
-    pub(crate) leaving: ResidueCheck,
-    /// What an erasure found in a damaged vault.
-    pub(crate) lost: Option<Lost>,
+}
+
+/// What else a certificate states of a release.
+#[derive(Default)]
+pub(crate) struct Circumstances {
     /// Records after the request.
     pub(crate) remaining: u64,
-    /// Records erased since the model before, where this model is the first without them.
+    /// Records erased since the model before, if this model is the first without them.
     pub(crate) erased: Option<u64>,
-    /// How many processes held the rows, where those are outside the vault.
+    /// How many processes held the rows, if these are outside the vault.
     pub(crate) holders: Option<u64>,
     /// Whether the vault was ever found elsewhere than where it last served.
     pub(crate) moved: bool,
     /// Whether there is no vault yet.
     pub(crate) unsaved: bool,
-}
-
-/// Rows of a damaged vault that no request named.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lost {
-    /// Damaged ones that an erasure takes out.
-    pub(crate) erased: u64,
-    /// Those that are not there.
-    pub(crate) missing: u64,
-}
-
-impl RowChange {
-    /// A request that touches so many records, all else empty.
-    pub(crate) fn of(kind: RequestKind, named: Named, records: u64, plan: &Plan) -> Result<Self> {
-        Ok(Self {
-            kind,
-            named,
-            records,
-            deleted_since: Vec::new(),
-            added: 0,
-            tombstones: Vec::new(),
-            subjects: None,
-            clipped: None,
-            notices: Vec::new(),
-            removed: Keyed::none(plan)?,
-            inserted: Keyed::none(plan)?,
-            touched: BTreeSet::new(),
-            leaving: ResidueCheck::default(),
-            lost: None,
-            remaining: 0,
-            erased: None,
-            holders: None,
-            moved: false,
-            unsaved: false,
-        })
-    }
 }
 
 /// Refuses a release that no claim would cover.
@@ -158,24 +123,25 @@ pub(crate) fn check_releases(
 pub(crate) fn serve(
     mut transaction: Transaction<'_>,
     current: &Current,
-    mut effect: RowChange,
+    named: &Named,
+    mut change: RowChange,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    in_line(&transaction, current)?;
-    note_place(&mut transaction, &mut effect)?;
-    let refresh = effect.kind == RequestKind::Refresh;
+    let moved = note_place(&mut transaction, &mut change.notices)?;
+    let refresh = named.kind == RequestKind::Refresh;
     let anew = refresh && current.is_withdrawn();
     let mut rng = generator(None, current.version + 1, context)?;
     let (place, watched) = (context.rows, Watched::by(context.watch));
     let asked = |rows: u64| watched.read(rows);
     let asked: Option<&Asked<'_>> = Some(&asked);
-    let (anew_plan, found) = refitted(&transaction, current, &effect, place, asked)?;
+    let (anew_plan, found) =
+        refitted(&transaction, current, named.kind, &change.leaving, place, asked)?;
     let plan = anew_plan.as_ref().unwrap_or(&current.plan);
     if let Some(now) = anew_plan.as_ref().map(Plan::statistics).transpose()?.flatten() {
         let before = current.plan.fitting.as_ref().and_then(|fitting| fitting.found.as_ref());
-        effect.notices.extend(of_columns(before, now));
+        change.notices.extend(of_columns(before, now));
         let known = before.map(alike).unwrap_or_default();
-        effect.notices.extend(alike(now).into_iter().filter(|notice| !known.contains(notice)));
+        change.notices.extend(alike(now).into_iter().filter(|notice| !known.contains(notice)));
     }
     let before = kept(&transaction, plan);
     // A refresh goes on without what was kept, so it may be unreadable.
@@ -185,9 +151,9 @@ pub(crate) fn serve(
     let rows: Box<dyn Rows + '_> = match found {
         Some(read) => {
             let access = Access::Reading(&transaction);
-            Box::new(InVault::filled(access, plan, &effect.leaving, read))
+            Box::new(InVault::filled(access, plan, &change.leaving, read))
         }
-        None => place.open_watched(Access::Reading(&transaction), plan, &effect.leaving, asked)?,
+        None => place.open_watched(Access::Reading(&transaction), plan, &change.leaving, asked)?,
     };
     let remaining = rows.count()?;
     if let Some(capacity) = plan.capacity()
@@ -199,28 +165,35 @@ pub(crate) fn serve(
         )
         .hint("delete records first, or train a new model with a larger `§capacity`"));
     }
-    let change = Change { deleted_since: &effect.deleted_since, added: effect.added };
-    let steps =
-        plan.schedule.scheduled().removal_steps(plan, &current.latest.event, &change, remaining)?;
+    let numbers = Change { deleted_since: &change.deleted_since, added: change.added };
+    let steps = plan.schedule.scheduled().removal_steps(
+        plan,
+        &current.latest.event,
+        &numbers,
+        remaining,
+    )?;
     let start = if anew {
         vec![0.0; plan.parameters()]
     } else {
         plan.carried(&current.plan, &current.published()?.weights)?
     };
+    let none = Keyed::none(plan)?;
+    let (removed, added) = (change.removed.as_ref(), change.inserted.as_ref());
+    let (removed, added) = (removed.unwrap_or(&none), added.unwrap_or(&none));
     let count = |rows: &Keyed| rows.data.rows() as u64;
-    let known = (remaining as u64 + count(&effect.removed)).saturating_sub(count(&effect.inserted));
+    let known = (remaining as u64 + count(removed)).saturating_sub(count(added));
     let held = context.rows.held();
     let prepared =
-        prepared::for_request(&transaction, current, plan, held, known, &mut effect.notices)?;
+        prepared::for_request(&transaction, current, plan, held, known, &mut change.notices)?;
     let request = Request {
         weights: &start,
         event: &current.latest.event,
         kept: before.as_ref(),
         prepared: prepared.as_ref(),
-        change,
-        removed: &effect.removed,
-        added: &effect.inserted,
-        touched: &effect.touched,
+        change: numbers,
+        removed,
+        added,
+        touched: &change.touched,
         steps,
     };
     let start = if anew && !by_name(plan.mechanism).profile().continues_history {
@@ -230,28 +203,33 @@ pub(crate) fn serve(
     };
     let releases = current.releases() + 1;
     let released = run(plan, &*rows, &start, releases, &mut rng, &mut |told| watched.tell(told))?;
-    // They are still in memory where a mechanism asked for them.
-    effect.removed.wipe_all()?;
-    effect.holders = rows.holders()?;
-    effect.remaining = remaining as u64;
+    // They are still in memory if a mechanism asked for them.
+    change.removed.take().map_or(Ok(()), |mut removed| removed.wipe_all())?;
+    let circumstances = Circumstances {
+        remaining: remaining as u64,
+        erased: anew.then_some(current.tally.withdrawn.unwrap_or(0)),
+        holders: rows.holders()?,
+        moved,
+        unsaved: false,
+    };
     rows.check_names()?;
     drop(rows);
-    effect.erased = anew.then_some(current.tally.withdrawn.unwrap_or(0));
-    let deleted = effect.erased.unwrap_or(effect.deleted_since.len() as u64);
+    let deleted = circumstances.erased.unwrap_or(change.deleted_since.len() as u64);
     let event = stated(plan, released.event, Some(&current.latest.event), deleted)?;
     let released = Released { event, ..released };
     let vault_id = &current.genesis.vault_id;
-    let certified = certify(plan, vault_id, Some(current), &effect, released, context)?;
+    let release = Release { plan, vault_id, current: Some(current), named, change: &change };
+    let certified = certify(&release, &circumstances, released, context)?;
     if plan.fitting.is_some() {
         transaction.replace_config(&plan.written()?)?;
     }
-    let mut served = store(&mut transaction, &effect, &certified, context.keyring)?;
-    mark(&mut transaction, &effect, served.index, context)?;
+    let mut served = store(&mut transaction, named, &certified, context.keyring)?;
+    mark(&mut transaction, &change.tombstones, served.index, context)?;
     let path = transaction.path().to_owned();
     let head = transaction.head()?;
     transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
     head.inspect(|head| context.rows.end(&path, vault_id, *head));
-    served.notices.extend(clock_set_back(current, &effect.named));
+    served.notices.extend(clock_set_back(current, named));
     Ok(served)
 }
 
@@ -260,7 +238,8 @@ pub(crate) fn serve(
 fn refitted(
     transaction: &Transaction<'_>,
     current: &Current,
-    effect: &RowChange,
+    kind: RequestKind,
+    leaving: &ResidueCheck,
     place: RowStore<'_>,
     asked: Option<&Asked<'_>>,
 ) -> Result<(Option<Plan>, Option<Keyed>)> {
@@ -270,7 +249,7 @@ fn refitted(
     place.check(&current.plan)?;
     let access = Access::Reading(transaction);
     let between = Resident::new();
-    let stored = InVault::of(access, &current.plan, &effect.leaving)
+    let stored = InVault::of(access, &current.plan, leaving)
         .within(place.memory())
         .held(place.held())
         .read_once(&between)
@@ -281,7 +260,7 @@ fn refitted(
             Code::Classes,
             "a classifier needs at least 2 classes, and the records that remain have fewer",
         )
-        .hint(match effect.kind {
+        .hint(match kind {
             RequestKind::Refresh => "train a new model, on records of at least 2 classes",
             _ => "add records of another class first",
         }),
@@ -289,7 +268,7 @@ fn refitted(
     })?;
     // By the new plan: how many columns there are may have changed.
     let access = Access::Reading(transaction);
-    let streamed = InVault::of(access, &plan, &effect.leaving).within(place.memory());
+    let streamed = InVault::of(access, &plan, leaving).within(place.memory());
     let rows = if streamed.is_streamed()? { None } else { Some(stored.prepared(&plan)?) };
     drop(streamed);
     Ok((Some(plan), rows))
@@ -298,11 +277,11 @@ fn refitted(
 /// Remembers what the request deleted, by the entry at `index`.
 pub(crate) fn mark(
     transaction: &mut Transaction<'_>,
-    effect: &RowChange,
+    tombstones: &[[u8; 32]],
     index: u64,
     context: &mut Context<'_>,
 ) -> Result<()> {
-    for (number, tombstone) in effect.tombstones.iter().enumerate() {
+    for (number, tombstone) in tombstones.iter().enumerate() {
         if number % CHUNK == 0 {
             context.report(Progress::Storing)?;
         }
@@ -323,8 +302,15 @@ pub(crate) fn clock_set_back(current: &Current, named: &Named) -> Option<Notice>
     })
 }
 
-/// Checks in the transaction, where nobody else can write, that the ledger still ends where the
-/// request begins.
+/// Begins a transaction, in which nobody else can write, and checks there that the ledger still ends where
+/// the request begins.
+pub(crate) fn begin<'v>(vault: &'v mut Vault, current: &Current) -> Result<Transaction<'v>> {
+    let transaction = vault.begin()?;
+    in_line(&transaction, current)?;
+    Ok(transaction)
+}
+
+/// Checks in a transaction that the ledger still ends where the request begins.
 pub(crate) fn in_line(transaction: &Transaction<'_>, current: &Current) -> Result<()> {
     if transaction.head()? == Some(current.head) {
         return Ok(());
@@ -332,15 +318,17 @@ pub(crate) fn in_line(transaction: &Transaction<'_>, current: &Current) -> Resul
     Err(Error::busy("another program has changed the vault since it was opened"))
 }
 
-/// Notes where the vault is, and whether it was ever found elsewhere than where it last served.
-pub(crate) fn note_place(transaction: &mut Transaction<'_>, effect: &mut RowChange) -> Result<()> {
+/// Notes where the vault is. Returns whether it was ever found elsewhere than where it last served.
+pub(crate) fn note_place(
+    transaction: &mut Transaction<'_>,
+    notices: &mut Vec<Notice>,
+) -> Result<bool> {
     let placed = transaction.note_place()?;
     if placed.moved_now {
-        effect.notices.push(Notice::new(NoticeCode::Moved, MOVED));
+        notices.push(Notice::new(NoticeCode::Moved, MOVED));
     }
-    effect.notices.extend(left_over(transaction));
-    effect.moved = placed.moves > 0;
-    Ok(())
+    notices.extend(left_over(transaction));
+    Ok(placed.moves > 0)
 }
 
 /// The release a record first took part in, from the version that added it.

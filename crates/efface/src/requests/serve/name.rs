@@ -9,6 +9,7 @@ use crate::requests::random::identifier;
 
 /// A request's name and keyed digest.
 pub(crate) struct Named {
+    pub(crate) kind: RequestKind,
     pub(crate) id: String,
     pub(crate) digest: [u8; 32],
     pub(crate) received_at: String,
@@ -16,10 +17,10 @@ pub(crate) struct Named {
 
 impl Named {
     /// The request as the vault keeps it, served with the certificate at `index`.
-    pub(crate) fn request(&self, kind: RequestKind, version: Option<u64>, index: u64) -> Request {
+    pub(crate) fn request(&self, version: Option<u64>, index: u64) -> Request {
         Request {
             request_id: self.id.clone(),
-            kind: kind.name().to_owned(),
+            kind: self.kind.name().to_owned(),
             body_digest: Some(self.digest),
             version,
             entry_index: index,
@@ -46,7 +47,7 @@ pub(crate) fn name_request(
             id.to_owned()
         }
     };
-    Ok(Named { id, digest, received_at })
+    Ok(Named { kind, id, digest, received_at })
 }
 
 /// Refuses a request id that gives an id or subject away: one that is equal to it, or has it in it as a
