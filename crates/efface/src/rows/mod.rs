@@ -35,7 +35,7 @@ pub use resident::Resident;
 pub(crate) use memory::{InMemory, Keyed, Records};
 pub(crate) use parts::{InParts, check_names, failed, insert_places};
 pub(crate) use prepared::{Labels, Unprepared};
-pub(crate) use vault::{Access, InVault, block_rows};
+pub(crate) use vault::{Access, InVault, Policy, block_rows};
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -206,28 +206,30 @@ impl<'s> RowStore<'s> {
         's: 'a,
     {
         self.check(plan)?;
-        let listed = InVault::of(access, plan, leaving);
-        let listed = listed.within(self.memory()).held(self.held()).asking(asked);
+        let listed = InVault::of(access, plan, leaving).read_by(self.policy()).asking(asked);
         Ok(match self {
             Self::Vault | Self::Within(_) | Self::Resident(_) => Box::new(listed),
             Self::Parts(held) => Box::new(InParts::of(held, listed)?),
         })
     }
 
-    /// The memory that rows may take, where it is limited.
-    pub(crate) fn memory(self) -> Option<Memory> {
+    /// How often rows are read from the vault.
+    pub(crate) fn policy(self) -> Policy<'s> {
         match self {
-            Self::Within(memory) => Some(memory),
-            Self::Vault | Self::Resident(_) | Self::Parts(_) => None,
+            Self::Within(memory) => Policy::EveryPass(memory),
+            Self::Resident(resident) => Policy::Keep(resident),
+            Self::Vault | Self::Parts(_) => Policy::Once,
         }
+    }
+
+    /// The memory that rows may take, if it is limited.
+    pub(crate) fn memory(self) -> Option<Memory> {
+        if let Self::Within(memory) = self { Some(memory) } else { None }
     }
 
     /// What keeps rows in memory between requests, if anything.
     pub(crate) fn held(self) -> Option<&'s Resident> {
-        match self {
-            Self::Resident(resident) => Some(resident),
-            Self::Vault | Self::Within(_) | Self::Parts(_) => None,
-        }
+        if let Self::Resident(resident) = self { Some(resident) } else { None }
     }
 
     /// A request begins in a vault with this head of its ledger: rows that are held are its rows, or are

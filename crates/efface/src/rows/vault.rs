@@ -72,16 +72,28 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
     efface_vault::rows_per_block(bytes + weight)
 }
 
-/// Rows in a vault; all of them are read once, when they are first asked for.
+/// How often the rows of a vault are read from it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum Policy<'a> {
+    /// Once, when they are first asked for.
+    #[default]
+    Once,
+    /// For every pass, unless this memory holds them.
+    EveryPass(Memory),
+    /// Once for all requests of a process: kept as numbers, or as they are stored if preprocessing is fitted.
+    Keep(&'a Resident),
+    /// Once for all passes of a request: kept as they are stored until they are
+    /// [prepared](InVault::prepared).
+    KeepStored(&'a Resident),
+}
+
+/// The rows of a vault, read block by block.
 pub(crate) struct InVault<'a, 'v> {
     pub(super) access: Access<'a, 'v>,
     pub(super) plan: &'a Plan,
     pub(super) leaving: Option<&'a ResidueCheck>,
     read: Read<'a>,
-    resident: Option<&'a Resident>,
-    /// Where rows stay as they are stored from one pass of a request to its next.
-    between: Option<&'a Resident>,
-    memory: Option<Memory>,
+    policy: Policy<'a>,
     /// Asked whether to go on, while they are read.
     asked: Option<&'a Asked<'a>>,
     /// How they are read where they are not held, once that is known.
@@ -117,9 +129,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             plan,
             leaving: None,
             read: Read::nothing(None),
-            resident: None,
-            between: None,
-            memory: None,
+            policy: Policy::Once,
             asked: None,
             windows: OnceCell::new(),
             scaled: Cell::new(0),
@@ -128,28 +138,32 @@ impl<'a, 'v> InVault<'a, 'v> {
         }
     }
 
-    /// The same, of which no more are in memory at a time than this allows.
-    pub(crate) fn within(self, memory: Option<Memory>) -> Self {
-        Self { memory, ..self }
+    /// The same rows, read as often as this says.
+    pub(crate) fn read_by(self, policy: Policy<'a>) -> Self {
+        let read = Read::nothing(match policy {
+            Policy::Keep(resident) if self.plan.fitting.is_none() => Some(resident),
+            _ => None,
+        });
+        Self { read, policy, ..self }
     }
 
-    /// The same, which are read on only while this says so.
+    /// The same rows, of which no more are in memory at a time than this allows.
+    pub(crate) fn within(self, memory: Option<Memory>) -> Self {
+        self.read_by(memory.map_or(Policy::Once, Policy::EveryPass))
+    }
+
+    /// The same rows; reading stops when `asked` says so.
     pub(crate) fn asking(self, asked: Option<&'a Asked<'a>>) -> Self {
         Self { asked, ..self }
     }
 
-    /// The same, which stay in memory between requests: as what is learnt from, or as they are stored where
-    /// each request makes that anew.
-    pub(crate) fn held(self, resident: Option<&'a Resident>) -> Self {
-        let numbers = resident.filter(|_| self.plan.fitting.is_none());
-        Self { read: Read::nothing(numbers), resident, ..self }
+    fn memory(&self) -> Option<Memory> {
+        if let Policy::EveryPass(memory) = self.policy { Some(memory) } else { None }
     }
 
-    /// The same, which are read from the vault once and stay here until they are [prepared](Self::prepared),
-    /// unless they stay longer or may take no more than some memory.
-    pub(crate) fn read_once(self, between: &'a Resident) -> Self {
-        let here = self.resident.is_none() && self.memory.is_none();
-        Self { between: here.then_some(between), ..self }
+    /// What keeps rows between requests.
+    fn resident(&self) -> Option<&'a Resident> {
+        if let Policy::Keep(resident) = self.policy { Some(resident) } else { None }
     }
 
     /// How they are read, where they are too many for the memory they may take.
@@ -157,7 +171,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         if let Some(windows) = self.windows.get() {
             return Ok(windows.as_ref());
         }
-        let found = match (self.memory, self.read.get()) {
+        let found = match (self.memory(), self.read.get()) {
             (Some(memory), None) => memory.windows(self.plan, self.sizes()?)?,
             _ => None,
         };
@@ -210,7 +224,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// Holds all names against the rows once, where rows stay in memory: then no request of theirs looks for
     /// names among the rows.
     fn agree(&self) -> Result<()> {
-        let Some(resident) = self.resident.filter(|resident| !resident.agrees()) else {
+        let Some(resident) = self.resident().filter(|resident| !resident.agrees()) else {
             return Ok(());
         };
         if !self.access.vault().names_agree()? {
@@ -222,7 +236,7 @@ impl<'a, 'v> InVault<'a, 'v> {
 
     /// Refuses rows that are too many for memory.
     fn check_held(&self) -> Result<()> {
-        let Some(memory) = self.memory else { return Ok(()) };
+        let Some(memory) = self.memory() else { return Ok(()) };
         let sizes = self.sizes()?;
         if memory.holds(self.plan, sizes) { Ok(()) } else { Err(memory.too_many(sizes)) }
     }
@@ -297,7 +311,9 @@ impl<'a, 'v> InVault<'a, 'v> {
                 // Whoever reads the other end reads it to its end.
                 scope.spawn(move |_| drop(made.send((at, make(&rows)))));
             };
-            if let Some(mut read) = self.between.and_then(Resident::take) {
+            if let Policy::KeepStored(between) = self.policy
+                && let Some(mut read) = between.take()
+            {
                 all.keys.append(&mut read.keys);
                 read.into_parts(PART).for_each(&mut start);
                 return Ok(());
@@ -345,7 +361,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// Those that leave, where some do and no pass has looked for them yet.
     fn to_look_for(&self) -> Option<&ResidueCheck> {
         let looked = self.read.get().is_some() || self.looked.get();
-        let agrees = self.resident.is_some_and(Resident::agrees);
+        let agrees = self.resident().is_some_and(Resident::agrees);
         self.leaving.filter(|leaving| !(looked || agrees || leaving.is_empty()))
     }
 
@@ -372,7 +388,11 @@ impl<'a, 'v> InVault<'a, 'v> {
         read: impl Fn(Stored) -> std::result::Result<T, Stopped> + Sync,
         mut take: impl FnMut(T) -> std::result::Result<(), Stopped>,
     ) -> Result<()> {
-        let kept = self.resident.or(self.between).filter(|_| self.plan.fitting.is_some());
+        let kept = match self.policy {
+            Policy::Keep(kept) | Policy::KeepStored(kept) => Some(kept),
+            Policy::Once | Policy::EveryPass(_) => None,
+        };
+        let kept = kept.filter(|_| self.plan.fitting.is_some());
         if let Some(done) = kept.and_then(|kept| kept.pass(&read, &mut take)) {
             return done;
         }
@@ -454,11 +474,11 @@ impl Rows for InVault<'_, '_> {
 
     fn read(&self, records: &[RecordId]) -> Result<Keyed> {
         RowStore::Vault.check(self.plan)?;
-        let held = self.resident.filter(|_| self.plan.fitting.is_none());
+        let held = self.resident().filter(|_| self.plan.fitting.is_none());
         if let Some(picked) = held.and_then(|held| held.picked(records)) {
             return Ok(picked);
         }
-        if let Some(memory) = self.memory {
+        if let Some(memory) = self.memory() {
             let sizes = self.sizes()?;
             // Whoever asks for them may sort them into data sets of their own.
             let some = Sizes { count: records.len(), encoded: 2 * sizes.encoded, ..sizes };
@@ -537,7 +557,7 @@ impl Rows for InVault<'_, '_> {
         };
         let first = transaction.insert_records(batch.rows(), &record)?.get();
         let keys: Vec<i64> = (first..first + batch.rows() as i64).collect();
-        if let Some(resident) = self.resident {
+        if let Some(resident) = self.resident() {
             resident.append(batch, &keys);
         }
         Ok(keys)
@@ -553,7 +573,7 @@ impl Rows for InVault<'_, '_> {
             go_on(some.len())?;
             transaction.delete_records(some)?;
         }
-        if let Some(resident) = self.resident {
+        if let Some(resident) = self.resident() {
             resident.erase(&records);
         }
         Ok(())

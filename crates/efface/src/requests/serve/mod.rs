@@ -26,7 +26,7 @@ use crate::outcome::notice::{Notice, NoticeCode, alike, left_over, of_columns};
 use crate::plan::Plan;
 use crate::requests::random::generator;
 use crate::rows::residue::ResidueCheck;
-use crate::rows::{Access, Asked, CHUNK, InVault, Keyed, Resident, RowStore, Rows};
+use crate::rows::{Access, Asked, CHUNK, InVault, Keyed, Policy, Resident, RowStore, Rows};
 use crate::store::{Current, kept};
 
 /// What a request did to the rows, in the transaction.
@@ -249,11 +249,11 @@ fn refitted(
     place.check(&current.plan)?;
     let access = Access::Reading(transaction);
     let between = Resident::new();
-    let stored = InVault::of(access, &current.plan, leaving)
-        .within(place.memory())
-        .held(place.held())
-        .read_once(&between)
-        .asking(asked);
+    let policy = match place.policy() {
+        Policy::Once => Policy::KeepStored(&between),
+        other => other,
+    };
+    let stored = InVault::of(access, &current.plan, leaving).read_by(policy).asking(asked);
     let (found, weights) = stored.fit()?;
     let plan = current.plan.with_fitted(found, weights).map_err(|error| match error.code() {
         Code::Classes => Error::refused(
