@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use efface::{Code, Context, Error, Keyring, Kind, Memory, Progress, Result, RowStore};
+use efface::{Code, Context, Error, Keyring, Kind, MemoryBudget, Progress, Result, RowStore};
 use jiff::Timestamp;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -32,7 +32,7 @@ pub(crate) enum Where<'a> {
     /// In the vault, or in memory where that was asked for.
     Vault,
     /// In the vault, of which no more are in memory at a time than this allows.
-    Within(Memory),
+    Within(MemoryBudget),
     /// With others.
     Parts(&'a Remote),
 }
@@ -40,7 +40,7 @@ pub(crate) enum Where<'a> {
 impl<'a> Where<'a> {
     /// In these parts, or in the vault, within a limit as people write it.
     pub(crate) fn of(parts: Option<&'a Remote>, memory: Option<&str>) -> PyResult<Self> {
-        let memory = memory.map(Memory::parse).transpose().map_err(|error| raised(&error))?;
+        let memory = memory.map(MemoryBudget::parse).transpose().map_err(|error| raised(&error))?;
         match (parts, memory) {
             (None, None) => Ok(Self::Vault),
             (None, Some(memory)) => Ok(Self::Within(memory)),

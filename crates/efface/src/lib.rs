@@ -58,13 +58,13 @@ pub use plan::{
 pub use requests::add::{add, update};
 pub use requests::copies::{Backup, Restore, backup, relocate, restore, restore_undoing_deletions};
 pub use requests::delete::{Delete, Selector, delete, delete_dry_run, erase_dry_run};
+pub use requests::erase::erase;
 pub use requests::export::{ExportFormat, export};
 pub use requests::prepare::prepare;
 pub use requests::refresh::refresh;
-pub use requests::salvage::erase;
 pub use requests::train::{Unsaved, train, train_as_planned, train_unsaved};
 pub use rows::source::{Source, schema};
-pub use rows::{Memory, Resident, RowStore};
+pub use rows::{MemoryBudget, Resident, RowStore};
 pub use settings::{
     Fallback, Form, Group, Interval, MARK, Privacy, Row, SETTINGS, Settings, Value, Words,
     in_words, value_in_words,

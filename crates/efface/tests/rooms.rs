@@ -45,7 +45,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface/show", "account bounds margins published certificate predict status report"),
     (
         "efface/requests",
-        "random start trunk serve add erase export prepare refresh train delete salvage copies",
+        "random start trunk serve verb withdraw add export prepare refresh train delete erase copies",
     ),
     (
         "efface-audit",

@@ -1,7 +1,7 @@
 //! How much memory a command may take.
 
 use clap::Args;
-use efface::{Memory, RowStore};
+use efface::{MemoryBudget, RowStore};
 
 use crate::words::FLAGS;
 
@@ -11,7 +11,7 @@ pub(crate) struct MemoryArgument {
     /// Take about this much memory at most, such as `2GiB`: rows that need more are read from the vault
     /// anew for every pass, which gives the same model
     #[arg(long, value_name = "SIZE", value_parser = memory)]
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
 }
 
 impl MemoryArgument {
@@ -21,13 +21,13 @@ impl MemoryArgument {
     }
 
     /// The limit, where one is given.
-    pub(crate) fn limit(self) -> Option<Memory> {
+    pub(crate) fn limit(self) -> Option<MemoryBudget> {
         self.memory
     }
 }
 
-fn memory(text: &str) -> Result<Memory, String> {
-    Memory::parse(text).map_err(|error| efface::in_words(error.message(), &FLAGS))
+fn memory(text: &str) -> Result<MemoryBudget, String> {
+    MemoryBudget::parse(text).map_err(|error| efface::in_words(error.message(), &FLAGS))
 }
 
 #[cfg(test)]

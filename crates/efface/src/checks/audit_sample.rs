@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 use crate::rows::naming::check_convention;
 use crate::rows::residue::unless_in_rows;
-use crate::rows::{InVault, Keyed, Labels, Rows, Unprepared};
+use crate::rows::{InVault, Keyed, Labels, RawRecords, Rows};
 use crate::store::{Current, open_for_reading};
 
 /// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.
@@ -27,7 +27,7 @@ pub struct AuditSample {
     /// Positions in `records` of the ids asked for, ascending.
     pub named: Vec<usize>,
     /// The records as they came, where preprocessing is fitted.
-    pub(crate) raw: Option<Unprepared>,
+    pub(crate) raw: Option<RawRecords>,
 }
 
 impl AuditSample {
@@ -59,7 +59,7 @@ impl AuditSample {
             Some(raw) => {
                 *raw = raw.without(&gone);
                 self.plan = self.plan.refitted(raw)?;
-                self.records = raw.clone().prepare(&self.plan, Labels::Needed)?.data;
+                self.records = raw.clone().encode(&self.plan, Labels::Needed)?.data;
             }
         }
         self.named = self.named.iter().filter_map(|row| rows.binary_search(row).ok()).collect();
@@ -93,7 +93,7 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
             .about(lookup.missing);
         return Err(unless_in_rows(&vault, false, error));
     }
-    let raw = current.plan.fitting.is_some().then(|| rows.unprepared()).transpose()?;
+    let raw = current.plan.fitting.is_some().then(|| rows.raw()).transpose()?;
     let Keyed { keys, data } = rows.into_all()?;
     drop(vault);
     let position = |record: &efface_vault::RecordId| keys.binary_search(&record.get()).ok();

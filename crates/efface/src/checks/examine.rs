@@ -12,7 +12,7 @@ use crate::checks::{rows, unlock};
 use crate::error::{Error, Result, Stopped};
 use crate::outcome::notice::left_over;
 use crate::plan::Plan;
-use crate::rows::encode::released;
+use crate::rows::bytes::released;
 use crate::store::ledger::{CERTIFICATE, ERASURE};
 use crate::store::{kept, open_for_reading, prepared};
 

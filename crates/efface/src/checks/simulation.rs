@@ -97,7 +97,7 @@ impl<'a> Simulation<'a> {
     pub fn of_sample(sample: &'a AuditSample, then: &'a Plan, positions: &[usize]) -> Result<Self> {
         let simulation = Self::new(&sample.plan, &sample.records, positions)?;
         let Some(raw) = &sample.raw else { return Ok(simulation) };
-        let data = raw.without(positions).prepare(then, Labels::Needed)?.data;
+        let data = raw.without(positions).encode(then, Labels::Needed)?.data;
         let names = Names::by_position(data.rows());
         let after = InMemory::of(then, data, names);
         after.check()?;

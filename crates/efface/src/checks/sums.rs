@@ -13,8 +13,8 @@ use crate::context::Watch;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{prepare, refused, ridge_plan, shard_weights};
 use crate::plan::Plan;
-use crate::rows::encode::{released, weight_bytes};
-use crate::rows::{InVault, Memory, Rows};
+use crate::rows::bytes::{released, weight_bytes};
+use crate::rows::{InVault, MemoryBudget, Rows};
 use crate::store::{kept, prepared};
 
 /// Computes it anew from the vault's rows: the preprocessing, and the sums, also against the published
@@ -22,7 +22,7 @@ use crate::store::{kept, prepared};
 pub(crate) fn check(
     vault: &Vault,
     plan: &Plan,
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
     verdict: &mut Verdict,
 ) -> Result<()> {
     if plan.fitting.is_some() {
@@ -78,7 +78,7 @@ fn summed(ridge: &RidgePlan, rows: &InVault<'_, '_>) -> Result<Option<Sums>> {
 fn preprocessing(
     vault: &Vault,
     plan: &Plan,
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
     verdict: &mut Verdict,
 ) -> Result<()> {
     let Some(model) = vault.model()? else { return Ok(()) };
@@ -116,7 +116,7 @@ fn preprocessing(
 /// which takes as long as the first training did; other models, and withdrawn ones, are passed over.
 pub(crate) fn check_shards(
     vault: &Vault,
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
     verdict: &mut Verdict,
 ) -> Result<()> {
     // A plan that cannot be read was told of before.
@@ -151,7 +151,7 @@ fn cannot_repeat(plan: &Plan, error: &Error) -> bool {
 /// kept one; models without one are passed over.
 pub(crate) fn check_hessian(
     vault: &Vault,
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
     verdict: &mut Verdict,
 ) -> Result<()> {
     // What cannot be read was told of before.
@@ -190,13 +190,13 @@ pub(crate) fn check_hessian(
 }
 
 /// The weights that `ridge` solves from sums over these rows.
-fn solved(plan: &Plan, vault: &Vault, memory: Option<Memory>) -> Result<Vec<f64>> {
+fn solved(plan: &Plan, vault: &Vault, memory: Option<MemoryBudget>) -> Result<Vec<f64>> {
     let ridge = ridge_plan(&plan.constants()?)?;
     let rows = InVault::at_rest(vault, plan).within(memory);
     let solved = match rows.streamed()? {
         Some(records) => ridge.weights_streamed(records),
         None => {
-            let data = rows.prepared(plan)?.data;
+            let data = rows.encoded(plan)?.data;
             ridge.weights_of(&data, &mut |_| ControlFlow::Continue(()))
         }
     };

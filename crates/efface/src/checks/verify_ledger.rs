@@ -18,7 +18,7 @@ use crate::checks::sums;
 use crate::checks::{self, same_constants};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
-use crate::rows::Memory;
+use crate::rows::MemoryBudget;
 use crate::store::digest::certifies;
 use crate::store::head::Head;
 use crate::store::ledger::{CERTIFICATE, CHECKPOINT, ERASURE, Signed, Tally, kind_of, time};
@@ -61,7 +61,7 @@ pub fn verify_whole_ledger(
 /// When the vault cannot be read.
 pub fn verify_ledger_within(
     path: &Path,
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
     whole: bool,
     trusted: Option<&[u8; 32]>,
     head: Option<&str>,
@@ -107,7 +107,7 @@ fn checked(
     head: Option<Head>,
     keyring: Option<&Keyring>,
     whole: bool,
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
 ) -> Result<Verdict> {
     let place = head.as_ref().map(|head| head.place(vault)).transpose()?.flatten();
     let checkpoint = match whole {
@@ -133,7 +133,7 @@ fn checked_from(
     vault: &Vault,
     trusted: Option<&[u8; 32]>,
     checkpoint: Option<u64>,
-    memory: Option<Memory>,
+    memory: Option<MemoryBudget>,
 ) -> Result<Verdict> {
     let genesis = vault.genesis()?;
     let mut verdict = Verdict::default();

@@ -4,7 +4,6 @@
 //! its events, its run and what it costs. To add a mechanism, give it a name and a schedule in
 //! [`plan`](crate::plan), a folder here, and a line in [`by_name`].
 
-mod anew;
 mod claims;
 mod descent_to_delete;
 mod distributed_descent;
@@ -13,6 +12,7 @@ mod event;
 pub(crate) mod gradient_sums;
 mod noisy_gd;
 mod refusal;
+mod restart;
 mod ridge;
 mod search;
 mod shards;

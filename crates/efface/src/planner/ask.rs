@@ -84,7 +84,7 @@ pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Se
 
 impl About<'_> {
     /// Sizes, the facts a plan is resolved with, and the settings that training takes.
-    pub(super) fn facts(&self, settings: Settings, machine: &mut Machine<'_>) -> Result<Asked> {
+    pub(super) fn facts(&self, settings: Settings, machine: &mut Machine<'_>) -> Result<OnBlock> {
         let fitted = match self {
             Self::Table(source) => settings.fits_preprocessing(source.is_raw()),
             Self::Sizes(_) => settings.fits_preprocessing(false),
@@ -95,7 +95,7 @@ impl About<'_> {
         match self {
             Self::Table(source) => {
                 let asked = of_table(source, settings, fitted, machine)?;
-                Ok(Asked { settings: Settings { preprocess, ..asked.settings }, ..asked })
+                Ok(OnBlock { settings: Settings { preprocess, ..asked.settings }, ..asked })
             }
             Self::Sizes(sizes) => {
                 let settings = Settings { preprocess, ..settings };
@@ -105,14 +105,14 @@ impl About<'_> {
                 };
                 let features = if fitted { sizes.features } else { facts.features };
                 let sizes = Sizes { features, ..sizes.clone() };
-                Ok(Asked { sizes, facts, settings, seen: Seen::default() })
+                Ok(OnBlock { sizes, facts, settings, seen: Seen::default() })
             }
         }
     }
 }
 
 /// What is asked, completed by what a table shows.
-pub(super) struct Asked {
+pub(super) struct OnBlock {
     pub(super) sizes: Sizes,
     /// With `features` after encoding, also where preprocessing is fitted.
     pub(super) facts: Facts,
@@ -125,7 +125,7 @@ fn of_table(
     mut settings: Settings,
     fitted: bool,
     machine: &mut Machine<'_>,
-) -> Result<Asked> {
+) -> Result<OnBlock> {
     let mut choices = ValidatedSettings::of(candidate::objective(&settings), fitted)?;
     let options = source.training_options(&choices)?;
     let mut tell = |progress: Progress| match (machine.watch)(&progress) {
@@ -161,7 +161,7 @@ fn of_table(
             entries: None,
             from_data: true,
         };
-        return Ok(Asked { sizes, facts, settings, seen });
+        return Ok(OnBlock { sizes, facts, settings, seen });
     }
     let people = table.subjects.as_deref().map(|all| sizes_of(all).len() as u64);
     let facts = Facts { people, ..facts_of(source, &table, ids)? };
@@ -177,7 +177,7 @@ fn of_table(
         entries: facts.sparse.then(entries),
         from_data: true,
     };
-    Ok(Asked { sizes, facts, settings, seen: Seen::default() })
+    Ok(OnBlock { sizes, facts, settings, seen: Seen::default() })
 }
 
 impl Sizes {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ask::{About, Asked, Machine, Sizes};
+use super::ask::{About, Machine, OnBlock, Sizes};
 use super::candidate::{self, Candidate, Inputs, Over};
 use super::cost::{PassTime, Timing, Workload};
 use super::pass_time;
@@ -139,7 +139,7 @@ impl<'a, 'm> Grounds<'a, 'm> {
             Kind::Refused | Kind::Input => no_numbers(),
             _ => error,
         });
-        let Asked { sizes, facts, settings, .. } = read?;
+        let OnBlock { sizes, facts, settings, .. } = read?;
         // Networks time their own passes, and features theirs.
         Ok(Ground { settings, sizes, facts, pass: self.first.pass.clone(), making: 0.0 })
     }

@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Kind, Result};
 use crate::settings::{Settings, Words, in_words};
-use ask::Asked;
+use ask::OnBlock;
 use candidate::{Candidate, NEVER_CERTIFIED};
 use ground::{Ground, Grounds};
 
@@ -100,7 +100,7 @@ pub fn plan(
     let workload = workload.check()?;
     let settings = ask::complete(settings, &workload)?;
     let preprocess = settings.preprocess.clone();
-    let Asked { sizes, facts, settings, mut seen } = about.facts(settings, machine)?;
+    let OnBlock { sizes, facts, settings, mut seen } = about.facts(settings, machine)?;
     let pass = pass_time::of(&settings, &sizes, &facts, &workload, machine)?;
     let ground = Ground { settings, sizes, facts, pass, making: 0.0 };
     let mut grounds = Grounds::new(about, &workload, preprocess, ground.clone(), machine);

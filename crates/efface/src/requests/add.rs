@@ -20,7 +20,7 @@ use crate::outcome::notice::{
 use crate::plan::{Ids, Plan, Task};
 use crate::requests::serve::{RowChange, since};
 use crate::requests::verb::{Resolution, Verb, serve_request};
-use crate::rows::encode::encode;
+use crate::rows::bytes::encode;
 use crate::rows::naming::{check_convention, row_id};
 use crate::rows::residue::{ResidueCheck, unless_in_rows};
 use crate::rows::source::Source;

@@ -14,7 +14,7 @@ use crate::checks::verify_ledger::verify_open;
 use crate::context::{Context, Progress, Watch};
 use crate::error::{Code, Error, Kind, Result};
 use crate::requests::delete::{Delete, Selector, delete};
-use crate::requests::salvage::erase;
+use crate::requests::erase::erase;
 use crate::store::head::Head;
 use crate::store::ledger::{CERTIFICATE, ERASURE};
 use crate::store::{Current, open_for_reading, wait_for};

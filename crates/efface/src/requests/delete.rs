@@ -15,12 +15,12 @@ use crate::mechanism::{claims, planned_event, steps_of, touched_by, within_targe
 use crate::outcome::notice::{Notice, NoticeCode, trained_elsewhere};
 use crate::outcome::{DryRun, Served};
 use crate::plan::Plan;
-use crate::requests::erase::{or_erase, withdraw};
 use crate::requests::serve::{Named, RowChange, check_releases, check_request_id, serve, since};
 use crate::requests::verb::{Resolution, Verb, serve_request};
+use crate::requests::withdraw::{or_erase, withdraw};
 use crate::rows::naming::{check_convention, hint_on_unknown};
 use crate::rows::residue::{ResidueCheck, in_rows, unless_in_rows};
-use crate::rows::{Access, CHUNK, GoOn, InVault, Rows};
+use crate::rows::{Access, CHUNK, InVault, OnRecords, Rows};
 use crate::store::ledger::signed;
 use crate::store::{Current, kept, needs_changed_rows, open_for_reading};
 
@@ -152,13 +152,13 @@ impl Verb for Deletion<'_> {
         let (what, plan) = (&self.request.what, &current.plan);
         let (keyring, store) = (context.keyring, context.rows);
         let mut found = 0;
-        let mut go_on = |records: usize| {
+        let mut on_records = |records: usize| {
             found += records as u64;
             context.report(Progress::Changing { records: found })
         };
         let leaving = what.leaving(current.version + 1);
         let rows = store.open(Access::Reading(vault), plan, &leaving)?;
-        let resolved = resolve(&*rows, vault, current, what, keyring, &mut go_on)?;
+        let resolved = resolve(&*rows, vault, current, what, keyring, &mut on_records)?;
         if resolved.live.is_empty() {
             // If nothing is done, the rows are asked, and not the index that led to none.
             rows.check_names()?;
@@ -170,7 +170,7 @@ impl Verb for Deletion<'_> {
         }
         let mut identities = Vec::with_capacity(resolved.live.len());
         for some in resolved.live.chunks(CHUNK) {
-            go_on(0)?;
+            on_records(0)?;
             identities.extend(rows.identities(some)?);
         }
         leaving.only(&identities)?;
@@ -180,7 +180,7 @@ impl Verb for Deletion<'_> {
         let hmac = |label: &str, name: &str| keyring.hmac(vault_id, label, name.as_bytes());
         let mut tombstones: Vec<[u8; 32]> =
             identities.iter().map(|identity| hmac("record", &identity.id)).collect();
-        let emptied = emptied(&*rows, &identities, &mut go_on)?;
+        let emptied = emptied(&*rows, &identities, &mut on_records)?;
         let deleted_since = if release {
             units(plan, &identities, &emptied).map_err(|error| or_erase(plan, error))?
         } else {
@@ -286,7 +286,11 @@ fn deleted_by(vault: &Vault, current: &Current, gone: &[(String, u64)]) -> Resul
 }
 
 /// Subjects of whom a deletion leaves no record.
-fn emptied(rows: &dyn Rows, identities: &[Identity], go_on: &mut GoOn<'_>) -> Result<Vec<String>> {
+fn emptied(
+    rows: &dyn Rows,
+    identities: &[Identity],
+    on_records: &mut OnRecords<'_>,
+) -> Result<Vec<String>> {
     let mut leaving: BTreeMap<&str, usize> = BTreeMap::new();
     for subject in identities.iter().filter_map(|identity| identity.subject.as_deref()) {
         *leaving.entry(subject).or_default() += 1;
@@ -294,7 +298,7 @@ fn emptied(rows: &dyn Rows, identities: &[Identity], go_on: &mut GoOn<'_>) -> Re
     let mut list = Vec::new();
     for (number, (subject, count)) in leaving.into_iter().enumerate() {
         if number % CHUNK == 0 {
-            go_on(0)?;
+            on_records(0)?;
         }
         if rows.find_subject(subject)?.len() == count {
             list.push(subject.to_owned());
@@ -473,9 +477,9 @@ fn resolve(
     current: &Current,
     which: &Selector,
     keyring: &Keyring,
-    go_on: &mut GoOn<'_>,
+    on_records: &mut OnRecords<'_>,
 ) -> Result<Resolved> {
-    let (resolved, unknown) = looked_up(rows, vault, current, which, keyring, go_on)?;
+    let (resolved, unknown) = looked_up(rows, vault, current, which, keyring, on_records)?;
     if unknown.is_empty() {
         return Ok(resolved);
     }
@@ -511,7 +515,7 @@ fn looked_up(
     current: &Current,
     which: &Selector,
     keyring: &Keyring,
-    go_on: &mut GoOn<'_>,
+    on_records: &mut OnRecords<'_>,
 ) -> Result<(Resolved, Vec<String>)> {
     let (live, missing) = match which {
         Selector::Ids(names) => {
@@ -522,7 +526,7 @@ fn looked_up(
             let (mut live, mut missing) = (Vec::new(), Vec::new());
             for some in names.chunks(CHUNK) {
                 let lookup = rows.find_ids(some)?;
-                go_on(lookup.found.len())?;
+                on_records(lookup.found.len())?;
                 live.extend(lookup.found);
                 missing.extend(lookup.missing);
             }
@@ -535,7 +539,7 @@ fn looked_up(
             asked.dedup();
             for name in asked {
                 let owned = rows.find_subject(name)?;
-                go_on(owned.len())?;
+                on_records(owned.len())?;
                 if owned.is_empty() {
                     missing.push(name.clone());
                 }

@@ -1,155 +1,240 @@
-//! Erasure without a release: the rows go now, and the model is withdrawn until a refresh.
+//! Erasures, also from a vault whose rows are not those that its last request left.
 //!
-//! An erasure needs no solver, no distance, no budget and no release, so nothing that can refuse a
-//! deletion refuses it.
+//! Every other request refuses such a vault. There an erasure reads all rows itself: those named go, and
+//! with them every row whose checksum fails, since whose it is cannot be told, and every row of an id
+//! that was deleted before. What remains is what was stored, row for row; only rows that are missing
+//! cannot be brought back, and are stated.
 
-use efface_privacy::certificate::{
-    Chain, Damage, ERASURE_SCHEMA, Erased, Erasure, Signature, When, Withdrawn,
-};
-use efface_vault::Transaction;
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+
+use efface_privacy::certificate::RequestKind;
+use efface_vault::{Identity, RecordId, Survey, Vault};
 
 use crate::context::{Context, Progress};
-use crate::error::{Code, Error, Kind, Result};
-use crate::outcome::{ERASE, Served};
-use crate::plan::Plan;
-use crate::requests::serve::{Named, RowChange, clock_set_back, mark, note_place};
-use crate::rows::Access;
-use crate::store::Current;
-use crate::store::ledger::{ERASURE, append};
-use crate::store::seal::sealed;
+use crate::error::{Code, Error, Result, Stopped};
+use crate::outcome::Served;
+use crate::outcome::notice::{Notice, NoticeCode};
+use crate::requests::delete::{
+    AfterDeletion, Delete, Selector, body, check_private, deleted, root_of_subjects, unknown_names,
+};
+use crate::requests::serve::{RowChange, in_line, name_request, served_before};
+use crate::requests::withdraw::{Lost, withdraw};
+use crate::rows::{CHUNK, RowStore};
+use crate::store::{Current, open_damaged};
 
-/// What an erasure from a damaged vault cannot say.
-const MISSING_ROWS: &str = "rows that were missing from the damaged vault, and what the erased ones \
-                            held before they were changed: where that went is not known";
-
-/// Rows of a damaged vault that no request named.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lost {
-    /// Damaged ones that an erasure takes out.
-    pub(crate) erased: u64,
-    /// Those that are not there.
-    pub(crate) missing: u64,
+/// Erases records and withdraws the model, with everything kept beside it, until a
+/// [`refresh`](crate::refresh()). Nothing is released, so nothing that can refuse a release refuses
+/// this; the entry of the ledger says so, and claims nothing about any model.
+///
+/// Names are taken as by [`delete`](crate::delete()). A vault whose rows are damaged serves this, too: rows whose
+/// checksum fails go with those that are named, since whose they are cannot be told, and names that
+/// only such a row can have had are taken as theirs. The entry and a notice say how many went.
+///
+/// # Errors
+/// Unknown names, a vault in use, an interruption; a vault in which more than rows, their indexes,
+/// the model and what is kept beside it is damaged.
+pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
+    let in_vault = !matches!(context.rows, RowStore::Parts(_));
+    match deleted(path, request, AfterDeletion::Withdraw, context) {
+        Err(error) if in_vault && may_be_damage(&error) => {
+            erase_damaged(path, request, error, context)
+        }
+        done => done,
+    }
 }
 
-/// Withdraws the model with the rows that the transaction has deleted, notes it in the ledger and
-/// commits.
-pub(crate) fn withdraw(
-    mut transaction: Transaction<'_>,
-    current: &Current,
-    named: &Named,
-    change: RowChange,
-    lost: Option<Lost>,
+/// Whether an erasure may have failed because the vault is damaged: it says so, or a name is unknown
+/// that a damaged row may have had.
+fn may_be_damage(error: &Error) -> bool {
+    matches!(error.code(), Code::Damaged | Code::UnknownRecord | Code::UnknownSubject)
+}
+
+/// Serves an erasure that was `refused`, if the vault is damaged; else it stays refused.
+fn erase_damaged(
+    path: &Path,
+    request: &Delete,
+    refused: Error,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    erasable(&current.plan)?;
-    let mut notices = change.notices;
-    note_place(&mut transaction, &mut notices)?;
-    context.report(Progress::Storing)?;
-    let plan = &current.plan;
-    let withdrawn = if current.is_withdrawn() { When::Before } else { When::Now };
-    let remaining = transaction.record_count()?;
-    let stated = |count: u64| (!plan.hides_counts()).then_some(count);
-    let mut not_covered = plan.not_covered.clone();
-    if lost.is_some() {
-        not_covered.push(MISSING_ROWS.to_owned());
-    }
-    let erasure = Erasure {
-        schema: ERASURE_SCHEMA.to_owned(),
-        vault: current.genesis.vault_id.clone(),
-        at: named.received_at.clone(),
-        not_for_release: plan.not_for_release,
-        request: Erased {
-            id: named.id.clone(),
-            records: stated(change.records),
-            subjects: change.subjects,
-        },
-        damage: lost.map(|lost| Damage {
-            erased: stated(lost.erased),
-            missing: stated(lost.missing),
-            remaining: stated(remaining),
-        }),
-        model: Withdrawn { version: current.version, withdrawn },
-        scope: Erasure::scope(&not_covered),
-        chain: Chain {
-            index: current.head.index + 1,
-            previous: hex::encode(current.head.hash),
-            hash: String::new(),
-        },
-        signature: Signature {
-            key_id: String::new(),
-            public_key: String::new(),
-            value: String::new(),
-        },
-    };
-    let document = serde_json::to_value(&erasure)
-        .map_err(|error| Error::storage(Code::Erasure, error.to_string()))?;
-    let (text, hash) = sealed(document, context.keyring)?;
-    context.rows.open(Access::Reading(&transaction), plan, &change.leaving)?.check()?;
-    transaction.withdraw_model()?;
-    context.rows.held().inspect(|resident| resident.drop_prepared());
-    let index = current.head.index + 1;
-    let head = append(&mut transaction, ERASURE, &text, &hash, context.keyring)?;
-    transaction.insert_request(&named.request(None, index))?;
-    mark(&mut transaction, &change.tombstones, index, context)?;
-    let path = transaction.path().to_owned();
-    transaction.commit_unless(&mut || context.report(Progress::Storing).is_err())?;
-    context.rows.end(&path, &current.genesis.vault_id, head);
-    notices.extend(clock_set_back(current, named));
-    Ok(Served {
-        request_id: named.id.clone(),
-        kind: ERASE.to_owned(),
-        version: current.version,
-        records: Some(change.records),
-        remaining,
-        replayed: false,
-        index,
-        head_index: head.index,
-        head: hex::encode(head.hash),
-        claims: Vec::new(),
-        certificate: text,
-        weights: None,
-        work: None,
-        preprocessing: Vec::new(),
-        notices,
-    })
+    let damaged = refused.code() == Code::Damaged;
+    context.rows.held().inspect(|resident| resident.wipe());
+    let opened = open_damaged(path, context);
+    let served =
+        opened.and_then(|(vault, current)| erased(vault, &current, request, &refused, context));
+    served.map_err(|error| beyond(error, damaged).of_vault(path))
 }
 
-/// Refuses an erasure that would leave something of the rows behind: what makes the features was trained
-/// on them, and is part of the vault, or the features of other rows are.
-fn erasable(plan: &Plan) -> Result<()> {
-    if !plan.learnt_features() {
-        return Ok(());
-    }
-    let message = match plan.trunk {
-        Some(_) => {
-            "an erasure claims that nothing is left that was computed from the rows, but the network \
-             that makes the features may have learnt from them, and stays"
-        }
-        None => {
-            "an erasure claims that nothing is left that was computed from the rows, but the extractor \
-             whose features the other rows are may have learnt from them"
-        }
-    };
-    Err(Error::refused(Code::Features, message).hint(
-        "`§efface delete` deletes the rows and certifies what the network may still tell of them; \
-         where it refuses, delete the vault and train a new network and a new model",
-    ))
-}
-
-/// The same refusal, with the way that is open but where a network stays: rows can go although no release
-/// can follow.
-pub(crate) fn or_erase(plan: &Plan, error: Error) -> Error {
-    if error.kind() != Kind::Refused {
+/// An error, and, where the vault is damaged beyond what an erasure can mend, what is left to do.
+fn beyond(error: Error, damaged: bool) -> Error {
+    if !damaged || error.code() != Code::Damaged {
         return error;
     }
-    let way = match (&plan.trunk, plan.learnt_features()) {
-        (_, false) => "`§efface delete --erase-only` erases the rows now and withdraws the model",
-        (Some(_), true) => "else the vault itself is to be deleted, with the network in it",
-        (None, true) => "else the vault itself is to be deleted, with all features in it",
+    error.hint(
+        "`§efface doctor` says what is damaged; `§efface restore` puts a backup in the vault's place, \
+         from which the records can be erased; without a backup, remove the vault's file and train \
+         a new model: no row in it can be told from another",
+    )
+}
+
+/// What the rows of a damaged vault say of a request.
+struct Found {
+    survey: Survey,
+    /// Rows that the request names.
+    named: Vec<Identity>,
+    /// Rows of ids that were deleted before.
+    put_back: Vec<RecordId>,
+}
+
+impl Found {
+    fn of(
+        vault: &Vault,
+        current: &Current,
+        which: &Selector,
+        around: &mut Context<'_>,
+    ) -> Result<Self> {
+        let leaving = which.leaving(current.version + 1);
+        let (mut named, mut put_back, mut read) = (Vec::new(), Vec::new(), 0u64);
+        let survey = vault.survey(|record, row| -> std::result::Result<(), Stopped> {
+            read += 1;
+            if read.is_multiple_of(CHUNK as u64) {
+                around.report(Progress::Changing { records: 0 }).map_err(Stopped)?;
+            }
+            if leaving.has_row(&row) {
+                named.push(Identity {
+                    record,
+                    id: row.id.to_owned(),
+                    subject: row.subject.map(str::to_owned),
+                    added_version: row.added_version,
+                });
+                return Ok(());
+            }
+            let id = row.id.as_bytes();
+            let mark = around.keyring.hmac(&current.genesis.vault_id, "record", id);
+            if vault.tombstone(&mark)?.is_some() {
+                put_back.push(record);
+            }
+            Ok(())
+        });
+        let survey = survey.map_err(|Stopped(error)| error)?;
+        Ok(Self { survey, named, put_back })
+    }
+
+    /// Names that no row has, and that were not deleted before.
+    fn unknown(
+        &self,
+        vault: &Vault,
+        current: &Current,
+        which: &Selector,
+        around: &Context<'_>,
+    ) -> Result<Vec<String>> {
+        let found: HashSet<&str> = self
+            .named
+            .iter()
+            .filter_map(|row| match which {
+                Selector::Ids(_) => Some(row.id.as_str()),
+                Selector::Subjects(_) => row.subject.as_deref(),
+            })
+            .collect();
+        let mut asked = HashSet::new();
+        let mut unknown = Vec::new();
+        for name in which.names() {
+            let mark =
+                around.keyring.hmac(&current.genesis.vault_id, which.label(), name.as_bytes());
+            if !found.contains(name.as_str())
+                && asked.insert(name)
+                && vault.tombstone(&mark)?.is_none()
+            {
+                unknown.push(name.clone());
+            }
+        }
+        Ok(unknown)
+    }
+}
+
+fn erased(
+    mut vault: Vault,
+    current: &Current,
+    request: &Delete,
+    refused: &Error,
+    context: &mut Context<'_>,
+) -> Result<Served> {
+    // Names in parts are told from one another by the vault alone.
+    context.rows.check(&current.plan)?;
+    let (kind, what) = (RequestKind::Delete, &request.what);
+    let private: Vec<&str> = what.names().iter().map(String::as_str).collect();
+    let vault_id = &current.genesis.vault_id;
+    let body = body(what, AfterDeletion::Withdraw);
+    let named =
+        name_request(request.request_id.as_deref(), kind, vault_id, &body, &private, context)?;
+    match served_before(&vault, current, &named) {
+        // The index of requests is made anew: one that was served is found when this is noted.
+        Err(error) if error.code() == Code::Damaged => {}
+        Ok(None) => {}
+        done => return done.and_then(|served| served.ok_or_else(|| refused.clone())),
+    }
+    let found = Found::of(&vault, current, what, context)?;
+    let unknown = found.unknown(&vault, current, what, context)?;
+    let sound = found.survey.as_left && found.put_back.is_empty();
+    // A name that a row has, and the index did not lead to, is damage of the index.
+    if sound
+        && refused.code() != Code::Damaged
+        && refused.names().iter().all(|n| unknown.contains(n))
+    {
+        return Err(refused.clone());
+    }
+    let left = current.tally.records.or(found.survey.certified);
+    let lost = Lost {
+        erased: (found.survey.damaged.len() + found.put_back.len()) as u64,
+        missing: left.map_or(0, |all| all.saturating_sub(found.survey.present)),
     };
-    let hint = match error.what_to_do() {
-        Some(hint) => format!("{hint}; {way}"),
-        None => way.to_owned(),
+    // Each of them had a row, if it was ever known.
+    if unknown.len() as u64 > lost.erased.saturating_add(lost.missing) {
+        return Err(unknown_names(current, what, unknown));
+    }
+    check_private(request.request_id.as_deref(), &found.named)?;
+    let mut going: Vec<RecordId> = found.named.iter().map(|row| row.record).collect();
+    going.extend(&found.survey.damaged);
+    going.extend(&found.put_back);
+    context.report(Progress::Changing { records: going.len() as u64 })?;
+    let transaction = vault.begin_without(&going)?;
+    in_line(&transaction, current)?;
+    let keyring = context.keyring;
+    let hmac = |label: &str, name: &str| keyring.hmac(vault_id, label, name.as_bytes());
+    let mut tombstones: BTreeSet<[u8; 32]> =
+        found.named.iter().map(|row| hmac("record", &row.id)).collect();
+    tombstones.extend(what.names().iter().map(|name| hmac(what.label(), name)));
+    for subject in found.named.iter().filter_map(|row| row.subject.as_deref()) {
+        if transaction.find_subject(subject)?.is_empty() {
+            tombstones.insert(hmac("subject", subject));
+        }
+    }
+    let change = RowChange {
+        records: found.named.len() as u64,
+        tombstones: tombstones.into_iter().collect(),
+        subjects: root_of_subjects(what, hmac),
+        notices: vec![notice(lost, unknown.len())],
+        leaving: what.leaving(current.version + 1),
+        ..RowChange::default()
     };
-    error.hint(hint)
+    withdraw(transaction, current, &named, change, Some(lost), context)
+}
+
+fn notice(lost: Lost, unknown: usize) -> Notice {
+    let rows = |count: u64| if count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
+    let mut said = format!(
+        "the vault was damaged: {} whose checksum failed, or whose id was deleted before, went with \
+         the request, since whose they are cannot be told; {} missing; what remains is as it was \
+         stored",
+        rows(lost.erased),
+        match lost.missing {
+            1 => "1 row was".to_owned(),
+            count => format!("{count} rows were"),
+        }
+    );
+    if unknown > 0 {
+        let names = if unknown == 1 { "1 name".to_owned() } else { format!("{unknown} names") };
+        said += &format!("; {names} of the request can only have been those of such rows");
+    }
+    Notice::new(NoticeCode::DamagedRows, said)
 }

@@ -75,8 +75,8 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
 fn made(vault: &Vault, current: &Current, context: &mut Context<'_>) -> Result<(Prepared, usize)> {
     let (plan, nobody) = (&current.plan, ResidueCheck::default());
     let watched = Watched::by(context.watch);
-    let asked = |rows: u64| watched.read(rows);
-    let rows = context.rows.open_watched(Access::Reading(vault), plan, &nobody, Some(&asked))?;
+    let on_block = |rows: u64| watched.read(rows);
+    let rows = context.rows.open_watched(Access::Reading(vault), plan, &nobody, Some(&on_block))?;
     let weights = &current.published()?.weights;
     let tell = &mut |told: &Progress| watched.tell(told);
     let made = hessian(plan, &*rows, weights, current.version, tell)?;

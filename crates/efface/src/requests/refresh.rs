@@ -49,7 +49,7 @@ impl Verb for Refresh {
     fn resolve(&self, _: &Vault, current: &Current, _: &mut Context<'_>) -> Result<Resolution<()>> {
         let plan = &current.plan;
         if current.is_withdrawn() {
-            current.check_can_start_anew()?;
+            current.check_can_restart()?;
         } else if plan.state == State::Perfect && !by_name(plan.mechanism).profile().refreshes {
             let hint = if plan.most_deletions().is_some() {
                 how_to_go_on(plan)

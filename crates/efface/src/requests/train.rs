@@ -223,7 +223,7 @@ impl<'a> First<'a> {
             }
         };
         let index = index_left_out(table.index_left_out.as_deref());
-        table.prepare(&plan, Labels::Needed)?;
+        table.encode(&plan, Labels::Needed)?;
         let largest = plan.check_groups(table.subjects.as_deref())?;
         let found = plan.statistics()?;
         let subjects = table.subjects.is_some();

@@ -8,7 +8,7 @@ use efface_matrix::Matrix;
 use efface_vault::{IdLookup, Identity, RecordId};
 
 use super::names::{Names, remove};
-use super::{Batch, GoOn, Rows, Unprepared, damaged};
+use super::{Batch, OnRecords, RawRecords, Rows, damaged};
 use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
@@ -76,7 +76,7 @@ pub(crate) struct InMemory<'a> {
     plan: &'a Plan,
     rows: Keyed,
     /// The records as they came, where preprocessing is fitted.
-    raw: Option<Unprepared>,
+    raw: Option<RawRecords>,
     names: Names,
     /// The version that first saw each.
     added: Vec<u64>,
@@ -99,7 +99,7 @@ impl<'a> InMemory<'a> {
     }
 
     /// The same with the records as they came, for a store that keeps these.
-    pub(crate) fn with_raw(self, raw: Option<Unprepared>) -> Self {
+    pub(crate) fn with_raw(self, raw: Option<RawRecords>) -> Self {
         Self { raw, ..self }
     }
 
@@ -129,7 +129,7 @@ pub(crate) struct Records {
     /// None of them where they are kept as they came.
     data: Dataset,
     names: Names,
-    raw: Option<Unprepared>,
+    raw: Option<RawRecords>,
     /// Of records that are named by their positions: rows of the table that have had one.
     pub(crate) read: Option<u64>,
 }
@@ -207,10 +207,10 @@ impl Rows for InMemory<'_> {
         Ok((first..=self.last).collect())
     }
 
-    fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
+    fn erase(&mut self, records: &[RecordId], on_records: &mut OnRecords<'_>) -> Result<()> {
         let mut gone = self.rows_of(records)?;
         gone.sort_unstable();
-        go_on(gone.len())?;
+        on_records(gone.len())?;
         self.rows.wipe(&gone)?;
         self.names.remove(&gone);
         remove(&mut self.added, &gone);

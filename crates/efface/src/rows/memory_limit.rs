@@ -18,12 +18,12 @@ use crate::plan::{Plan, Schedule};
 /// over them, block by block; rows that need less are held, as they are without a limit. Names of records
 /// are not rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryBudget {
     total: usize,
     beside: usize,
 }
 
-impl Memory {
+impl MemoryBudget {
     /// The least that can be given: 64 MiB.
     pub const LEAST: u64 = 64 << 20;
 
@@ -333,13 +333,13 @@ mod tests {
             ("100_000_000B", 100_000_000),
         ] {
             assert_eq!(size(text), Some(bytes), "{text}");
-            assert_eq!(Memory::parse(text).unwrap(), Memory::of(bytes).unwrap());
+            assert_eq!(MemoryBudget::parse(text).unwrap(), MemoryBudget::of(bytes).unwrap());
         }
         for text in ["", "GiB", "-1GiB", "2 parsecs", "nan", "1e300", "1.2.3MiB"] {
             assert_eq!(size(text), None, "{text}");
-            assert_eq!(Memory::parse(text).unwrap_err().code(), Code::Memory);
+            assert_eq!(MemoryBudget::parse(text).unwrap_err().code(), Code::Memory);
         }
-        let little = Memory::parse("63MiB").unwrap_err();
+        let little = MemoryBudget::parse("63MiB").unwrap_err();
         assert!(little.message().contains("at least 64 MiB"), "{}", little.message());
     }
 

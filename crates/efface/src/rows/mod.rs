@@ -1,8 +1,9 @@
 //! The rows of a model behind one trait, wherever they are: in its vault, in memory, or in parts that
 //! others hold.
 
+pub(crate) mod bytes;
 mod drawn;
-pub(crate) mod encode;
+mod encoding;
 mod fitted;
 pub(crate) mod listed;
 mod memory;
@@ -12,7 +13,6 @@ pub(crate) mod naming;
 mod parts;
 mod place;
 mod placed;
-mod prepared;
 mod resident;
 pub(crate) mod residue;
 pub(crate) mod source;
@@ -25,16 +25,16 @@ mod tests;
 mod vault;
 
 pub use drawn::{Drawn, NetworkStep};
-pub use memory_limit::Memory;
+pub use memory_limit::MemoryBudget;
 pub use names::Names;
 pub(crate) use names::name_nobody;
 pub use parts::Partitioned;
 pub use place::Place;
 pub use resident::Resident;
 
+pub(crate) use encoding::{Labels, RawRecords};
 pub(crate) use memory::{InMemory, Keyed, Records};
 pub(crate) use parts::{InParts, check_names, failed, insert_places};
-pub(crate) use prepared::{Labels, Unprepared};
 pub(crate) use vault::{Access, InVault, Policy, block_rows};
 
 use std::ops::ControlFlow;
@@ -50,11 +50,11 @@ use crate::rows::residue::ResidueCheck;
 /// Records between two looks at whether to stop.
 pub(crate) const CHUNK: usize = 512;
 
-/// Asked now and then, with how many records more are done, whether to go on.
-pub(crate) type GoOn<'a> = dyn FnMut(usize) -> Result<()> + 'a;
+/// OnBlock now and then, with how many records more are done, whether to go on.
+pub(crate) type OnRecords<'a> = dyn FnMut(usize) -> Result<()> + 'a;
 
-/// Asked at every block, with how many rows a pass has read, whether to go on.
-pub(crate) type Asked<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
+/// OnBlock at every block, with how many rows a pass has read, whether to go on.
+pub(crate) type OnBlock<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
 
 /// The rows of a model, as they are found, read and changed.
 pub(crate) trait Rows {
@@ -133,7 +133,7 @@ pub(crate) trait Rows {
 
     /// Takes these records out and overwrites what was theirs, as far as the store is concerned at
     /// once, and otherwise when the request is done.
-    fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()>;
+    fn erase(&mut self, records: &[RecordId], on_records: &mut OnRecords<'_>) -> Result<()>;
 
     /// That the rows are those that should be there.
     fn check(&self) -> Result<()>;
@@ -150,7 +150,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) data: &'a Dataset,
     pub(crate) names: &'a Names,
     /// The records as they came, where preprocessing is fitted: these are stored.
-    pub(crate) raw: Option<&'a Unprepared>,
+    pub(crate) raw: Option<&'a RawRecords>,
 }
 
 impl Batch<'_> {
@@ -167,7 +167,7 @@ pub enum RowStore<'a> {
     #[default]
     Vault,
     /// In its vault, of which no more are in memory at a time than this allows.
-    Within(Memory),
+    Within(MemoryBudget),
     /// In its vault, from where they are read once for several requests.
     Resident(&'a Resident),
     /// Elsewhere, in ordered parts that tell sums. Records that a request deletes are
@@ -194,19 +194,19 @@ impl<'s> RowStore<'s> {
         self.open_watched(access, plan, leaving, None)
     }
 
-    /// As [`open`](Self::open); `asked` is asked while they are read.
+    /// As [`open`](Self::open); `on_block` is asked while they are read.
     pub(crate) fn open_watched<'a>(
         self,
         access: Access<'a, '_>,
         plan: &'a Plan,
         leaving: &'a ResidueCheck,
-        asked: Option<&'a Asked<'a>>,
+        on_block: Option<&'a OnBlock<'a>>,
     ) -> Result<Box<dyn Rows + 'a>>
     where
         's: 'a,
     {
         self.check(plan)?;
-        let listed = InVault::of(access, plan, leaving).read_by(self.policy()).asking(asked);
+        let listed = InVault::of(access, plan, leaving).read_by(self.policy()).watched_by(on_block);
         Ok(match self {
             Self::Vault | Self::Within(_) | Self::Resident(_) => Box::new(listed),
             Self::Parts(held) => Box::new(InParts::of(held, listed)?),
@@ -223,7 +223,7 @@ impl<'s> RowStore<'s> {
     }
 
     /// The memory that rows may take, if it is limited.
-    pub(crate) fn memory(self) -> Option<Memory> {
+    pub(crate) fn memory(self) -> Option<MemoryBudget> {
         if let Self::Within(memory) = self { Some(memory) } else { None }
     }
 

@@ -10,7 +10,7 @@ use efface_net::PartSum;
 use efface_vault::{IdLookup, Identity, RecordId, StoredRecord, Transaction};
 use sha2::{Digest, Sha256};
 
-use super::{Batch, GoOn, InVault, Keyed, Names, NetworkStep, Place, Rows};
+use super::{Batch, InVault, Keyed, Names, NetworkStep, OnRecords, Place, Rows};
 use crate::error::{Code, Error, Result, Stopped};
 use crate::plan::{Ids, Plan, sizes};
 
@@ -162,10 +162,10 @@ impl Rows for InParts<'_, '_> {
     }
 
     /// Withdraws them from all sums, in one call, and erases their names and places.
-    fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
+    fn erase(&mut self, records: &[RecordId], on_records: &mut OnRecords<'_>) -> Result<()> {
         self.held.withdraw(&self.places(records)?).map_err(failed)?;
         let listed = self.listed.as_mut().ok_or_else(only_sums)?;
-        listed.erase(records, go_on)
+        listed.erase(records, on_records)
     }
 
     /// That names and places are as they were stored; rows are checked whenever they are summed.

@@ -13,7 +13,7 @@ use super::memory_limit::{Gauge, Held, not_held};
 use super::{InVault, Keyed, Rows};
 use crate::error::{Error, Result, Stopped, damaged};
 use crate::plan::Plan;
-use crate::rows::encode::{decode_dense, split_weight};
+use crate::rows::bytes::{decode_dense, split_weight};
 
 /// Whether rows of a plan are put in their places so.
 pub(super) fn is_placed(plan: &Plan) -> bool {

@@ -8,7 +8,7 @@ use efface_learn::mechanism::Prepared;
 use efface_vault::{FileStamp, LedgerHead, RecordId};
 use rayon::prelude::*;
 
-use super::prepared::PART;
+use super::encoding::PART;
 use super::stored::Stored;
 use super::{Batch, Keyed};
 use crate::error::{Result, Stopped};

@@ -13,7 +13,7 @@ use super::memory_limit::not_held;
 use super::names::remove;
 use crate::error::{Result, Stopped, damaged};
 use crate::plan::Plan;
-use crate::rows::encode::{decode, split_targets, split_weight};
+use crate::rows::bytes::{decode, split_targets, split_weight};
 
 /// Rows as they are stored, apart from who they are.
 #[derive(Debug, Default)]

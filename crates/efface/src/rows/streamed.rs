@@ -10,9 +10,9 @@ use efface_learn::{Dataset, Refusal, Streamed};
 use efface_matrix::Matrix;
 use rayon::prelude::*;
 
+use super::encoding::{Encoder, PART};
 use super::memory_limit::{Gauge, Held, not_held};
 use super::placed::{Windowed, is_placed};
-use super::prepared::{Encoder, PART};
 use super::stored::Stored;
 use super::{InVault, Keyed, Labels};
 use crate::error::{Error, Result, Stopped, damaged};
@@ -187,10 +187,10 @@ impl<'a> Maker<'a> {
 
     fn numbers(&self, rows: &Stored) -> Result<Dataset> {
         let Some(encoder) = &self.encoder else { return rows.decode(self.plan) };
-        let mut prepared = encoder.none()?;
-        encoder.encode(rows.bytes.iter(), rows.weights(), &mut prepared)?;
-        self.scaled.fetch_add(prepared.scaled, Ordering::Relaxed);
-        Ok(prepared.data)
+        let mut encoded = encoder.none()?;
+        encoder.encode(rows.bytes.iter(), rows.weights(), &mut encoded)?;
+        self.scaled.fetch_add(encoded.scaled, Ordering::Relaxed);
+        Ok(encoded.data)
     }
 
     /// Shows a window once all of it is numbers.

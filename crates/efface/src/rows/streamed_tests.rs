@@ -70,14 +70,14 @@ fn sparse() -> (Plan, Dataset) {
 }
 
 /// Dense and sparse rows in vaults of their own, and how much memory makes windows of them.
-fn both(with: impl Fn(&Vault, &Plan, Memory, usize)) {
+fn both(with: impl Fn(&Vault, &Plan, MemoryBudget, usize)) {
     for (plan, data, little) in [
         (plan(), data(), ROWS * 4 * COLUMNS * 3 / 4),
         (sparse().0, sparse().1, 12 * ROWS * (48 + 24) * 4 / 5),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let vault = vault(folder.path(), &plan, &data);
-        with(&vault, &plan, Memory::for_rows(little), data.rows());
+        with(&vault, &plan, MemoryBudget::for_rows(little), data.rows());
     }
 }
 
@@ -91,7 +91,7 @@ fn blocks_of_classes_count_against_the_limit() {
             solver: Some(solver.into()),
             ..Settings::default()
         };
-        Memory::of(1 << 30).unwrap().for_rows_of(&plan_by(ROWS, (785, 10), settings))
+        MemoryBudget::of(1 << 30).unwrap().for_rows_of(&plan_by(ROWS, (785, 10), settings))
     };
     assert_eq!(left("lbfgs") - left("newton-cg"), 785 * 785 * 8 * (2 * 10 + 6));
     assert_eq!(left("automatic"), left("newton-cg"));
@@ -172,7 +172,7 @@ fn sums_are_those_of_rows_in_memory_and_more_rows_are_not_held() {
     let whole = InVault::at_rest(&vault, &plan);
     assert!(whole.streamed().unwrap().is_none());
     let whole = Objective::new(&constants, whole.data().unwrap()).unwrap().evaluate(&weights);
-    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
+    let little = MemoryBudget::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
     let rows = InVault::at_rest(&vault, &plan).within(Some(little));
     let streamed = Objective::streamed(&constants, rows.streamed().unwrap().unwrap()).unwrap();
     assert_eq!(streamed.evaluate(&weights), whole);
@@ -180,11 +180,11 @@ fn sums_are_those_of_rows_in_memory_and_more_rows_are_not_held() {
     assert_eq!(refused.code(), Code::Memory);
     assert!(refused.message().contains("6000 rows in memory"), "{}", refused.message());
     // All of them fit in twice that.
-    let enough = Memory::for_rows(ROWS * 4 * COLUMNS * 2);
+    let enough = MemoryBudget::for_rows(ROWS * 4 * COLUMNS * 2);
     let rows = InVault::at_rest(&vault, &plan).within(Some(enough));
     assert!(rows.streamed().unwrap().is_none() && rows.data().is_ok());
     // A few of them have to.
-    let nothing = InVault::at_rest(&vault, &plan).within(Some(Memory::for_rows(1000)));
+    let nothing = InVault::at_rest(&vault, &plan).within(Some(MemoryBudget::for_rows(1000)));
     let refused = nothing.streamed().unwrap_err();
     assert_eq!(refused.code(), Code::Memory);
     assert!(refused.what_to_do().unwrap().contains("at least"));
@@ -196,13 +196,13 @@ fn a_pass_ends_at_the_block_after_which_it_is_told_to() {
     let vault = vault(folder.path(), &plan, &data);
     let block = u64::from(block_rows(&plan));
     assert!(3 * block < ROWS as u64);
-    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
+    let little = MemoryBudget::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
     let (told, last) = (RefCell::new(Vec::new()), Cell::new(2 * block));
-    let asked = |rows: u64| {
+    let on_block = |rows: u64| {
         told.borrow_mut().push(rows);
         if rows < last.get() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let rows = InVault::at_rest(&vault, &plan).within(Some(little)).asking(Some(&asked));
+    let rows = InVault::at_rest(&vault, &plan).within(Some(little)).watched_by(Some(&on_block));
     let window = rows.window();
     let lengths: Vec<usize> =
         (0..ROWS).step_by(window).map(|first| window.min(ROWS - first)).collect();
@@ -270,7 +270,7 @@ fn a_damaged_block_ends_the_pass_as_damage() {
     let keyring = Keyring::load(&folder.path().join("keys").join("key.toml")).unwrap();
     let mut vault = Vault::open_read_only(&path).unwrap();
     vault.unlock(&keyring).unwrap();
-    let little = Memory::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
+    let little = MemoryBudget::for_rows(ROWS * 4 * COLUMNS * 3 / 4);
     let rows = InVault::at_rest(&vault, &plan).within(Some(little));
     let constants = plan.constants().unwrap();
     let streamed = Objective::streamed(&constants, rows.streamed().unwrap().unwrap()).unwrap();

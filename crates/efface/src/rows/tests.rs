@@ -101,11 +101,11 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     }
 
     let mut told = 0;
-    let mut go_on = |more| {
+    let mut on_records = |more| {
         told += more;
         Ok(())
     };
-    rows.erase(&found.found, &mut go_on).unwrap();
+    rows.erase(&found.found, &mut on_records).unwrap();
     assert_eq!((told, rows.count().unwrap()), (2, RECORDS - 2));
     assert_eq!(rows.find_ids(&["id-1", "id-4"]).unwrap().missing, ["id-1", "id-4"]);
     assert_eq!(numbers(&rows.find_subject("who-2").unwrap()), [6]);

@@ -12,14 +12,14 @@ use efface_vault::{
 };
 use zeroize::Zeroize;
 
-use super::memory_limit::{Memory, Sizes, Windows, not_held};
-use super::prepared::{Encoder, PART};
+use super::encoding::{Encoder, PART};
+use super::memory_limit::{MemoryBudget, Sizes, Windows, not_held};
 use super::resident::{Read, Resident};
 use super::stored::Stored;
-use super::{Asked, Batch, GoOn, Keyed, Labels, Place, RowStore, Rows, Unprepared, placed};
+use super::{Batch, Keyed, Labels, OnBlock, OnRecords, Place, RawRecords, RowStore, Rows, placed};
 use crate::error::{Error, Result, Stopped, damaged};
 use crate::plan::Plan;
-use crate::rows::encode::{encoded, split_weight};
+use crate::rows::bytes::{encoded, split_weight};
 use crate::rows::residue::ResidueCheck;
 
 /// Records erased between two looks at whether to stop.
@@ -79,11 +79,11 @@ pub(crate) enum Policy<'a> {
     #[default]
     Once,
     /// For every pass, unless this memory holds them.
-    EveryPass(Memory),
+    EveryPass(MemoryBudget),
     /// Once for all requests of a process: kept as numbers, or as they are stored if preprocessing is fitted.
     Keep(&'a Resident),
     /// Once for all passes of a request: kept as they are stored until they are
-    /// [prepared](InVault::prepared).
+    /// [encoded](InVault::encoded).
     KeepStored(&'a Resident),
 }
 
@@ -94,8 +94,8 @@ pub(crate) struct InVault<'a, 'v> {
     pub(super) leaving: Option<&'a ResidueCheck>,
     read: Read<'a>,
     policy: Policy<'a>,
-    /// Asked whether to go on, while they are read.
-    asked: Option<&'a Asked<'a>>,
+    /// OnBlock whether to go on, while they are read.
+    on_block: Option<&'a OnBlock<'a>>,
     /// How they are read where they are not held, once that is known.
     windows: OnceCell<Option<Windows>>,
     /// How many the bound scaled down when they were made numbers last, where preprocessing is fitted.
@@ -130,7 +130,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             leaving: None,
             read: Read::nothing(None),
             policy: Policy::Once,
-            asked: None,
+            on_block: None,
             windows: OnceCell::new(),
             scaled: Cell::new(0),
             looked: Cell::new(false),
@@ -148,16 +148,16 @@ impl<'a, 'v> InVault<'a, 'v> {
     }
 
     /// The same rows, of which no more are in memory at a time than this allows.
-    pub(crate) fn within(self, memory: Option<Memory>) -> Self {
+    pub(crate) fn within(self, memory: Option<MemoryBudget>) -> Self {
         self.read_by(memory.map_or(Policy::Once, Policy::EveryPass))
     }
 
-    /// The same rows; reading stops when `asked` says so.
-    pub(crate) fn asking(self, asked: Option<&'a Asked<'a>>) -> Self {
-        Self { asked, ..self }
+    /// The same rows; reading stops when `on_block` says so.
+    pub(crate) fn watched_by(self, on_block: Option<&'a OnBlock<'a>>) -> Self {
+        Self { on_block, ..self }
     }
 
-    fn memory(&self) -> Option<Memory> {
+    fn memory(&self) -> Option<MemoryBudget> {
         if let Policy::EveryPass(memory) = self.policy { Some(memory) } else { None }
     }
 
@@ -214,7 +214,7 @@ impl<'a, 'v> InVault<'a, 'v> {
                     let plan = self.plan;
                     self.in_parts(self.leaving, Keyed::none(plan)?, |rows| rows.decode(plan))
                 }
-                Some(_) => self.encoded(self.leaving, self.plan, Some(self.frame()?)),
+                Some(_) => self.encode_all(self.leaving, self.plan, Some(self.frame()?)),
             }
         })?;
         self.agree()?;
@@ -242,7 +242,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     }
 
     /// All of them as they were stored, in the order of their numbers, with these.
-    pub(crate) fn unprepared(&self) -> Result<(Unprepared, Vec<i64>)> {
+    pub(crate) fn raw(&self) -> Result<(RawRecords, Vec<i64>)> {
         let mut all = RawRows::new(self.frame()?.clone());
         let (none, mut keys) = (all.none_like(), Vec::new());
         let mut weights = self.weighted().then(Vec::new);
@@ -262,17 +262,17 @@ impl<'a, 'v> InVault<'a, 'v> {
                 Ok(())
             },
         )?;
-        Ok((Unprepared { rows: all, weights }, keys))
+        Ok((RawRecords { rows: all, weights }, keys))
     }
 
     /// All of them as numbers, by the statistics of a plan that were [fitted](Self::fit) to them.
-    pub(crate) fn prepared(&self, plan: &Plan) -> Result<Keyed> {
+    pub(crate) fn encoded(&self, plan: &Plan) -> Result<Keyed> {
         self.check_held()?;
         // That pass has looked for what should have left, and at the form of each row.
-        self.encoded(None, plan, None)
+        self.encode_all(None, plan, None)
     }
 
-    fn encoded(
+    fn encode_all(
         &self,
         leaving: Option<&ResidueCheck>,
         plan: &Plan,
@@ -281,11 +281,11 @@ impl<'a, 'v> InVault<'a, 'v> {
         let encoder = Encoder::of(plan, Labels::Needed)?;
         let scaled = AtomicU64::new(0);
         let encode = |rows: &Stored| {
-            let mut prepared = encoder.none()?;
+            let mut encoded = encoder.none()?;
             frame.map_or(Ok(()), |frame| rows.check(frame))?;
-            encoder.encode(rows.bytes.iter(), rows.weights(), &mut prepared)?;
-            scaled.fetch_add(prepared.scaled, Ordering::Relaxed);
-            Ok(prepared.data)
+            encoder.encode(rows.bytes.iter(), rows.weights(), &mut encoded)?;
+            scaled.fetch_add(encoded.scaled, Ordering::Relaxed);
+            Ok(encoded.data)
         };
         let none = Keyed { data: encoder.none()?.data, keys: Vec::new() };
         let all = self.in_parts(leaving, none, encode)?;
@@ -366,9 +366,9 @@ impl<'a, 'v> InVault<'a, 'v> {
     }
 
     /// Whether to go on after so many rows were read.
-    fn go_on(&self, rows: u64) -> std::result::Result<(), Stopped> {
-        match self.asked {
-            Some(asked) if asked(rows).is_break() => Err(Stopped(Error::interrupted())),
+    fn check_going(&self, rows: u64) -> std::result::Result<(), Stopped> {
+        match self.on_block {
+            Some(on_block) if on_block(rows).is_break() => Err(Stopped(Error::interrupted())),
             _ => Ok(()),
         }
     }
@@ -441,7 +441,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             |(count, seen, made)| {
                 missed += count;
                 rows_read += seen;
-                self.go_on(rows_read)?;
+                self.check_going(rows_read)?;
                 take(made)
             },
         );
@@ -501,9 +501,9 @@ impl Rows for InVault<'_, '_> {
             None => read.decode(self.plan)?,
             Some(fitting) => {
                 let weights = weighted.then_some(read.weights);
-                let raw = Unprepared::of(fitting.frame.clone(), read.bytes, weights);
+                let raw = RawRecords::of(fitting.frame.clone(), read.bytes, weights);
                 let raw = raw.map_err(damaged)?;
-                raw.prepare(self.plan, Labels::Needed)?.data
+                raw.encode(self.plan, Labels::Needed)?.data
             }
         };
         Ok(Keyed { keys: read.keys, data })
@@ -563,14 +563,14 @@ impl Rows for InVault<'_, '_> {
         Ok(keys)
     }
 
-    fn erase(&mut self, records: &[RecordId], go_on: &mut GoOn<'_>) -> Result<()> {
+    fn erase(&mut self, records: &[RecordId], on_records: &mut OnRecords<'_>) -> Result<()> {
         self.changed();
         let transaction = self.access.transaction()?;
         // In their order, so that each block is written once.
         let mut records = records.to_vec();
         records.sort_unstable();
         for some in records.chunks(ERASED) {
-            go_on(some.len())?;
+            on_records(some.len())?;
             transaction.delete_records(some)?;
         }
         if let Some(resident) = self.resident() {
@@ -598,7 +598,7 @@ impl Rows for InVault<'_, '_> {
             |(count, seen)| {
                 missed += count;
                 rows_read += seen;
-                self.go_on(rows_read)
+                self.check_going(rows_read)
             },
         );
         scanned.map_err(|Stopped(error)| error)?;

@@ -232,7 +232,7 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
         check_targets(plan, &table.targets)?;
         check_spellings(table.classes.as_ref(), plan.task.class_names())?;
     }
-    table.prepare(plan, if labels { Labels::Needed } else { Labels::Unread })?;
+    table.encode(plan, if labels { Labels::Needed } else { Labels::Unread })?;
     if table.features != plan.rows.features {
         return Err(Error::refused(
             Code::Data,

@@ -19,7 +19,7 @@ use crate::context::{Context, Progress, Watch};
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::prepares_point;
 use crate::plan::Plan;
-use crate::rows::encode::released;
+use crate::rows::bytes::released;
 use crate::rows::{Resident, RowStore, block_rows};
 use crate::store::digest::certifies;
 use crate::store::ledger::Tally;
@@ -176,11 +176,11 @@ impl Current {
     }
 
     /// Refuses to train anew where the accounting cannot go on, or from no record.
-    pub(crate) fn check_can_start_anew(&self) -> Result<()> {
+    pub(crate) fn check_can_restart(&self) -> Result<()> {
         if self.is_spent {
             return Err(self.plan.spent());
         }
-        self.plan.check_can_start_anew()
+        self.plan.check_can_restart()
     }
 
     /// Releases this model has made.

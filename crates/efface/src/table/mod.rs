@@ -23,15 +23,15 @@ use crate::plan::shape::Shape;
 use crate::plan::{ClassWeight, Facts, Ids, Plan, SampleWeights, ValidatedSettings};
 use crate::rows::naming::row_id;
 use crate::rows::source::{Source, map_target, with_intercept};
-use crate::rows::{Labels, Unprepared, name_nobody};
+use crate::rows::{Labels, RawRecords, name_nobody};
 
 /// A table in memory: rows with the intercept appended, targets, weights, ids and subjects.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) data: Dataset,
     /// The records as they came, where preprocessing is fitted; then `data` has none until they are
-    /// [prepared](Self::prepare).
-    pub(crate) raw: Option<Unprepared>,
+    /// [encoded](Self::encode).
+    pub(crate) raw: Option<RawRecords>,
     /// Whether the table has weights; else every record counts once.
     pub(crate) weighted: bool,
     /// One for each row, or none at all.
@@ -71,13 +71,13 @@ impl Table {
     }
 
     /// Turns raw records into numbers, by the statistics of a plan.
-    pub(crate) fn prepare(&mut self, plan: &Plan, labels: Labels) -> Result<()> {
+    pub(crate) fn encode(&mut self, plan: &Plan, labels: Labels) -> Result<()> {
         let Some(raw) = self.raw.clone() else { return Ok(()) };
-        let prepared = raw.prepare(plan, labels)?;
-        self.data = prepared.data;
+        let encoded = raw.encode(plan, labels)?;
+        self.data = encoded.data;
         self.features = plan.rows.features;
         self.sparse = plan.rows.sparse;
-        self.private.rows_scaled = prepared.scaled;
+        self.private.rows_scaled = encoded.scaled;
         Ok(())
     }
 
@@ -141,7 +141,7 @@ pub(crate) fn read_table(
     let all = |list: Vec<Box<str>>| (list.len() == rows && rows > 0).then_some(list);
     let raw = summary.frame.map(|frame| {
         let weights = std::mem::take(&mut weights);
-        Unprepared::of(frame, raw, weighted.then_some(weights))
+        RawRecords::of(frame, raw, weighted.then_some(weights))
     });
     let raw = raw.transpose().map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
     let data = match filled {

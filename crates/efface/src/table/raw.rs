@@ -6,7 +6,7 @@ use efface_learn::loss::LossName;
 use crate::error::{Code, Error, Result};
 use crate::outcome::notice::{Notice, as_regression};
 use crate::plan::{Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, looks_numeric};
-use crate::rows::Unprepared;
+use crate::rows::RawRecords;
 use crate::rows::source::Source;
 use crate::settings::Settings;
 use crate::table::Table;
@@ -127,7 +127,7 @@ const MOST_WITHOUT_ASKING: usize = 20;
 pub(crate) fn fit(
     choices: &ValidatedSettings,
     source: &Source<'_>,
-    raw: &Unprepared,
+    raw: &RawRecords,
     ids: Ids,
     subjects: bool,
 ) -> Result<(Facts, Fitted)> {

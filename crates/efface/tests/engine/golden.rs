@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use efface::{
-    Context, Delete, Memory, Resident, Result, RowStore, Selector, Served, Settings, Source, add,
-    certificate, delete, erase, refresh, train, update, weights,
+    Context, Delete, MemoryBudget, Resident, Result, RowStore, Selector, Served, Settings, Source,
+    add, certificate, delete, erase, refresh, train, update, weights,
 };
 use sha2::{Digest, Sha256};
 
@@ -36,7 +36,7 @@ fn releases_and_ledgers_are_as_they_were() {
             let (world, resident) = (World::new(), Resident::default());
             let rows = match store {
                 "vault" => RowStore::Vault,
-                "within" => RowStore::Within(Memory::for_rows(LITTLE)),
+                "within" => RowStore::Within(MemoryBudget::for_rows(LITTLE)),
                 _ => RowStore::Resident(&resident),
             };
             let source = named(world.table("train.csv", 0, ROWS, classes), classes);

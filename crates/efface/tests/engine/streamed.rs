@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Error, Memory, NoticeCode, Progress, Resident, Result,
-    RowStore, Selector, Served, Settings, Source, add, delete, erase, prepare, refresh, train,
-    update, verify_ledger_within, weights,
+    CheckOutcome, Code, Context, Delete, Error, MemoryBudget, NoticeCode, Progress, Resident,
+    Result, RowStore, Selector, Served, Settings, Source, add, delete, erase, prepare, refresh,
+    train, update, verify_ledger_within, weights,
 };
 use efface_vault::Vault;
 
@@ -20,7 +20,7 @@ const LITTLE: usize = 300_000;
 
 /// How the rows of the second vault are held.
 pub(crate) enum Second {
-    Within(Memory),
+    Within(MemoryBudget),
     Resident(Box<Resident>),
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Both {
 
 impl Both {
     fn new(little: usize) -> Self {
-        Self::with(Second::Within(Memory::for_rows(little)))
+        Self::with(Second::Within(MemoryBudget::for_rows(little)))
     }
 
     pub(crate) fn with(second: Second) -> Self {
@@ -191,7 +191,7 @@ fn a_kept_hessian_and_a_new_start_are_the_same() {
     for (world, vault) in both.worlds.iter().zip(both.vaults()) {
         let keys = Some(&world.keyring);
         let key = world.keyring.public_key();
-        let memory = Some(Memory::for_rows(LITTLE));
+        let memory = Some(MemoryBudget::for_rows(LITTLE));
         let verdict = verify_ledger_within(&vault, memory, true, Some(&key), None, keys);
         let verdict = verdict.unwrap();
         assert_eq!(verdict.outcome(), CheckOutcome::Holds, "{verdict:?}");
@@ -241,7 +241,7 @@ fn sums_are_verified_within_little_memory() {
             let source = declared(world, 2);
             world.run(|s| train(&source, given.clone(), &vault, s)).unwrap();
             let (keys, key) = (Some(&world.keyring), world.keyring.public_key());
-            let memory = Some(Memory::for_rows(LITTLE));
+            let memory = Some(MemoryBudget::for_rows(LITTLE));
             let verdict = verify_ledger_within(&vault, memory, true, Some(&key), None, keys);
             let verdict = verdict.unwrap();
             let sums = verdict.checks.iter().find(|check| check.name == "sums").unwrap();
@@ -399,7 +399,7 @@ fn stopped_everywhere(
     work: impl Fn(&mut Context<'_>) -> Result<Served>,
     stopped: impl Fn(),
 ) -> Vec<Progress> {
-    let store = RowStore::Within(Memory::for_rows(LITTLE));
+    let store = RowStore::Within(MemoryBudget::for_rows(LITTLE));
     let mut last = 0;
     loop {
         let mut told = Vec::new();
@@ -532,7 +532,7 @@ fn labels_that_hardly_vary_leave_nothing() {
     std::fs::write(&path, format!("a,y\n{rows}")).unwrap();
     let source = Source { path: Some(path), label: Some("y".into()), ..Source::default() };
     let given = fitted(Settings { loss: Some("squared".into()), ..Settings::default() });
-    let little = RowStore::Within(Memory::for_rows(LITTLE));
+    let little = RowStore::Within(MemoryBudget::for_rows(LITTLE));
     let vault = world.path("model.efface");
     let served = world.run_on(little, |s| train(&source, given.clone(), &vault, s));
     assert_eq!(served.map(|_| ()).unwrap_err().code(), Code::Preprocessing);
@@ -544,7 +544,7 @@ fn labels_that_hardly_vary_leave_nothing() {
 #[test]
 fn trainings_that_need_all_rows_are_refused_and_leave_nothing() {
     let world = World::new();
-    let little = RowStore::Within(Memory::for_rows(LITTLE));
+    let little = RowStore::Within(MemoryBudget::for_rows(LITTLE));
     let vault = world.path("model.efface");
     let ask = |source: Source<'static>, given: Settings| {
         let served = world.run_on(little, |s| train(&source, given.clone(), &vault, s));

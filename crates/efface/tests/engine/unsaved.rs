@@ -3,7 +3,7 @@
 use std::fs::{create_dir, read_dir, write};
 
 use efface::{
-    CheckOutcome, Code, Context, Delete, Keyring, Memory, Result, RowStore, Selector, Served,
+    CheckOutcome, Code, Context, Delete, Keyring, MemoryBudget, Result, RowStore, Selector, Served,
     Settings, Source, Unsaved, certificate, delete, entries, train, train_unsaved,
     verify_whole_ledger, weights,
 };
@@ -127,7 +127,7 @@ fn rows_that_are_elsewhere_are_refused() {
     let world = World::new();
     let source = world.table("train.csv", 0, 120, 2);
     let source = Source { classes: Some(vec!["no".into(), "yes".into()]), ..source };
-    let memory = RowStore::Within(Memory::parse("64MiB").unwrap());
+    let memory = RowStore::Within(MemoryBudget::parse("64MiB").unwrap());
     let refused = world
         .run_on(memory, |context| train_unsaved(&source, settings("solve", "fitted"), context))
         .unwrap_err();

@@ -17,7 +17,7 @@ use super::{
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings, origin};
-use crate::rows::encode::weight_bytes;
+use crate::rows::bytes::weight_bytes;
 use crate::settings::Settings;
 
 /// `ridge`.

@@ -6,7 +6,7 @@ use efface_formats::Fitted;
 
 use crate::error::Result;
 use crate::plan::{Facts, Fitting, Plan, SampleWeights, ValidatedSettings};
-use crate::rows::Unprepared;
+use crate::rows::RawRecords;
 
 impl Plan {
     /// The plan of the same settings for these records: their statistics are computed from nothing, and
@@ -14,7 +14,7 @@ impl Plan {
     ///
     /// # Errors
     /// Records that no model can be trained on, such as those of one class.
-    pub(crate) fn refitted(&self, rows: &Unprepared) -> Result<Self> {
+    pub(crate) fn refitted(&self, rows: &RawRecords) -> Result<Self> {
         let Some(fitting) = &self.fitting else { return Ok(self.clone()) };
         let found = Fitted::fit(&rows.rows, &fitting.rules)?;
         let sum = rows.weights.as_ref().map_or(0.0, |weights| weights.iter().sum());

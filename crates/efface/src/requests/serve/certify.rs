@@ -16,7 +16,7 @@ use crate::mechanism::{claims, within_target};
 use crate::outcome::notice::{Notice, NoticeCode};
 use crate::outcome::{Served, Work};
 use crate::plan::{PLACE, Plan};
-use crate::rows::encode::release_bytes;
+use crate::rows::bytes::release_bytes;
 use crate::store::Current;
 use crate::store::digest::digest_of;
 use crate::store::ledger::{CERTIFICATE, append};

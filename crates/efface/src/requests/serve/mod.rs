@@ -26,7 +26,7 @@ use crate::outcome::notice::{Notice, NoticeCode, alike, left_over, of_columns};
 use crate::plan::Plan;
 use crate::requests::random::generator;
 use crate::rows::residue::ResidueCheck;
-use crate::rows::{Access, Asked, CHUNK, InVault, Keyed, Policy, Resident, RowStore, Rows};
+use crate::rows::{Access, CHUNK, InVault, Keyed, OnBlock, Policy, Resident, RowStore, Rows};
 use crate::store::{Current, kept};
 
 /// What a request did to the rows, in the transaction.
@@ -132,10 +132,10 @@ pub(crate) fn serve(
     let anew = refresh && current.is_withdrawn();
     let mut rng = generator(None, current.version + 1, context)?;
     let (place, watched) = (context.rows, Watched::by(context.watch));
-    let asked = |rows: u64| watched.read(rows);
-    let asked: Option<&Asked<'_>> = Some(&asked);
+    let on_block = |rows: u64| watched.read(rows);
+    let on_block: Option<&OnBlock<'_>> = Some(&on_block);
     let (anew_plan, found) =
-        refitted(&transaction, current, named.kind, &change.leaving, place, asked)?;
+        refitted(&transaction, current, named.kind, &change.leaving, place, on_block)?;
     let plan = anew_plan.as_ref().unwrap_or(&current.plan);
     if let Some(now) = anew_plan.as_ref().map(Plan::statistics).transpose()?.flatten() {
         let before = current.plan.fitting.as_ref().and_then(|fitting| fitting.found.as_ref());
@@ -153,7 +153,9 @@ pub(crate) fn serve(
             let access = Access::Reading(&transaction);
             Box::new(InVault::filled(access, plan, &change.leaving, read))
         }
-        None => place.open_watched(Access::Reading(&transaction), plan, &change.leaving, asked)?,
+        None => {
+            place.open_watched(Access::Reading(&transaction), plan, &change.leaving, on_block)?
+        }
     };
     let remaining = rows.count()?;
     if let Some(capacity) = plan.capacity()
@@ -241,7 +243,7 @@ fn refitted(
     kind: RequestKind,
     leaving: &ResidueCheck,
     place: RowStore<'_>,
-    asked: Option<&Asked<'_>>,
+    on_block: Option<&OnBlock<'_>>,
 ) -> Result<(Option<Plan>, Option<Keyed>)> {
     if current.plan.fitting.is_none() {
         return Ok((None, None));
@@ -253,7 +255,7 @@ fn refitted(
         Policy::Once => Policy::KeepStored(&between),
         other => other,
     };
-    let stored = InVault::of(access, &current.plan, leaving).read_by(policy).asking(asked);
+    let stored = InVault::of(access, &current.plan, leaving).read_by(policy).watched_by(on_block);
     let (found, weights) = stored.fit()?;
     let plan = current.plan.with_fitted(found, weights).map_err(|error| match error.code() {
         Code::Classes => Error::refused(
@@ -269,7 +271,7 @@ fn refitted(
     // By the new plan: how many columns there are may have changed.
     let access = Access::Reading(transaction);
     let streamed = InVault::of(access, &plan, leaving).within(place.memory());
-    let rows = if streamed.is_streamed()? { None } else { Some(stored.prepared(&plan)?) };
+    let rows = if streamed.is_streamed()? { None } else { Some(stored.encoded(&plan)?) };
     drop(streamed);
     Ok((Some(plan), rows))
 }

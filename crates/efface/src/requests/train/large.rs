@@ -25,7 +25,7 @@ use crate::requests::serve::FIRST;
 use crate::requests::trunk;
 use crate::rows::residue::ResidueCheck;
 use crate::rows::source::Source;
-use crate::rows::{Access, Batch, InVault, Memory, Rows, Unprepared};
+use crate::rows::{Access, Batch, InVault, MemoryBudget, RawRecords, Rows};
 use crate::table::raw::{as_classes_ask, declared_classes, fitting};
 use crate::table::{Batched, Raw, Reading, from_data};
 
@@ -58,8 +58,9 @@ impl Survey {
         }
         self.rows += weights.len();
         // Raw rows are in memory beside what is made of them.
-        let raw = rows.raw.as_ref().map_or(0, |raw| 2 * Memory::of_raw(&raw.rows));
-        self.bytes = self.bytes.saturating_add(Memory::of_rows(&rows.data)).saturating_add(raw);
+        let raw = rows.raw.as_ref().map_or(0, |raw| 2 * MemoryBudget::of_raw(&raw.rows));
+        self.bytes =
+            self.bytes.saturating_add(MemoryBudget::of_rows(&rows.data)).saturating_add(raw);
     }
 }
 
@@ -70,7 +71,7 @@ const FIRST_ROWS: usize = 1 << 13;
 struct Large<'a> {
     source: &'a Source<'a>,
     options: ReadOptions,
-    memory: Memory,
+    memory: MemoryBudget,
 }
 
 /// What the first reading gave.
@@ -90,7 +91,7 @@ impl First<'_> {
         &mut self,
         source: &Source<'_>,
         options: &ReadOptions,
-        memory: Memory,
+        memory: MemoryBudget,
         output: &Path,
         context: &mut Context<'_>,
     ) -> Result<Option<Served>> {
@@ -264,16 +265,16 @@ impl First<'_> {
         &self,
         creation: &Creation,
         plan: &Plan,
-        memory: Memory,
+        memory: MemoryBudget,
         rng: &mut ChaCha20Rng,
         watch: &mut Watch<'_>,
     ) -> Result<(Plan, Released, u64)> {
         let watched = Watched::by(watch);
-        let asked = |rows: u64| watched.read(rows);
+        let on_block = |rows: u64| watched.read(rows);
         let nobody = ResidueCheck::default();
         let rows = |plan| {
             let rows = InVault::of(Access::Reading(creation), plan, &nobody);
-            rows.within(Some(memory)).asking(Some(&asked))
+            rows.within(Some(memory)).watched_by(Some(&on_block))
         };
         let plan = match &plan.fitting {
             None => plan.clone(),
@@ -356,7 +357,7 @@ fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> 
 }
 
 /// Raw rows as a vault has them: with numbers as labels, where these were read as names.
-fn stored(raw: Raw, frame: &Frame, plan: &Plan, to_numbers: bool) -> Result<Unprepared> {
+fn stored(raw: Raw, frame: &Frame, plan: &Plan, to_numbers: bool) -> Result<RawRecords> {
     let mut rows = raw_rows(frame, &raw.rows)?;
     if to_numbers {
         rows = rows.with_numbers_as_targets().ok_or_else(|| {
@@ -364,10 +365,10 @@ fn stored(raw: Raw, frame: &Frame, plan: &Plan, to_numbers: bool) -> Result<Unpr
             Error::input(Code::Classes, message).hint("write the labels in other units")
         })?;
     }
-    Ok(Unprepared { rows, weights: plan.max_weight.is_some().then_some(raw.weights) })
+    Ok(RawRecords { rows, weights: plan.max_weight.is_some().then_some(raw.weights) })
 }
 
 fn raw_rows(frame: &Frame, rows: &RowBytes) -> Result<RawRows> {
-    let rows = Unprepared::of(frame.clone(), rows.clone(), None);
+    let rows = RawRecords::of(frame.clone(), rows.clone(), None);
     Ok(rows.map_err(|fault| Error::input(Code::Data, fault.to_string()))?.rows)
 }

@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use crate::context::Progress;
 use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
-use crate::rows::encode::encode;
+use crate::rows::bytes::encode;
 use crate::rows::source::Source;
 use crate::rows::{Drawn, Keyed, Names};
 use crate::table::read_as_planned;

@@ -14,14 +14,14 @@ use crate::plan::{Plan, Task};
 
 /// Rows that were read but not yet turned into numbers. A copy shares the rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Unprepared {
+pub(crate) struct RawRecords {
     pub(crate) rows: RawRows,
     /// One for each row; none where records have no weights.
     pub(crate) weights: Option<Vec<f64>>,
 }
 
 /// Rows as numbers, and how many of them were scaled down to the bound.
-pub(crate) struct Prepared {
+pub(crate) struct EncodedRows {
     pub(crate) data: Dataset,
     pub(crate) scaled: u64,
 }
@@ -33,7 +33,7 @@ pub(crate) enum Labels {
     Unread,
 }
 
-impl Unprepared {
+impl RawRecords {
     /// Rows of a frame, which are checked to be such; the fault of the first that is none.
     pub(crate) fn of(
         frame: Frame,
@@ -86,14 +86,15 @@ impl Unprepared {
     ///
     /// # Errors
     /// A plan without statistics; a row that breaks the plan's row map, or with a class it does not have.
-    pub(crate) fn prepare(self, plan: &Plan, labels: Labels) -> Result<Prepared> {
+    pub(crate) fn encode(self, plan: &Plan, labels: Labels) -> Result<EncodedRows> {
         let encoder = Encoder::of(plan, labels)?;
         let encode = |part: Self| {
-            let mut prepared = encoder.none()?;
-            encoder.encode(part.rows.iter(), part.weights.as_deref(), &mut prepared)?;
-            Ok(prepared)
+            let mut encoded = encoder.none()?;
+            encoder.encode(part.rows.iter(), part.weights.as_deref(), &mut encoded)?;
+            Ok(encoded)
         };
-        let made: Vec<Result<Prepared>> = self.into_parts().into_par_iter().map(encode).collect();
+        let made: Vec<Result<EncodedRows>> =
+            self.into_parts().into_par_iter().map(encode).collect();
         let mut all = encoder.none()?;
         for part in made {
             let part = part?;
@@ -145,13 +146,13 @@ impl<'a> Encoder<'a> {
     }
 
     /// No rows, with the plan's shape.
-    pub(super) fn none(&self) -> Result<Prepared> {
+    pub(super) fn none(&self) -> Result<EncodedRows> {
         let x = match self.storage {
             Storage::Sparse => Matrix::sparse(self.columns),
             Storage::Dense => Matrix::dense(self.columns),
         };
         let data = Dataset::several(x, Vec::new(), self.targets, Vec::new()).map_err(damaged)?;
-        Ok(Prepared { data, scaled: 0 })
+        Ok(EncodedRows { data, scaled: 0 })
     }
 
     /// Appends rows, which have these weights or none.
@@ -159,7 +160,7 @@ impl<'a> Encoder<'a> {
         &self,
         rows: impl Iterator<Item = &'r [u8]>,
         weights: Option<&[f64]>,
-        prepared: &mut Prepared,
+        encoded: &mut EncodedRows,
     ) -> Result<()> {
         let mut row = Buffer::new(self.storage);
         let (mut indices, mut values, mut targets) = (Vec::new(), Vec::new(), Vec::new());
@@ -167,7 +168,7 @@ impl<'a> Encoder<'a> {
             self.found.encode(raw, &mut row).map_err(damaged)?;
             let mapped = self.map.apply(row.values_mut());
             let mapped = mapped.map_err(|fault| Error::input(Code::Data, fault.to_string()))?;
-            prepared.scaled += u64::from(matches!(mapped, Mapped::Scaled { .. }));
+            encoded.scaled += u64::from(matches!(mapped, Mapped::Scaled { .. }));
             targets.clear();
             match self.labels {
                 Labels::Unread => targets.push(0.0),
@@ -182,7 +183,7 @@ impl<'a> Encoder<'a> {
             };
             let own = weights.and_then(|weights| weights.get(at));
             let weight = self.weight(own, targets.first().copied().unwrap_or_default());
-            prepared.data.push_several(row, &targets, weight).map_err(not_held)?;
+            encoded.data.push_several(row, &targets, weight).map_err(not_held)?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::plan::Plan;
 
 impl Plan {
     /// Whether a new model can follow a withdrawn one in the same vault.
-    pub(crate) fn can_start_anew(&self) -> bool {
+    pub(crate) fn can_restart(&self) -> bool {
         !self.conduct().never_restarts
     }
 
@@ -15,7 +15,7 @@ impl Plan {
             Code::Withdrawn,
             "the model was withdrawn when records were erased (`§erase-only`): the vault publishes none",
         );
-        if self.can_start_anew() {
+        if self.can_restart() {
             error.hint("`§efface refresh` trains a model on the remaining records")
         } else {
             error.hint(self.no_way_on())
@@ -32,8 +32,8 @@ impl Plan {
     }
 
     /// Refuses to train anew where the accounting cannot go on.
-    pub(crate) fn check_can_start_anew(&self) -> Result<()> {
-        if self.can_start_anew() {
+    pub(crate) fn check_can_restart(&self) -> Result<()> {
+        if self.can_restart() {
             return Ok(());
         }
         let message = format!(
