@@ -86,9 +86,9 @@ pub mod accounting {
 #[doc(hidden)]
 pub use checks::audit_sample::{AuditSample, audit_sample};
 #[doc(hidden)]
-pub use checks::exact_copy::{ExactCopy, ExactSample};
+pub use checks::exact_copy::ExactCopy;
 #[doc(hidden)]
-pub use checks::simulation::{Reference, Simulation, World};
+pub use checks::simulation::{Simulation, World};
 #[doc(hidden)]
 pub use efface_learn::loss::{LossName, Task as LossTask};
 #[doc(hidden)]

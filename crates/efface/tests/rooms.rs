@@ -41,7 +41,10 @@ const ROOMS: &[(&str, &str)] = &[
          checks table planner show requests",
     ),
     ("efface/store", "seal head digest ledger"),
-    ("efface/checks", "audit_sample simulation exact_copy verify sums verify_ledger examine"),
+    (
+        "efface/checks",
+        "rehearsal audit_sample simulation exact_copy verify sums verify_ledger examine",
+    ),
     ("efface/show", "account bounds margins published certificate predict status report"),
     (
         "efface/requests",
