@@ -1,5 +1,6 @@
 //! What operations give back to the faces, ready to be shown or written as JSON.
 
+pub(crate) mod audit;
 pub(crate) mod notice;
 
 use std::sync::Arc;
