@@ -18,16 +18,6 @@ pub enum ClassWeight {
     Listed(Vec<(String, Decimal)>),
 }
 
-/// Bound on the mean of balanced weights over the records they were counted on. They sum to n, and each
-/// is rounded once.
-pub(crate) const BALANCED_MEAN: f64 = 1.0 + f64::EPSILON;
-
-/// Bound on a balanced weight among so many records: of two classes or more each has at least one
-/// record, and where there is one class all weights are 1.
-pub(crate) fn heaviest_balanced(records: u64) -> f64 {
-    (records as f64 / 2.0).max(1.0)
-}
-
 impl ClassWeight {
     /// Reads what the user wrote: `balanced`, or one `CLASS=WEIGHT` for each class.
     ///

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 pub use crate::mechanism_name::MechanismName;
 pub use row::{Fallback, Form, Group, Interval, Row, Value};
-pub(crate) use table::{MOST_COUNT, MOST_STEPS, PREPROCESSING, ROW_MAPS, default};
+pub(crate) use table::{MOST_COUNT, MOST_STEPS, ROW_MAPS, default};
 pub use table::{SETTINGS, Settings};
 pub use words::{MARK, Words, in_words, value_in_words};
 

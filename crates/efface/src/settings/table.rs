@@ -29,10 +29,10 @@ const MOST_NORM: f64 = 1e38;
 pub(crate) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
 
 /// What becomes of the noisy sums of a network's gradients.
-pub(crate) const OPTIMISERS: [&str; 2] = ["sgd", "adam"];
+const OPTIMISERS: [&str; 2] = ["sgd", "adam"];
 
 /// How columns become numbers.
-pub(crate) const PREPROCESSING: [&str; 2] = ["fitted", "declared"];
+const PREPROCESSING: [&str; 2] = ["fitted", "declared"];
 
 /// Defaults that the plan falls back to.
 pub(crate) mod default {

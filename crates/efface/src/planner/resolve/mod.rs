@@ -14,7 +14,7 @@ mod weights;
 pub(crate) use read_off::declaring;
 
 use efface_learn::loss::{LossName, Parameter, Task as LossTask};
-use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
+use efface_learn::{Constants as PublicConstants, Loss, Refusal};
 use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Normalizer, Setting};
@@ -24,9 +24,8 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, of};
 use crate::plan::{
-    BALANCED_MEAN, Facts, Fitting, Ids, List as Constants, MEAN_SQUARE, Plan, Rows, Target, Task,
-    ValidatedSettings, heaviest_balanced, looks_numeric, loss_with, origin, private_notion,
-    scaled_bound,
+    Facts, Fitting, Ids, List as Constants, Plan, Problem, Rows, Target, Task, ValidatedSettings,
+    looks_numeric, loss_with, origin, private_notion,
 };
 use assumptions::assumptions;
 use given::{list_given, not_covered};
@@ -68,9 +67,24 @@ impl Plan {
             None => choices.defaults.delta(count.records),
         });
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
-        let fit = fit(choices, &task, facts)?;
+        let (loss, width) = loss(choices, &task)?;
         let most = weighing.map(|weighing| weighing.most);
-        let (constants, computed) = objective(choices, facts, normalizer, &fit, most, delta)?;
+        let problem = Problem {
+            loss,
+            columns: usize::try_from(facts.features).unwrap_or(usize::MAX - 1)
+                + usize::from(choices.intercept != 0.0),
+            lambda: choices.lambda,
+            normalizer,
+            row_norm: choices.row_norm,
+            intercept: choices.intercept,
+            max_weight: most,
+            targets: facts.targets.len().max(1),
+            is_regression: choices.loss.task() == LossTask::Regression,
+            is_balanced: choices.balances(),
+            in_ball: s.radius.is_some(),
+            fitted: choices.fitted.then_some(facts.records),
+        };
+        let (constants, computed) = objective(choices, facts, &problem, delta)?;
         let lambda_origin = if computed {
             origin(false, &[count.origin, delta_origin, size_origin])
         } else {
@@ -88,7 +102,7 @@ impl Plan {
             &mut list,
             choices,
             &setting,
-            fit.width,
+            width,
             lambda_origin,
             weight_origin,
             size_origin,
@@ -133,7 +147,7 @@ impl Plan {
         let mut plan = Self {
             mechanism: choices.mechanism,
             loss: choices.loss.name().to_owned(),
-            loss_width: fit.width.map(|(width, _)| width),
+            loss_width: width.map(|(width, _)| width),
             task,
             rows: Rows {
                 features: facts.features,
@@ -401,83 +415,36 @@ fn normalizer(
 fn objective(
     choices: &ValidatedSettings,
     facts: &Facts,
-    normalizer: Normalizer,
-    fit: &Fit,
-    max_weight: Option<f64>,
+    problem: &Problem,
     delta: f64,
 ) -> Result<(PublicConstants, bool)> {
-    let s = &choices.settings;
-    let columns = facts.features + u64::from(choices.intercept != 0.0);
-    let declared = Declared {
-        loss: fit.loss,
-        cols: usize::try_from(columns).unwrap_or(usize::MAX),
-        lambda: choices.lambda,
-        normalizer,
-        row_bound: effective_row_bound(choices.row_norm, choices.intercept),
-        target_bound: fit.target_bound,
-        max_weight: match max_weight {
-            None if choices.balances() => Some(heaviest_balanced(facts.records)),
-            most => most,
-        },
-    };
-    let out_of_range = |error: efface_learn::Refusal| Error::input(Code::Range, error.to_string());
-    let mut constants = match s.radius {
-        Some(_) => declared.clone().check_convex(),
-        None => declared.clone().check(),
-    }
-    .map_err(out_of_range)?;
-    if facts.fitting.is_some() {
-        constants = constants.with_mean_square(MEAN_SQUARE);
-    }
-    if choices.balances() {
-        constants = constants.with_mean_weight(BALANCED_MEAN);
-    }
-    constants = constants.with_targets(facts.targets.len().max(1));
-    let n = normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
+    let out_of_range = |error: Refusal| Error::input(Code::Range, error.to_string());
+    let mut constants = problem.constants().map_err(out_of_range)?;
+    let n = problem.normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
     let engine = of(choices.mechanism);
     let lambda = engine.lambda(choices, &constants, n, delta)?;
     if let Some(lambda) = lambda {
-        constants = Declared { lambda, ..declared }.check().map_err(out_of_range)?;
+        constants = Problem { lambda, ..problem.clone() }.constants().map_err(out_of_range)?;
     }
     engine.check_constants(choices, &constants)?;
     Ok((constants, lambda.is_some()))
 }
 
-/// What is fitted.
-struct Fit {
-    loss: Loss,
-    /// The clip or the width of the loss, where it has one.
-    width: Option<(Decimal, Origin)>,
-    /// Bound on |y| after mapping.
-    target_bound: f64,
-}
-
-fn fit(choices: &ValidatedSettings, task: &Task, facts: &Facts) -> Result<Fit> {
-    let s = &choices.settings;
+/// The loss, and its clip or width if it has one.
+fn loss(choices: &ValidatedSettings, task: &Task) -> Result<(Loss, Option<(Decimal, Origin)>)> {
+    let (s, usual) = (&choices.settings, &choices.defaults);
     let width = match choices.loss.parameter() {
-        None => None,
         // Solved from sums, which know no clip.
         Some(Parameter::Clip) if choices.mechanism.keeps_sums() => None,
-        Some(parameter) => {
-            let given = match parameter {
-                Parameter::Clip => s.clip,
-                Parameter::HingeWidth => s.hinge_width,
-            };
-            let usual = match parameter {
-                Parameter::Clip => choices.defaults.clip,
-                Parameter::HingeWidth => choices.defaults.hinge_width,
-            };
-            Some((given.map_or(usual, Decimal), origin(given.is_some(), &[])))
-        }
+        Some(Parameter::Clip) => Some((s.clip, usual.clip)),
+        Some(Parameter::HingeWidth) => Some((s.hinge_width, usual.hinge_width)),
+        None => None,
     };
-    let listed = width.map(|(width, _)| width);
-    let loss = loss_with(choices.loss, choices.mechanism, listed, task)
+    let width =
+        width.map(|(given, usual)| (given.map_or(usual, Decimal), origin(given.is_some(), &[])));
+    let loss = loss_with(choices.loss, choices.mechanism, width.map(|(width, _)| width), task)
         .map_err(|error| Error::input(Code::Range, error.to_string()))?;
-    let target_bound = match task {
-        Task::Range(..) | Task::Targets(_) if choices.fitted => scaled_bound(facts.records),
-        Task::Range(..) | Task::Targets(_) | Task::Classes(_) => 1.0,
-    };
-    Ok(Fit { loss, width, target_bound })
+    Ok((loss, width))
 }
 
 /// The constants of the objective.
