@@ -8,7 +8,7 @@ use super::{Fitting, Ids};
 use crate::error::{Code, Error, Result};
 
 /// What the data decide: sizes and shapes, nothing else.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Facts {
     /// Number of records at the first training.
     pub records: u64,
@@ -59,21 +59,11 @@ impl Facts {
         Self {
             records: fitting.records,
             features: fitting.frame.most_features(&fitting.rules),
-            sparse: false,
-            feature_map: None,
-            image: None,
             classes: fitting.classes.clone().unwrap_or(classes),
             classes_given: fitting.classes.is_some(),
             targets: fitting.targets.clone(),
-            schema: String::new(),
-            schema_given: false,
-            schema_from_data: Vec::new(),
-            ids: Ids::Position,
-            subjects: false,
-            people: None,
-            weights: None,
-            parts: None,
             fitting: Some(fitting),
+            ..Self::default()
         }
     }
 }

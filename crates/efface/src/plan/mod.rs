@@ -142,12 +142,13 @@ pub struct Rows {
 }
 
 /// Where record ids come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ids {
     /// A column of the data.
     Column,
     /// The position in the input: `row:K`, K counted from 0 and on over later tables.
+    #[default]
     Position,
 }
 

@@ -108,16 +108,7 @@ impl SampledPlan {
     /// # Errors
     /// Layers that are none, or that do not fit its rows, or another number of weights.
     pub fn network(&self) -> Result<Network> {
-        let network = layers(&self.network, self.input, self.outputs)?;
-        if network.parameters() as u64 != self.weights {
-            let message = format!(
-                "the network has {} weights, but its plan says {}",
-                network.parameters(),
-                self.weights
-            );
-            return Err(Error::storage(Code::Damaged, message));
-        }
-        Ok(network)
+        of_weights(layers(&self.network, self.input, self.outputs)?, self.weights)
     }
 
     /// Numbers of a row.
@@ -148,13 +139,27 @@ impl SampledPlan {
             optimizer: self.optimizer.learner(),
             average: (self.average.0 > 0.0).then_some(self.average.0),
         };
-        plan.check(network).map_err(|error| match error {
-            NetError::Range { name: "learning-rate", rule, got } => {
-                let message = format!("`§eta` must be {rule}, got {}", Decimal(got));
-                Error::input(Code::Range, message)
-            }
-            other => Error::refused(Code::Network, other.to_string()),
-        })
+        plan.check(network).map_err(out_of_range)
+    }
+}
+
+/// Refuses a network with another number of weights than its plan says.
+pub(super) fn of_weights(network: Network, weights: u64) -> Result<Network> {
+    if network.parameters() as u64 == weights {
+        return Ok(network);
+    }
+    let has = network.parameters();
+    let message = format!("the network has {has} weights, but its plan says {weights}");
+    Err(Error::storage(Code::Damaged, message))
+}
+
+/// The refusal of numbers that no training takes.
+pub(super) fn out_of_range(error: NetError) -> Error {
+    match error {
+        NetError::Range { name: "learning-rate", rule, got } => {
+            Error::input(Code::Range, format!("`§eta` must be {rule}, got {}", Decimal(got)))
+        }
+        other => Error::refused(Code::Network, other.to_string()),
     }
 }
 

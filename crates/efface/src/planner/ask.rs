@@ -103,8 +103,8 @@ impl About<'_> {
                     true => sizes.raw_facts(&settings)?,
                     false => sizes.facts(&settings)?,
                 };
-                let features = if fitted { sizes.features } else { facts.features };
-                let sizes = Sizes { features, ..sizes.clone() };
+                let sizes =
+                    Sizes { from_data: sizes.from_data, ..Sizes::of(&facts, sizes.entries) };
                 Ok(Asked { sizes, facts, settings, seen: Seen::default() })
             }
         }
@@ -154,14 +154,7 @@ fn of_table(
         let task = task.into_iter().chain(index_left_out(table.index_left_out.as_deref()));
         let seen = Seen::of(&raw.rows, &found, table.subjects.is_some(), task);
         let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
-        let sizes = Sizes {
-            records: facts.records,
-            features: facts.features,
-            classes: facts.classes.len() as u64,
-            entries: None,
-            from_data: true,
-        };
-        return Ok(Asked { sizes, facts, settings, seen });
+        return Ok(Asked { sizes: Sizes::of(&facts, None), facts, settings, seen });
     }
     let people = table.subjects.as_deref().map(|all| sizes_of(all).len() as u64);
     let facts = Facts { people, ..facts_of(source, &table, ids)? };
@@ -170,17 +163,22 @@ fn of_table(
             (0..table.data.rows()).map(|i| table.data.x().row(i).values().len()).sum();
         stored as f64 / table.data.rows().max(1) as f64
     };
-    let sizes = Sizes {
-        records: facts.records,
-        features: facts.features,
-        classes: facts.classes.len() as u64,
-        entries: facts.sparse.then(entries),
-        from_data: true,
-    };
+    let sizes = Sizes::of(&facts, facts.sparse.then(entries));
     Ok(Asked { sizes, facts, settings, seen: Seen::default() })
 }
 
 impl Sizes {
+    /// Those of a table, with so many numbers stored for each row on average if rows are sparse.
+    fn of(facts: &Facts, entries: Option<f64>) -> Self {
+        Self {
+            records: facts.records,
+            features: facts.features,
+            classes: facts.classes.len() as u64,
+            entries,
+            from_data: true,
+        }
+    }
+
     /// Multiplications of one gradient pass: two for each stored number, the intercept's included,
     /// and output.
     pub(super) fn pass_operations(&self) -> f64 {
@@ -196,11 +194,8 @@ impl Sizes {
         let Some(largest) = settings.max_weight.or(by_class) else { return Ok(None) };
         let mean = settings.normalizer.as_deref() == Some("mean");
         if settings.public_n.is_none() && !mean {
-            return Err(Error::input(
-                Code::PublicN,
-                "the sizes do not include the sum of the weights",
-            )
-            .hint("give it with `§public-n`"));
+            let message = "the sizes do not include the sum of the weights";
+            return Err(Error::input(Code::PublicN, message).hint("give it with `§public-n`"));
         }
         Ok(Some(SampleWeights { largest, sum: largest * self.records as f64 }))
     }
@@ -230,40 +225,28 @@ impl Sizes {
 
     /// The facts of a data set that has these sizes and whose classes and columns are declared.
     fn facts(&self, settings: &Settings) -> Result<Facts> {
-        let range = |name: &str, most: u64, got: u64| {
-            if (1..=most).contains(&got) {
-                Ok(())
-            } else {
-                Err(Error::input(
-                    Code::Range,
-                    format!("`§{name}` must be from 1 to {most}, got {got}"),
-                ))
+        for (name, most, got) in [("n", 1 << 48, self.records), ("d", 1 << 32, self.features)] {
+            if !(1..=most).contains(&got) {
+                let message = format!("`§{name}` must be from 1 to {most}, got {got}");
+                return Err(Error::input(Code::Range, message));
             }
-        };
-        range("n", 1 << 48, self.records)?;
-        range("d", 1 << 32, self.features)?;
+        }
         let regression = settings.is_regression();
         if regression && self.classes != 0 {
             return Err(Error::input(Code::Classes, "`§loss squared` has no classes")
                 .hint("leave out `§classes`"));
         }
         if !regression && !(2..=65536).contains(&self.classes) {
-            let got = self.classes;
-            return Err(Error::input(
-                Code::Classes,
-                format!("`§classes` must be in 2..=65536, got {got}"),
-            ));
+            let message = format!("`§classes` must be in 2..=65536, got {}", self.classes);
+            return Err(Error::input(Code::Classes, message));
         }
         if let Some(entries) = self.entries
             && !(entries > 0.0 && entries <= self.features as f64)
         {
-            return Err(Error::input(
-                Code::Range,
-                format!(
-                    "`§entries` must be above 0 and at most `d` = {}, got {entries}",
-                    self.features
-                ),
-            ));
+            let most = self.features;
+            let message =
+                format!("`§entries` must be above 0 and at most `d` = {most}, got {entries}");
+            return Err(Error::input(Code::Range, message));
         }
         let inputs = u32::try_from(self.features).unwrap_or(u32::MAX);
         let map = ValidatedSettings::of(candidate::objective(settings), false)?.feature_map;
@@ -275,21 +258,13 @@ impl Sizes {
         Ok(Facts {
             records: self.records,
             features: feature_map.as_ref().map_or(self.features, |map| map.width().into()),
-            sparse: self.entries.is_some(),
+            sparse,
             feature_map,
-            image: None,
             classes: (1..=self.classes).map(|class| class.to_string()).collect(),
             classes_given: true,
-            targets: Vec::new(),
-            schema: String::new(),
             schema_given: true,
-            schema_from_data: Vec::new(),
-            ids: Ids::Position,
-            subjects: false,
-            people: None,
             weights: self.weights(settings)?,
-            parts: None,
-            fitting: None,
+            ..Facts::default()
         })
     }
 }

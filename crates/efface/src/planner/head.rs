@@ -82,14 +82,5 @@ fn untrained(plan: &Plan, facts: &Facts) -> Result<TakenTrunk> {
     let trunk = Trunk::of(plan, &weights, "", 1, [0; 32])?;
     let records = crate::mechanism::cost::size(facts.records)?;
     let Event::DpSgd(training) = first_event(plan, records)? else { return Err(damaged()) };
-    Ok(TakenTrunk {
-        trunk,
-        training,
-        epsilon: plan.target.epsilon.0,
-        delta: plan.target.delta.0,
-        schema: facts.schema.clone(),
-        not_for_release: false,
-        not_covered: plan.not_covered.clone(),
-        assumptions: plan.assumptions.clone(),
-    })
+    Ok(TakenTrunk { trunk, training, plan: plan.clone() })
 }

@@ -91,7 +91,7 @@ impl ValidatedSettings {
             intercept: s.intercept.unwrap_or(own.intercept),
             epsilon: s.epsilon.unwrap_or(match &trunk {
                 // Exact sums add nothing to it.
-                Some(trunk) if mechanism.is_exact() => trunk.epsilon,
+                Some(taken) if mechanism.is_exact() => taken.plan.target.epsilon.0,
                 _ => defaults.epsilon.0,
             }),
             order: s.order.unwrap_or(defaults.order.0),

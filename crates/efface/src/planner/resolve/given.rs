@@ -15,7 +15,7 @@ use crate::settings::{MechanismName, Settings};
 /// What certificates do not cover: what the user adds, and what those of the network add.
 pub(super) fn not_covered(choices: &ValidatedSettings) -> Vec<String> {
     let mut lines = [&choices.settings.not_covered[..], &beyond_extractor(choices)].concat();
-    for line in choices.trunk.iter().flat_map(|trunk| &trunk.not_covered) {
+    for line in choices.trunk.iter().flat_map(|taken| &taken.plan.not_covered) {
         if !lines.contains(line) {
             lines.push(line.clone());
         }

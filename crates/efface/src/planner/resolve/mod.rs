@@ -63,7 +63,7 @@ impl Plan {
         };
         let size_origin = origin(false, &[size_origin, weight_origin]);
         let delta = s.delta.unwrap_or_else(|| match &choices.trunk {
-            Some(trunk) => trunk.delta,
+            Some(taken) => taken.plan.target.delta.0,
             None => choices.defaults.delta(count.records),
         });
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
@@ -174,7 +174,7 @@ impl Plan {
             subjects: facts.subjects,
             in_parts: facts.parts.is_some(),
             not_for_release: s.seed.is_some()
-                || choices.trunk.as_ref().is_some_and(|trunk| trunk.not_for_release),
+                || choices.trunk.as_ref().is_some_and(|taken| taken.plan.not_for_release),
             not_covered: not_covered(choices),
             face: s.face.clone(),
             constants: listed,
