@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use crate::rows::naming::check_convention;
 use crate::rows::residue::unless_in_rows;
 use crate::rows::{InVault, Keyed, Labels, Names, Rows, Unprepared};
+use crate::settings::in_code;
 use crate::store::{Current, kept, open_for_reading};
 
 /// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.
@@ -88,13 +89,8 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
     let rows = InVault::at_rest(&vault, &current.plan);
     let lookup = rows.find_ids(&wanted)?;
     if !lookup.missing.is_empty() {
-        let shown: Vec<String> =
-            lookup.missing.iter().take(20).map(|id| format!("`{id}`")).collect();
-        let message = format!(
-            "{} of the ids are not in the vault: {}",
-            lookup.missing.len(),
-            shown.join(", ")
-        );
+        let (count, shown) = (lookup.missing.len(), in_code(&lookup.missing, 20));
+        let message = format!("{count} of the ids are not in the vault: {shown}");
         let error = Error::refused(Code::UnknownRecord, message)
             .hint("only records in the vault can be audited")
             .about(lookup.missing);

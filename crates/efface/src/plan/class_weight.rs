@@ -4,6 +4,7 @@ use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
+use crate::settings::in_code;
 
 /// The word for weights that make all classes count the same.
 const BALANCED: &str = "balanced";
@@ -37,12 +38,8 @@ impl ClassWeight {
         };
         let mut listed: Vec<(String, Decimal)> = Vec::new();
         for line in lines {
-            let Some((class, weight)) = line.rsplit_once('=') else {
-                return Err(refused(
-                    line,
-                    "must be `balanced`, alone, or of the form CLASS=WEIGHT",
-                ));
-            };
+            let form = "must be `balanced`, alone, or of the form CLASS=WEIGHT";
+            let (class, weight) = line.rsplit_once('=').ok_or_else(|| refused(line, form))?;
             let weight = match weight.trim().parse::<f64>() {
                 Ok(weight) if weight.is_finite() && weight >= 0.0 => weight,
                 _ => return Err(refused(line, "must give a finite weight of at least 0")),
@@ -78,17 +75,11 @@ impl ClassWeight {
         let Some((class, _)) = listed.iter().find(|(class, _)| !classes.contains(class)) else {
             return Ok(());
         };
-        const FEW: usize = 8;
-        let known: Vec<String> = classes.iter().take(FEW).map(|name| format!("`{name}`")).collect();
-        let more = if classes.len() > FEW { ", ..." } else { "" };
-        Err(Error::refused(
-            Code::Classes,
-            format!(
-                "`§class-weight` names the class `{class}`, which is none of {}{more}",
-                known.join(", ")
-            ),
-        )
-        .hint("correct the name, or leave the class out: it counts 1"))
+        let known = in_code(classes, 8);
+        let message =
+            format!("`§class-weight` names the class `{class}`, which is none of {known}");
+        Err(Error::refused(Code::Classes, message)
+            .hint("correct the name, or leave the class out: it counts 1"))
     }
 }
 

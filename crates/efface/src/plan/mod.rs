@@ -32,8 +32,8 @@ pub use schedule::{Published, Schedule};
 pub use sharded::ShardedPlan;
 pub(crate) use sharded::of_shards;
 pub use task::{TargetRange, Task};
-pub(crate) use trunk::TakenTrunk;
 pub use trunk::Trunk;
+pub(crate) use trunk::{EXTRACTOR, TakenTrunk};
 
 use efface_formats::FeatureMap;
 use efface_privacy::accountant::Accountant;

@@ -192,6 +192,17 @@ impl RowFeatures for Hidden {
     }
 }
 
+/// An extractor of which nothing is said yet.
+pub(crate) const EXTRACTOR: Given = Given {
+    what: What::Extractor,
+    epsilon: None,
+    delta: None,
+    mu: None,
+    group: 1,
+    training: None,
+    declared: None,
+};
+
 /// A network as it is taken from its vault, with what its own plan and certificate say of it.
 #[derive(Debug, Clone)]
 pub(crate) struct TakenTrunk {
@@ -210,15 +221,7 @@ impl TakenTrunk {
 
     /// What claims are composed with.
     pub(crate) fn given(&self) -> Given {
-        Given {
-            what: What::Extractor,
-            epsilon: None,
-            delta: None,
-            mu: None,
-            group: 1,
-            training: Some(Box::new(self.training.clone())),
-            declared: None,
-        }
+        Given { training: Some(Box::new(self.training.clone())), ..EXTRACTOR }
     }
 
     /// What is assumed of the network that is not in a list already.

@@ -13,6 +13,7 @@ pub use crate::mechanism_name::MechanismName;
 pub use row::{Fallback, Form, Group, Interval, Row, Value};
 pub(crate) use table::{MOST_COUNT, MOST_STEPS, ROW_MAPS, default};
 pub use table::{SETTINGS, Settings};
+pub(crate) use words::in_code;
 pub use words::{MARK, Words, in_words, value_in_words};
 
 impl Settings {

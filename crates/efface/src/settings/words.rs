@@ -56,6 +56,14 @@ fn named_in(named: &str, words: &Words) -> Option<String> {
     known.then(|| (words.setting)(name, value))
 }
 
+/// At most so many names in code spans, with dots for the others.
+pub(crate) fn in_code(names: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<String> =
+        names.iter().take(most).map(|name| format!("`{}`", name.as_ref())).collect();
+    let more = if names.len() > most { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
 /// Every text inside a JSON value in the words of a face.
 pub fn value_in_words(value: &mut serde_json::Value, words: &Words) {
     use serde_json::Value;

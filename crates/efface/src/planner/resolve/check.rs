@@ -2,6 +2,7 @@
 
 use efface_formats::{Fault, FeatureMap};
 use efface_learn::loss::{LossName, Task};
+use efface_page::number::joined;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{State, Variant};
@@ -145,7 +146,7 @@ impl ValidatedSettings {
                 let quoted: Vec<String> = owners.iter().map(|owner| format!("`{owner}`")).collect();
                 return clash(
                     &format!("`§{}`", row.flag),
-                    &format!("is a setting of {} only", listed(&quoted)),
+                    &format!("is a setting of {} only", joined(&quoted)),
                     &format!("leave it out, or choose that {setting} with `§{setting}`"),
                 );
             }
@@ -376,16 +377,6 @@ fn not_at_hand() -> Error {
 /// Reads a map to random features.
 fn feature_map(text: &str) -> Result<FeatureMap> {
     text.parse().map_err(|error: Fault| Error::input(Code::Features, error.to_string()))
-}
-
-/// Names in a sentence.
-fn listed(names: &[String]) -> String {
-    match names {
-        [rest @ .., before, last] if !rest.is_empty() => {
-            format!("{}, {before} and {last}", rest.join(", "))
-        }
-        _ => names.join(" and "),
-    }
 }
 
 /// The most bytes that a face may keep with a model.

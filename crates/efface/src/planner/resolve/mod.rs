@@ -22,11 +22,12 @@ use efface_privacy::quantity::Decimal;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Public, of};
+use crate::mechanism::{Public, clash, of};
 use crate::plan::{
     Facts, Fitting, Ids, List as Constants, Plan, Problem, Rows, Target, Task, ValidatedSettings,
     looks_numeric, loss_with, origin, private_notion,
 };
+use crate::settings::in_code;
 use assumptions::assumptions;
 use given::{list_given, not_covered};
 use weights::{Weighing, weighing};
@@ -117,8 +118,15 @@ impl Plan {
         read_off::check(choices, facts, told_by(list.as_slice(), Some(setting.normalizer)))?;
 
         let target = promise(choices, delta, delta_origin, &mut list);
-        if batches.is_some() {
-            named_for_good(target.adjacency, facts)?;
+        let hidden = target.adjacency == Adjacency::Remove;
+        if batches.is_some() && hidden && facts.ids == Ids::Position {
+            // Without one record the others would have other names, and so be in other batches.
+            clash(
+                "`§batches`",
+                "needs ids of the records' own where the number of records is private: a position tells \
+                 how many came before",
+                "name the column of ids with `§id`, or leave out `§batches`",
+            )?;
         }
         let public = Public {
             constants: &constants,
@@ -206,20 +214,6 @@ impl Plan {
     }
 }
 
-/// Refuses batches of records that are named by their position where it is private who is there: without
-/// one of them the others would have other names, and so be in other batches.
-fn named_for_good(adjacency: Adjacency, facts: &Facts) -> Result<()> {
-    if adjacency != Adjacency::Remove || facts.ids == Ids::Column {
-        return Ok(());
-    }
-    Err(Error::refused(
-        Code::Settings,
-        "`§batches` needs ids of the records' own where the number of records is private: a \
-         position tells how many came before",
-    )
-    .hint("name the column of ids with `§id`, or leave out `§batches`"))
-}
-
 /// Refuses what needs rows and not only sums over them.
 fn sums_alone(choices: &ValidatedSettings) -> Result<()> {
     let Some(why) = of(choices.mechanism).needs_rows(choices) else { return Ok(()) };
@@ -244,12 +238,7 @@ pub(crate) fn several(choices: &ValidatedSettings, targets: &[String]) -> Result
         true => choices.mechanism.name(),
         false => choices.loss.name(),
     };
-    const FEW: usize = 5;
-    let mut names: Vec<String> = targets.iter().take(FEW).map(|n| format!("`{n}`")).collect();
-    if targets.len() > FEW {
-        names.push("...".to_owned());
-    }
-    let (count, names) = (targets.len(), names.join(", "));
+    let (count, names) = (targets.len(), in_code(targets, 5));
     let message = format!("`{learner}` learns one target, got {count} ({names})");
     Err(Error::refused(Code::Settings, message).hint(
         "use `§mechanism ridge` with `§loss squared`, which solves several targets at once, or give \
@@ -266,34 +255,25 @@ fn task(choices: &ValidatedSettings, facts: &Facts) -> Result<Task> {
     }
     let count = facts.classes.len();
     let binary = choices.loss.task() == LossTask::Binary;
+    let refused = |needed: &str| {
+        let (loss, found) = (choices.loss.name(), counted(facts));
+        Error::refused(Code::Classes, format!("`{loss}` needs {needed}, the data have {found}"))
+    };
     if facts.records == 0 && count == 0 {
         return Err(Error::refused(Code::Empty, "the table has column names, but no rows"));
     }
     if count < 2 {
-        return Err(Error::refused(
-            Code::Classes,
-            format!(
-                "`{}` needs at least 2 classes, the data have {}",
-                choices.loss.name(),
-                counted(facts)
-            ),
-        )
-        .hint("give data with both classes, or list them: `§classes A,B`"));
+        return Err(refused("at least 2 classes")
+            .hint("give data with both classes, or list them: `§classes A,B`"));
     }
     if binary && count > 2 {
-        let refusal = Error::refused(
-            Code::Classes,
-            format!("`{}` needs 2 classes, the data have {}", choices.loss.name(), counted(facts)),
-        );
-        if looks_numeric(&facts.classes) {
-            return Err(refusal.hint(
+        return Err(refused("2 classes").hint(match looks_numeric(&facts.classes) {
+            true => {
                 "for a number as target, use `§loss squared` and `§target-range LOW,HIGH`; for classes, \
-                 `§loss softmax`",
-            ));
-        }
-        return Err(
-            refusal.hint("use `§loss softmax`, or pick two: `§classes A,B` (the last is positive)")
-        );
+                 `§loss softmax`"
+            }
+            false => "use `§loss softmax`, or pick two: `§classes A,B` (the last is positive)",
+        }));
     }
     Ok(Task::Classes(facts.classes.clone()))
 }
@@ -305,8 +285,7 @@ fn counted(facts: &Facts) -> String {
     if count == 0 || count > FEW {
         return count.to_string();
     }
-    let names: Vec<String> = facts.classes.iter().map(|name| format!("`{name}`")).collect();
-    format!("{count} ({})", names.join(", "))
+    format!("{count} ({})", in_code(&facts.classes, FEW))
 }
 
 /// What every request must meet, its constants listed.
@@ -382,7 +361,7 @@ fn normalizer(
     let s = &choices.settings;
     let (n, n_origin) =
         weighing.and_then(|weighing| weighing.sum).unwrap_or((count.records, count.origin));
-    let (normalizer, size_origin) = if choices.mean {
+    if choices.mean {
         let supposed = of(choices.mechanism)
             .least_share(choices.accountant)
             .map(|share| (n as f64 * share).ceil() as u64);
@@ -391,24 +370,19 @@ fn normalizer(
         list.add("minimum", minimum, origin(s.minimum.is_some(), &[sources]));
         // N is the current count: public, hence never the private count of the remove sense.
         list.add("n", "current", Origin::Data);
-        (Normalizer::Mean { minimum }, Origin::Default)
-    } else {
-        let capacity = s.capacity.unwrap_or_else(|| count.records.saturating_mul(5).div_ceil(4));
-        let capacity_origin = origin(s.capacity.is_some(), &[count.origin]);
-        list.add("n", n, n_origin);
-        list.add("capacity", capacity, capacity_origin);
-        (Normalizer::Fixed { n, capacity }, origin(false, &[n_origin, capacity_origin]))
-    };
-    if let Normalizer::Fixed { capacity, .. } = normalizer
-        && facts.records > capacity
-    {
-        return Err(Error::refused(
-            Code::Capacity,
-            format!("the data have {} records, but `capacity` is {capacity}", facts.records),
-        )
-        .hint("give a larger `§capacity`, as public knowledge"));
+        return Ok((Normalizer::Mean { minimum }, Origin::Default));
     }
-    Ok((normalizer, size_origin))
+    let capacity = s.capacity.unwrap_or_else(|| count.records.saturating_mul(5).div_ceil(4));
+    let capacity_origin = origin(s.capacity.is_some(), &[count.origin]);
+    list.add("n", n, n_origin);
+    list.add("capacity", capacity, capacity_origin);
+    if facts.records > capacity {
+        let message =
+            format!("the data have {} records, but `capacity` is {capacity}", facts.records);
+        return Err(Error::refused(Code::Capacity, message)
+            .hint("give a larger `§capacity`, as public knowledge"));
+    }
+    Ok((Normalizer::Fixed { n, capacity }, origin(false, &[n_origin, capacity_origin])))
 }
 
 /// The public constants of the objective, and whether its lambda was computed.
