@@ -45,6 +45,10 @@ const ROOMS: &[(&str, &str)] = &[
         "efface/checks",
         "rehearsal audit_sample simulation exact_copy verify sums verify_ledger examine",
     ),
+    (
+        "efface/planner",
+        "resolve seen objective request pass_time forecast candidate basis choice head rank file page",
+    ),
     ("efface/show", "account bounds margins published certificate predict status report"),
     (
         "efface/requests",

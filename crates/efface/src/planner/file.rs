@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::choice::{Choice, Fixed};
-use super::{Advice, SCHEMA, Sizes};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Facts, Plan};
+use crate::planner::choice::{Choice, Fixed};
+use crate::planner::{Advice, SCHEMA, Sizes};
 use crate::settings::Settings;
 
 /// One choice of a written plan, for a training to follow.

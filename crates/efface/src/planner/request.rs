@@ -6,8 +6,6 @@ use efface_formats::Frame;
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
-use super::candidate;
-use super::seen::Seen;
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
@@ -15,6 +13,8 @@ use crate::outcome::notice::index_left_out;
 use crate::plan::{
     ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, sizes as sizes_of,
 };
+use crate::planner::objective::objective;
+use crate::planner::seen::Seen;
 use crate::rows::source::Source;
 use crate::settings::{Settings, default};
 use crate::table::raw::{as_the_labels_ask, fit};
@@ -22,7 +22,7 @@ use crate::table::{facts_of, read_table};
 
 /// What a plan is made for.
 #[derive(Debug, Clone)]
-pub enum About<'a> {
+pub enum PlanRequest<'a> {
     /// A table: its sizes are read off it, no more.
     Table(&'a Source<'a>),
     /// Sizes as public knowledge.
@@ -82,9 +82,9 @@ pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Se
     Ok(settings)
 }
 
-impl About<'_> {
+impl PlanRequest<'_> {
     /// Sizes, the facts a plan is resolved with, and the settings that training takes.
-    pub(super) fn facts(&self, settings: Settings, machine: &mut Machine<'_>) -> Result<Asked> {
+    pub(super) fn read(&self, settings: Settings, machine: &mut Machine<'_>) -> Result<Read> {
         let fitted = match self {
             Self::Table(source) => settings.fits_preprocessing(source.is_raw()),
             Self::Sizes(_) => settings.fits_preprocessing(false),
@@ -95,7 +95,7 @@ impl About<'_> {
         match self {
             Self::Table(source) => {
                 let asked = of_table(source, settings, fitted, machine)?;
-                Ok(Asked { settings: Settings { preprocess, ..asked.settings }, ..asked })
+                Ok(Read { settings: Settings { preprocess, ..asked.settings }, ..asked })
             }
             Self::Sizes(sizes) => {
                 let settings = Settings { preprocess, ..settings };
@@ -105,14 +105,14 @@ impl About<'_> {
                 };
                 let sizes =
                     Sizes { from_data: sizes.from_data, ..Sizes::of(&facts, sizes.entries) };
-                Ok(Asked { sizes, facts, settings, seen: Seen::default() })
+                Ok(Read { sizes, facts, settings, seen: Seen::default() })
             }
         }
     }
 }
 
 /// What is asked, completed by what a table shows.
-pub(super) struct Asked {
+pub(super) struct Read {
     pub(super) sizes: Sizes,
     /// With `features` after encoding, also where preprocessing is fitted.
     pub(super) facts: Facts,
@@ -125,8 +125,8 @@ fn of_table(
     mut settings: Settings,
     fitted: bool,
     machine: &mut Machine<'_>,
-) -> Result<Asked> {
-    let mut choices = ValidatedSettings::of(candidate::objective(&settings), fitted)?;
+) -> Result<Read> {
+    let mut choices = ValidatedSettings::of(objective(&settings), fitted)?;
     let options = source.training_options(&choices)?;
     let mut tell = |progress: Progress| match (machine.watch)(&progress) {
         ControlFlow::Continue(()) => Ok(()),
@@ -154,7 +154,7 @@ fn of_table(
         let task = task.into_iter().chain(index_left_out(table.index_left_out.as_deref()));
         let seen = Seen::of(&raw.rows, &found, table.subjects.is_some(), task);
         let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
-        return Ok(Asked { sizes: Sizes::of(&facts, None), facts, settings, seen });
+        return Ok(Read { sizes: Sizes::of(&facts, None), facts, settings, seen });
     }
     let people = table.subjects.as_deref().map(|all| sizes_of(all).len() as u64);
     let facts = Facts { people, ..facts_of(source, &table, ids)? };
@@ -164,7 +164,7 @@ fn of_table(
         stored as f64 / table.data.rows().max(1) as f64
     };
     let sizes = Sizes::of(&facts, facts.sparse.then(entries));
-    Ok(Asked { sizes, facts, settings, seen: Seen::default() })
+    Ok(Read { sizes, facts, settings, seen: Seen::default() })
 }
 
 impl Sizes {
@@ -204,7 +204,7 @@ impl Sizes {
     /// fitted to it.
     fn raw_facts(&self, settings: &Settings) -> Result<Facts> {
         let declared = self.facts(settings)?;
-        let choices = ValidatedSettings::of(candidate::objective(settings), true)?;
+        let choices = ValidatedSettings::of(objective(settings), true)?;
         let rules = choices.rules(1);
         let width = u32::try_from(self.features).unwrap_or(u32::MAX);
         let fitting = Fitting {
@@ -249,7 +249,7 @@ impl Sizes {
             return Err(Error::input(Code::Range, message));
         }
         let inputs = u32::try_from(self.features).unwrap_or(u32::MAX);
-        let map = ValidatedSettings::of(candidate::objective(settings), false)?.feature_map;
+        let map = ValidatedSettings::of(objective(settings), false)?.feature_map;
         let sparse = self.entries.is_some();
         let feature_map = map
             .map(|map| map.of_rows(inputs, sparse, None))
