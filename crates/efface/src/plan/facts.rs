@@ -91,15 +91,13 @@ impl SampleWeights {
         if (1.0..=(1_u64 << 48) as f64).contains(&nearest) {
             return Ok(nearest as u64);
         }
-        Err(Error::refused(
-            Code::Weights,
-            format!(
-                "the weights sum to {}, and N, their sum as a whole number, must be between 1 and \
-                 2^48",
-                self.sum
-            ),
-        )
-        .hint("multiply all weights by a public factor, or give N with `§public-n`"))
+        let message = format!(
+            "the weights sum to {}, and N, their sum as a whole number, must be between 1 and \
+             2^48",
+            self.sum
+        );
+        Err(Error::refused(Code::Weights, message)
+            .hint("multiply all weights by a public factor, or give N with `§public-n`"))
     }
 }
 

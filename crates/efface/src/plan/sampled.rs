@@ -242,13 +242,10 @@ impl Layers {
             && self.image != of_table
         {
             let told = ImageShape { channels, height, width };
-            return Err(Error::input(
-                Code::Network,
-                format!(
-                    "`image` among the layers is {told}, and the images of the table are {found}"
-                ),
-            )
-            .hint("leave `image` out"));
+            let message = format!(
+                "`image` among the layers is {told}, and the images of the table are {found}"
+            );
+            return Err(Error::input(Code::Network, message).hint("leave `image` out"));
         }
         let input = self.image.or(of_table).unwrap_or([flat, 1, 1]);
         let numbers = input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
@@ -256,13 +253,10 @@ impl Layers {
             return Ok(input);
         }
         let [channels, height, width] = input;
-        Err(Error::input(
-            Code::Network,
-            format!(
-                "images of {channels}x{height}x{width} are not the {features} features of a row"
-            ),
-        )
-        .hint(
+        let message = format!(
+            "images of {channels}x{height}x{width} are not the {features} features of a row"
+        );
+        Err(Error::input(Code::Network, message).hint(
             "give the shape of the images, as in `§network conv:16x8/2,pool,dense:32,image=28x28`",
         ))
     }

@@ -223,13 +223,11 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
     }
     table.prepare(plan, if labels { Labels::Needed } else { Labels::Unread })?;
     if table.features != plan.rows.features {
-        return Err(Error::refused(
-            Code::Data,
-            format!(
-                "rows must have {} features like the model, got {}",
-                plan.rows.features, table.features
-            ),
-        ));
+        let message = format!(
+            "rows must have {} features like the model, got {}",
+            plan.rows.features, table.features
+        );
+        return Err(Error::refused(Code::Data, message));
     }
     Ok(table)
 }

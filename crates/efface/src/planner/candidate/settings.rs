@@ -159,11 +159,9 @@ fn flat(inputs: &Inputs<'_>, settings: Settings, goal: f64) -> Result<Settings> 
     let eta = settings.eta.unwrap_or(1.0 / constants.smoothness());
     let enough = (radius * radius / (eta * goal)).ceil().max(1.0);
     if settings.steps.is_none() && enough > MOST_FLAT {
-        return Err(Error::refused(
-            Code::Steps,
-            format!("learning in a ball of radius {radius} would take {enough:e} steps"),
-        )
-        .hint("give `§steps`, a smaller `§radius`, or a `§lambda` above 0"));
+        let message = format!("learning in a ball of radius {radius} would take {enough:e} steps");
+        return Err(Error::refused(Code::Steps, message)
+            .hint("give `§steps`, a smaller `§radius`, or a `§lambda` above 0"));
     }
     let steps = settings.steps.unwrap_or(enough as u64);
     // P s^2/eta (1 + ln T), s^2 = 2 eta sigma^2.
@@ -196,11 +194,10 @@ pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>>
         if tries > 60 {
             // The engine's own reason, if it has one.
             let least = risk(low)?;
-            return Err(Error::refused(
-                Code::ExcessRisk,
-                format!("the predicted excess risk is {least:e} with any noise, above {goal:e}"),
-            )
-            .hint("raise `§excess-risk`, or give more `§steps`"));
+            let message =
+                format!("the predicted excess risk is {least:e} with any noise, above {goal:e}");
+            return Err(Error::refused(Code::ExcessRisk, message)
+                .hint("raise `§excess-risk`, or give more `§steps`"));
         }
     }
     let mut high = 2.0 * low;

@@ -182,12 +182,10 @@ impl ValidatedSettings {
         not_covered(&s.not_covered)?;
         s.extractor.iter().try_for_each(|name| repeatable("`§extractor`", name))?;
         if s.extractor.is_some() && s.extractor_privacy.is_some() {
-            return Err(Error::refused(
-                Code::Settings,
-                "`§extractor` names a public model, made without the records, and \
-                 `§extractor-privacy` is for one that may have seen them",
-            )
-            .hint("leave out one of them; in Python, plain arrays name no public model"));
+            let message = "`§extractor` names a public model, made without the records, and \
+             `§extractor-privacy` is for one that may have seen them";
+            return Err(Error::refused(Code::Settings, message)
+                .hint("leave out one of them; in Python, plain arrays name no public model"));
         }
         if let Some(bytes) = s.face.as_ref().map(String::len).filter(|bytes| *bytes > MOST_FACE) {
             let message = format!("`face` must have at most {MOST_FACE} bytes, got {bytes}");

@@ -154,12 +154,11 @@ pub(super) fn given(s: &Settings) -> Result<Option<Given>> {
         (Some(privacy), None) => (What::Extractor, "extractor-privacy", privacy),
         (None, Some(privacy)) => (What::Start, "start-privacy", privacy),
         (Some(_), Some(_)) => {
-            return Err(Error::refused(
-                Code::Settings,
-                "`§extractor-privacy` and `§start-privacy` are two releases about the same \
-                 records, and only one can be composed",
-            )
-            .hint("add their epsilons and deltas, and give the sums with `§extractor-privacy`"));
+            let message = "`§extractor-privacy` and `§start-privacy` are two releases about the same \
+             records, and only one can be composed";
+            return Err(Error::refused(Code::Settings, message).hint(
+                "add their epsilons and deltas, and give the sums with `§extractor-privacy`",
+            ));
         }
     };
     let wrong = |rule: &str, got: String| {

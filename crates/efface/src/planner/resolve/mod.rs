@@ -218,11 +218,8 @@ impl Plan {
 fn sums_alone(choices: &ValidatedSettings) -> Result<()> {
     let Some(why) = of(choices.mechanism).needs_rows(choices) else { return Ok(()) };
     let name = choices.mechanism.name();
-    Err(Error::refused(
-        Code::InParts,
-        format!("`{name}` {why}, but the rows are in partitions that return only sums"),
-    )
-    .hint(
+    let message = format!("`{name}` {why}, but the rows are in partitions that return only sums");
+    Err(Error::refused(Code::InParts, message).hint(
         "choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`, or for a \
          network `dp-sgd`",
     ))

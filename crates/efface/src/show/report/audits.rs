@@ -67,15 +67,13 @@ pub(super) fn read(text: &str, which: &str, vault: &str, ledger: &[Entry]) -> Re
     }
     let gone = ledger.iter().find(|entry| entry.outdates(*index));
     if let Some(gone) = gone {
-        return Err(Error::input(
-            Code::Audit,
-            format!(
-                "{which}the audit was made after entry {index}, and entry {} ({}) deleted records \
-                 since: its numbers were computed from them too",
-                gone.index, gone.kind
-            ),
-        )
-        .hint("erase that audit's file and audit the vault again"));
+        let message = format!(
+            "{which}the audit was made after entry {index}, and entry {} ({}) deleted records \
+             since: its numbers were computed from them too",
+            gone.index, gone.kind
+        );
+        return Err(Error::input(Code::Audit, message)
+            .hint("erase that audit's file and audit the vault again"));
     }
     Ok(audit)
 }
