@@ -3,7 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 
-use efface::planner::{About, Advice, Count, Lasts, Machine, Workload, chosen, plan};
+use efface::planner::{Advice, Count, Lasts, Machine, PlanRequest, Workload, chosen, plan};
 use efface::{Delete, Keyring, Selector, Served, Settings, Source, delete, train_as_planned};
 
 use crate::clock::timed;
@@ -13,7 +13,7 @@ use crate::wine::{Tables, schema};
 fn planned(wines: &Source<'_>, settings: Settings) -> Advice {
     let workload = Workload { deletions_per_month: 30.0, groups: vec![1, 8], pass_ms: Some(0.05) };
     let mut machine = Machine { seconds: &mut || 0.0, watch: &mut |_| ControlFlow::Continue(()) };
-    plan(&About::Table(wines), workload, settings, &mut machine).unwrap()
+    plan(&PlanRequest::Table(wines), workload, settings, &mut machine).unwrap()
 }
 
 fn held(name: &str, planned: &Count, served: &Served, exactly: u64) {

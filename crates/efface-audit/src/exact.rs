@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use efface::{Claim, Code, Error, ExactCopy, ExactSample, Notion, Plan, Result, Schedule};
+use efface::{AuditSample, Claim, Code, Error, ExactCopy, Notion, Plan, Result, Schedule};
 use efface_learn::Dataset;
 use efface_matrix::{Row, margins};
 use rand_chacha::ChaCha20Rng;
@@ -32,6 +32,7 @@ const TIME: &str = "the limit of time ended the requests";
 /// Audits a vault of exact removal.
 pub(super) fn audit(
     path: &Path,
+    mut sample: AuditSample,
     options: &Options,
     seed: [u8; 32],
     budget: &Budget<'_>,
@@ -41,19 +42,25 @@ pub(super) fn audit(
                        vault are deleted";
         return Err(Error::refused(Code::Audit, message));
     }
-    let mut read = ExactSample::read(path, &options.records)?;
-    let in_vault = read.sample.records.rows() as u64;
-    let kept = spread(&read.sample, options.rows)?;
+    check(&sample.plan)?;
+    let in_vault = sample.records.rows() as u64;
+    let kept = spread(&sample, options.rows)?;
     let mut notes = Vec::new();
-    if (kept.len() as u64) < in_vault {
-        budget.prepared(|ended| read.keep(&kept, &mut watch(ended)))?;
+    let is_whole = kept.len() as u64 == in_vault;
+    if !is_whole {
+        sample.keep(&kept)?;
         notes.push(format!(
             "the model is a fresh one of {} of the vault's {in_vault} records, evenly spread, under the \
              same constants",
             kept.len()
         ));
     }
-    if read.sample.plan.learnt_features() {
+    let sample = &sample;
+    let copy = match is_whole {
+        true => ExactCopy::of(sample)?,
+        false => budget.prepared(|ended| ExactCopy::fresh(sample, &mut watch(ended)))?,
+    };
+    if sample.plan.learnt_features() {
         notes.push(
             "the network behind the features was not trained again: what it learnt from deleted records \
              is bounded by its own claim, and audited in its own vault"
@@ -61,8 +68,8 @@ pub(super) fn audit(
         );
     }
     let rng = &mut Seeds::new(seed).generator(Side::Reference, 0);
-    let Found { compared, positions, claims, found } = compare(&read, budget, rng, &mut notes)?;
-    let sample = &read.sample;
+    let Found { compared, positions, claims, found } =
+        compare(sample, copy, budget, rng, &mut notes)?;
     unchanged(path, sample.head.0)?;
     let verdict = Verdict::of_bits(&compared);
     let promised = sample.plan.target.notion;
@@ -100,6 +107,20 @@ pub(super) fn audit(
     })
 }
 
+/// Refuses models whose weights are not computed from the records alone, or from raw ones.
+fn check(plan: &Plan) -> Result<()> {
+    if plan.fitting.is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` with fitted preprocessing computes everything from nothing at every request: there is no \
+         other way to it that an audit could compare with, bit for bit",
+        plan.mechanism.name()
+    );
+    Err(Error::refused(Code::Audit, message)
+        .hint("`efface ledger verify --all` computes the model anew from the rows and compares"))
+}
+
 /// What requests and comparisons gave.
 struct Found {
     compared: Vec<Compared>,
@@ -113,21 +134,21 @@ struct Found {
 /// Serves requests on a copy, and compares what is published with trainings anew: before the first one, and
 /// after each.
 fn compare(
-    read: &ExactSample,
+    sample: &AuditSample,
+    mut copy: ExactCopy<'_>,
     budget: &Budget<'_>,
     rng: &mut ChaCha20Rng,
     notes: &mut Vec<String>,
 ) -> Result<Found> {
-    let plan = &read.sample.plan;
-    let mut copy = ExactCopy::of(read)?;
-    let mut left: Vec<usize> = (0..read.sample.records.rows()).collect();
+    let plan = &sample.plan;
+    let mut left: Vec<usize> = (0..sample.records.rows()).collect();
     let mut found = Found {
         compared: Vec::new(),
         positions: Vec::new(),
         claims: Vec::new(),
         found: "those that the published weights knew best, request by request".to_owned(),
     };
-    let named = &read.sample.named;
+    let named = &sample.named;
     let sizes: Vec<usize> = match named.len() {
         0 => REQUESTS.to_vec(),
         count => {

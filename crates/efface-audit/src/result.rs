@@ -1,17 +1,13 @@
 //! What an audit found, as data and in words.
 
-use efface::Claim;
+pub use efface::audit::{CanaryTest, Certified, Compared, Deleted, Head, SCHEMA, Split, Verdict};
 use efface_page::number::{ceiling, counted, floor, near};
-use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{ERROR, Errors, Shown};
 
 /// The method of audits of exact removal.
 pub(super) const BIT_BY_BIT: &str = "bit by bit";
-
-/// Name and version of the form of [`AuditResult`].
-pub const SCHEMA: &str = "efface.audit/1";
 
 /// The outcome of one audit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,16 +68,6 @@ pub struct AuditResult {
     pub notes: Vec<String>,
 }
 
-/// The last entry of a ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Head {
-    /// Index of the entry, counted from 0.
-    pub index: u64,
-    /// Hash of the entry, 64 hexadecimal digits.
-    pub hash: String,
-}
-
 /// The records of an audit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,30 +76,6 @@ pub struct Records {
     pub used: u64,
     /// Records in the vault.
     pub in_vault: u64,
-}
-
-/// The records that were deleted in one world. Ids and subjects are not named.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Deleted {
-    /// Number of records deleted in one request.
-    pub count: u64,
-    /// How they were found.
-    pub found: String,
-    /// Their positions in the vault's order, from 0; none for planted ones.
-    pub positions: Vec<u64>,
-}
-
-/// What runs of each world were used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Split {
-    /// To find the direction of the means.
-    pub direction: u64,
-    /// Runs used to choose the thresholds.
-    pub threshold: u64,
-    /// Runs counted in the bounds.
-    pub counted: u64,
 }
 
 /// One test and what its errors show.
@@ -134,81 +96,6 @@ pub struct Test {
     pub shown: Shown,
 }
 
-/// A training anew on the records that were left, beside the model that deleted the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Compared {
-    /// After which of the audit's requests, from 1; none for the model before the first one.
-    pub request: Option<u64>,
-    /// Records that were left.
-    pub records: u64,
-    /// Threads of the training.
-    pub threads: u64,
-    /// Weights that were compared.
-    pub weights: u64,
-    /// Weights of other bits.
-    pub differ: u64,
-}
-
-/// What an attacker wins who sees every sum that a network with noise releases, and knows the canaries.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CanaryTest {
-    /// Canaries that are deleted together, each a unit of its own.
-    pub units: u64,
-    /// Trainings that were counted.
-    pub runs: u64,
-    /// How many canaries there were in these, and with which rate they were drawn, so that large losses are
-    /// not rare: each training is weighed by how much less likely it is with `units` at the plan's rate.
-    pub drawn: (u64, f64),
-    /// The epsilon, at the certified delta, that the runs give: no bound.
-    pub estimate: f64,
-    /// The least that is consistent with them, by six standard errors of delta.
-    pub lower: f64,
-    /// The epsilon that is certified.
-    pub certified: f64,
-    /// delta of both, in (0, 1).
-    pub delta: f64,
-}
-
-/// A certified upper bound.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Certified {
-    /// Name of the accountant behind the bound.
-    pub accountant: String,
-    /// mu, where the bound is one of Gaussian DP.
-    pub mu: Option<Decimal>,
-    /// epsilon of (epsilon, delta), rounded up.
-    pub epsilon: Decimal,
-    /// delta of (epsilon, delta), in (0, 1).
-    pub delta: Decimal,
-}
-
-/// What an audit says about the claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// No test contradicts it, and one could have.
-    Consistent,
-    /// A test does.
-    Refuted,
-    /// Too few runs were counted for any test to contradict it.
-    Undecided,
-}
-
-impl Verdict {
-    /// The verdict as one word for tables.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Consistent => "consistent",
-            Self::Refuted => "refuted",
-            Self::Undecided => "undecided",
-        }
-    }
-}
-
 /// The largest lower bounds of the tests: mu, epsilon.
 #[must_use]
 pub fn largest(tests: &[Test]) -> (f64, f64) {
@@ -220,68 +107,8 @@ pub fn largest(tests: &[Test]) -> (f64, f64) {
 /// lower bound on epsilon is at the delta of `certified`, which all have in common.
 #[must_use]
 pub fn judge(tests: &[Test], reach: &Shown, certified: &[Certified]) -> Verdict {
-    let (mu, epsilon) = largest(tests);
-    let above = |mu: f64, epsilon: f64| {
-        certified
-            .iter()
-            .any(|bound| bound.mu.is_some_and(|limit| mu > limit.0) || epsilon > bound.epsilon.0)
-    };
-    if above(mu, epsilon) {
-        Verdict::Refuted
-    } else if tests.is_empty() || !above(reach.mu_lower, reach.epsilon_lower) {
-        Verdict::Undecided
-    } else {
-        Verdict::Consistent
-    }
-}
-
-impl Verdict {
-    /// What comparisons bit by bit come to: undecided without one after a request.
-    #[must_use]
-    pub fn of_bits(compared: &[Compared]) -> Self {
-        if compared.iter().any(|one| one.differ > 0) {
-            Self::Refuted
-        } else if compared.iter().any(|one| one.request.is_some()) {
-            Self::Consistent
-        } else {
-            Self::Undecided
-        }
-    }
-
-    /// The graver of both: refuted, undecided, consistent.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Refuted, _) | (_, Self::Refuted) => Self::Refuted,
-            (Self::Undecided, _) | (_, Self::Undecided) => Self::Undecided,
-            _ => Self::Consistent,
-        }
-    }
-
-    /// What canaries come to: undecided where so few runs show nothing.
-    #[must_use]
-    pub fn of_canaries(canaries: &[CanaryTest]) -> Self {
-        if canaries.iter().any(|one| one.lower > one.certified) {
-            Self::Refuted
-        } else if canaries.iter().all(|one| one.lower > 0.0) && !canaries.is_empty() {
-            Self::Consistent
-        } else {
-            Self::Undecided
-        }
-    }
-}
-
-impl Certified {
-    /// The numbers of a claim.
-    #[must_use]
-    pub fn of(claim: &Claim) -> Self {
-        Self {
-            accountant: claim.accountant.name().to_owned(),
-            mu: claim.mu,
-            epsilon: claim.epsilon,
-            delta: claim.delta.unwrap_or(Decimal(0.0)),
-        }
-    }
+    let reach = (!tests.is_empty()).then_some((reach.mu_lower, reach.epsilon_lower));
+    Verdict::of_bounds(certified, largest(tests), reach)
 }
 
 impl AuditResult {
@@ -334,10 +161,8 @@ impl AuditResult {
 
     /// The same where weighed runs decide, and not the tests.
     fn words_of_canaries(&self) -> Option<String> {
-        let of_tests = self.certified.iter().any(|bound| {
-            bound.mu.is_some_and(|limit| self.mu_lower > limit.0)
-                || self.epsilon_lower > bound.epsilon.0
-        });
+        let shown = (self.mu_lower, self.epsilon_lower);
+        let of_tests = self.certified.iter().any(|bound| bound.is_below(shown));
         let told = |one: &CanaryTest| match one.units {
             1 => "one planted canary".to_owned(),
             units => format!("{units} planted canaries"),

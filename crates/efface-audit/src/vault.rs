@@ -37,8 +37,7 @@ pub fn audit(
             return sampled::audit(path, &sample, plan, options, seed, budget);
         }
         Schedule::Sharded(_) | Schedule::Sums => {
-            drop(sample);
-            return exact::audit(path, options, seed, budget);
+            return exact::audit(path, sample, options, seed, budget);
         }
         _ => check(&sample.plan, options)?,
     }

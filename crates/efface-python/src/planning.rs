@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use efface::planner::{About, Advice, Machine, Sizes, Workload};
+use efface::planner::{Advice, Machine, PlanRequest, Sizes, Workload};
 use efface::{Code, Error, Settings, Source, in_words};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -41,7 +41,7 @@ pub(crate) fn plan(
 ) -> PyResult<(String, String)> {
     let settings: Settings = parsed("settings", settings)?;
     let workload: Workload = parsed("workload", workload)?;
-    let ask = |about: &About<'_>| {
+    let ask = |about: &PlanRequest<'_>| {
         watched(py, &progress, |watch| {
             let start = Instant::now();
             let seconds = &mut || start.elapsed().as_secs_f64();
@@ -54,9 +54,9 @@ pub(crate) fn plan(
     match (table, sizes) {
         (Some(table), None) => table.lend(py, |source| {
             let source = Source { infers_task: true, ..source.clone() };
-            ask(&About::Table(&source))
+            ask(&PlanRequest::Table(&source))
         }),
-        (None, Some(sizes)) => ask(&About::Sizes(parsed::<Sizes>("sizes", sizes)?)),
+        (None, Some(sizes)) => ask(&PlanRequest::Sizes(parsed::<Sizes>("sizes", sizes)?)),
         _ => Err(raised(&Error::input(Code::Usage, "give either `table` or `sizes`"))),
     }
 }

@@ -83,13 +83,21 @@ pub mod accounting {
     pub use efface_privacy::case::{Answer, Figure, Form, Input, Kind, Presence, Soundness, kinds};
 }
 
+/// The parts of an audit's result that reports show.
+#[doc(hidden)]
+pub mod audit {
+    pub use crate::outcome::audit::{
+        CanaryTest, Certified, Compared, Deleted, Head, SCHEMA, Split, Verdict,
+    };
+}
+
 // For the faces and the laboratory of this repository; see the top of this file.
 #[doc(hidden)]
 pub use checks::audit_sample::{AuditSample, audit_sample};
 #[doc(hidden)]
-pub use checks::exact_copy::{ExactCopy, ExactSample};
+pub use checks::exact_copy::ExactCopy;
 #[doc(hidden)]
-pub use checks::simulation::{Reference, Simulation, World};
+pub use checks::simulation::{Simulation, World};
 #[doc(hidden)]
 pub use efface_learn::loss::{LossName, Task as LossTask};
 #[doc(hidden)]

@@ -41,7 +41,14 @@ const ROOMS: &[(&str, &str)] = &[
          checks table planner show requests",
     ),
     ("efface/store", "seal head digest ledger"),
-    ("efface/checks", "audit_sample simulation exact_copy verify sums verify_ledger examine"),
+    (
+        "efface/checks",
+        "rehearsal audit_sample simulation exact_copy verify sums verify_ledger examine",
+    ),
+    (
+        "efface/planner",
+        "resolve cost seen objective request pass_time forecast candidate basis choice head rank file page",
+    ),
     ("efface/show", "account bounds margins published certificate predict status report"),
     (
         "efface/requests",

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 use efface::Source;
-use efface::planner::{About, Machine, plan};
+use efface::planner::{Machine, PlanRequest, plan};
 
 use crate::arguments::{
     ColumnArguments, ForceArgument, RoleArguments, SettingArguments, WorkloadArguments,
@@ -78,10 +78,10 @@ impl Plan {
             }
         };
         let about = match &source {
-            Some(source) => About::Table(source),
+            Some(source) => PlanRequest::Table(source),
             None => {
                 let regression = settings.is_regression();
-                About::Sizes(self.workload.sizes(self.columns.classes(), regression)?)
+                PlanRequest::Sizes(self.workload.sizes(self.columns.classes(), regression)?)
             }
         };
         interrupt::listen()?;

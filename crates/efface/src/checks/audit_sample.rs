@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use efface_learn::Dataset;
+use efface_vault::{Identity, RecordId};
 
-use crate::error::{Code, Error, Result};
+use crate::checks::rehearsal::Model;
+use crate::error::{Code, Error, Result, damaged};
 use crate::plan::Plan;
 use crate::rows::naming::check_convention;
 use crate::rows::residue::unless_in_rows;
-use crate::rows::{InVault, Keyed, Labels, RawRecords, Rows};
-use crate::store::{Current, open_for_reading};
+use crate::rows::{InVault, Keyed, Labels, Names, RawRecords, Rows};
+use crate::settings::in_code;
+use crate::store::{Current, kept, open_for_reading};
 
 /// What an audit needs of a vault. It holds every row: keep it in memory, and no longer than needed.
 #[derive(Debug)]
@@ -27,7 +30,11 @@ pub struct AuditSample {
     /// Positions in `records` of the ids asked for, ascending.
     pub named: Vec<usize>,
     /// The records as they came, where preprocessing is fitted.
-    pub(crate) raw: Option<RawRecords>,
+    pub(super) raw: Option<RawRecords>,
+    /// What the records are called.
+    pub(super) names: Names,
+    /// The published model.
+    pub(super) model: Model,
 }
 
 impl AuditSample {
@@ -62,6 +69,7 @@ impl AuditSample {
                 self.records = raw.clone().encode(&self.plan, Labels::Needed)?.data;
             }
         }
+        self.names.remove(&gone);
         self.named = self.named.iter().filter_map(|row| rows.binary_search(row).ok()).collect();
         Ok(())
     }
@@ -75,28 +83,26 @@ impl AuditSample {
 pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
     let vault = open_for_reading(path)?;
     let current = Current::of(&vault)?;
-    current.published()?;
+    let weights = current.published()?.weights.clone();
     let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
     check_convention(&current.plan, wanted.iter().copied())?;
     let rows = InVault::at_rest(&vault, &current.plan);
     let lookup = rows.find_ids(&wanted)?;
     if !lookup.missing.is_empty() {
-        let shown: Vec<String> =
-            lookup.missing.iter().take(20).map(|id| format!("`{id}`")).collect();
-        let message = format!(
-            "{} of the ids are not in the vault: {}",
-            lookup.missing.len(),
-            shown.join(", ")
-        );
+        let (count, shown) = (lookup.missing.len(), in_code(&lookup.missing, 20));
+        let message = format!("{count} of the ids are not in the vault: {shown}");
         let error = Error::refused(Code::UnknownRecord, message)
             .hint("only records in the vault can be audited")
             .about(lookup.missing);
         return Err(unless_in_rows(&vault, false, error));
     }
+    let records: Vec<RecordId> = rows.keys()?.into_iter().map(RecordId::new).collect();
+    let names = named(rows.identities(&records)?, records.len())?;
     let raw = current.plan.fitting.is_some().then(|| rows.raw()).transpose()?;
     let Keyed { keys, data } = rows.into_all()?;
+    let (kept, releases) = (kept(&vault, &current.plan)?, current.releases());
     drop(vault);
-    let position = |record: &efface_vault::RecordId| keys.binary_search(&record.get()).ok();
+    let position = |record: &RecordId| keys.binary_search(&record.get()).ok();
     let mut named: Vec<usize> = lookup.found.iter().filter_map(position).collect();
     named.sort_unstable();
     named.dedup();
@@ -108,5 +114,21 @@ pub fn audit_sample(path: &Path, ids: &[String]) -> Result<AuditSample> {
         records: data,
         named,
         raw: raw.map(|(raw, _)| raw),
+        names,
+        model: Model { weights, kept, event: current.latest.event, releases },
     })
+}
+
+/// The names of that many records.
+///
+/// # Errors
+/// Records without names.
+pub(super) fn named(identities: Vec<Identity>, count: usize) -> Result<Names> {
+    if identities.len() != count {
+        return Err(damaged("some records have no names"));
+    }
+    let subjects: Option<Vec<Box<str>>> =
+        identities.iter().map(|who| who.subject.as_deref().map(Box::from)).collect();
+    let ids = Some(identities.into_iter().map(|who| who.id.into_boxed_str()).collect());
+    Ok(Names { positions: (0..count as u64).collect(), ids, subjects })
 }

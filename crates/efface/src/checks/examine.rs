@@ -8,7 +8,7 @@ use efface_privacy::certificate::{Certificate, CheckOutcome, Erasure, RequestKin
 use efface_vault::{Keyring, LedgerEntry, OpenError, StoreFault, Vault};
 
 use crate::checks::verify_ledger::ledger_checks;
-use crate::checks::{rows, unlock};
+use crate::checks::{Finding, failed, fails, holds, rows, undecided, unlock};
 use crate::error::{Error, Result, Stopped};
 use crate::outcome::notice::left_over;
 use crate::plan::Plan;
@@ -28,7 +28,7 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
     let mut vault = match open_for_reading(path) {
         Ok(vault) => vault,
         Err(error) if damaged_at_once(path) => {
-            verdict.push("file", CheckOutcome::Fails, error.message());
+            fails(error.message()).tell("file", &mut verdict);
             return Ok(verdict);
         }
         Err(error) => return Err(error),
@@ -39,29 +39,26 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
     }
     let keyed = unlock(&mut vault, keyring, &mut verdict);
     if keyed.is_none() {
-        let reason = "the key file is missing: the rows were counted but not compared with their \
-            checksums; give it with `§key`";
-        verdict.push("key", CheckOutcome::Undecided, reason);
+        undecided(
+            "the key file is missing: the rows were counted but not compared with their checksums; \
+             give it with `§key`",
+        )
+        .tell("key", &mut verdict);
     }
     rows(&vault, &mut verdict);
-    if let Err(error) = notes(&vault, &mut verdict) {
-        verdict.push("requests", CheckOutcome::Fails, error.message());
-    }
-    if let Err(error) = state(&vault, &mut verdict) {
-        verdict.push("state", CheckOutcome::Fails, error.message());
-    }
+    let otherwise = |error: Error| fails(error.message());
+    notes(&vault).unwrap_or_else(otherwise).tell("requests", &mut verdict);
+    state(&vault).unwrap_or_else(otherwise).tell("state", &mut verdict);
     match ledger_checks(&vault, None) {
-        Ok(checks) => {
-            let failed = checks.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails);
-            let failed: Vec<_> = failed.cloned().collect();
-            if failed.is_empty() {
-                let reason = "every entry follows the one before it, is signed, and its claims \
-                              were recomputed; the newest certifies the weights and the plan";
-                verdict.push("ledger", CheckOutcome::Holds, reason);
-            }
-            verdict.checks.extend(failed);
+        Ok(checks) if failed(&checks).next().is_some() => {
+            verdict.checks.extend(failed(&checks).cloned());
         }
-        Err(error) => verdict.push("ledger", CheckOutcome::Fails, error.message()),
+        Ok(_) => holds(
+            "every entry follows the one before it, is signed, and its claims were recomputed; the \
+             newest certifies the weights and the plan",
+        )
+        .tell("ledger", &mut verdict),
+        Err(error) => otherwise(error).tell("ledger", &mut verdict),
     }
     Ok(verdict)
 }
@@ -78,27 +75,27 @@ fn damaged_at_once(path: &Path) -> bool {
 fn file(vault: &mut Vault, verdict: &mut Verdict) {
     match vault.examine() {
         Ok(found) if found.complaints.is_empty() && found.residue == 0 => {
-            let reason = format!(
+            holds(format!(
                 "{} pages, each in its place; indexes and tables agree; unused bytes are zero",
                 found.pages
-            );
-            verdict.push("file", CheckOutcome::Holds, reason);
+            ))
+            .tell("file", verdict);
         }
         Ok(found) => {
             for complaint in found.complaints.iter().take(3) {
                 // SQLite names rows by number: nothing of their contents.
-                verdict.push("file", CheckOutcome::Fails, complaint);
+                fails(complaint).tell("file", verdict);
             }
             if found.residue > 0 {
-                let reason = format!(
+                fails(format!(
                     "{} bytes that nothing uses are not zero, and may be traces of deleted records",
                     found.residue
-                );
-                verdict.push("unused bytes", CheckOutcome::Fails, reason);
+                ))
+                .tell("unused bytes", verdict);
             }
         }
         // With what to do about it.
-        Err(error) => verdict.push("file", CheckOutcome::Fails, Error::from(error).to_string()),
+        Err(error) => fails(Error::from(error).to_string()).tell("file", verdict),
     }
 }
 
@@ -131,7 +128,7 @@ impl Answer {
 }
 
 /// Requests and hashes of deleted ids lead to certificates, requests to their own.
-fn notes(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+fn notes(vault: &Vault) -> Result<Finding> {
     let mut answers: BTreeMap<u64, Answer> = BTreeMap::new();
     vault
         .scan_ledger(0, |entry| -> std::result::Result<(), Stopped> {
@@ -164,58 +161,50 @@ fn notes(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
         .map_err(|Stopped(error)| error)?;
     let made = answers.values().next().map(|answer| answer.received_at.as_str());
     wrong += u64::from(made != Some(vault.genesis()?.created_at.as_str()));
-    if wrong > 0 {
-        let reason = format!("{wrong} of them do not fit the ledger");
-        verdict.push("requests", CheckOutcome::Fails, reason);
-    } else {
-        let reason = format!(
+    Ok(match wrong {
+        0 => holds(format!(
             "{} and {} of deleted ids fit the ledger",
             counted(requests, "request"),
             counted(hashes, "hash")
-        );
-        verdict.push("requests", CheckOutcome::Holds, reason);
-    }
-    Ok(())
+        )),
+        wrong => fails(format!("{wrong} of them do not fit the ledger")),
+    })
 }
 
 /// What is kept beside the model is there exactly where the plan says so, and reads.
-fn state(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
+fn state(vault: &Vault) -> Result<Finding> {
     let plan = Plan::read(&vault.genesis()?.config_json)?;
     if plan.prepares() {
-        return hessian(vault, plan, verdict);
+        return hessian(vault, plan);
     }
     let stored = vault.caches()?.is_some();
     let withdrawn = vault.model()?.is_none();
     let read = kept(vault, &plan)?.is_some();
     // Where the model is withdrawn, so is what was kept beside it.
-    let (outcome, reason) = match (plan.keeps_state() && !withdrawn, stored) {
-        (true, true) if read => (CheckOutcome::Holds, "the kept state is as it was stored"),
-        (false, false) => (CheckOutcome::Holds, "no kept state, as expected"),
-        (true, false) => (CheckOutcome::Fails, "the kept state is missing"),
-        (_, true) => (CheckOutcome::Fails, "there is kept state, but this model should have none"),
-    };
-    verdict.push("state", outcome, reason);
-    Ok(())
+    Ok(match (plan.keeps_state() && !withdrawn, stored) {
+        (true, true) if read => holds("the kept state is as it was stored"),
+        (false, false) => holds(NO_STATE),
+        (true, false) => fails("the kept state is missing"),
+        (_, true) => fails(NEEDLESS_STATE),
+    })
 }
 
+const NO_STATE: &str = "no kept state, as expected";
+const NEEDLESS_STATE: &str = "there is kept state, but this model should have none";
+
 /// A Hessian may be kept beside a published model, and is then one of its size and version.
-fn hessian(vault: &Vault, plan: Plan, verdict: &mut Verdict) -> Result<()> {
-    let (outcome, reason) = match (vault.model()?, vault.caches()?) {
-        (_, None) => (CheckOutcome::Holds, "no kept state, as expected".to_owned()),
-        (None, Some(_)) => {
-            (CheckOutcome::Fails, "there is kept state, but this model should have none".to_owned())
-        }
+fn hessian(vault: &Vault, plan: Plan) -> Result<Finding> {
+    Ok(match (vault.model()?, vault.caches()?) {
+        (_, None) => holds(NO_STATE),
+        (None, Some(_)) => fails(NEEDLESS_STATE),
         (Some(model), Some(bytes)) => {
             let (plan, weights) = released(&model.weights, plan)?;
             prepared(vault, &plan, model.version, weights.len())?;
-            let reason = format!(
+            holds(format!(
                 "a Hessian of {} weights is kept for the next request ({} bytes, as stored)",
                 weights.len(),
                 bytes.len()
-            );
-            (CheckOutcome::Holds, reason)
+            ))
         }
-    };
-    verdict.push("state", outcome, reason);
-    Ok(())
+    })
 }

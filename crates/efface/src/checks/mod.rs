@@ -3,18 +3,46 @@
 pub(crate) mod audit_sample;
 pub(crate) mod exact_copy;
 pub(crate) mod examine;
+mod rehearsal;
 pub(crate) mod simulation;
 pub(crate) mod sums;
 pub(crate) mod verify;
 pub(crate) mod verify_ledger;
 
 use efface_page::number::counted;
-use efface_privacy::certificate::{Certificate, CheckOutcome, Constant, Origin, Verdict};
+use efface_privacy::certificate::{Certificate, Check, CheckOutcome, Constant, Origin, Verdict};
 use efface_privacy::event::Refitted;
 use efface_vault::{Keyring, ReadError, UnlockError, Vault};
 
 use crate::error::Result;
 use crate::store::ledger::Tally;
+
+/// What a check found: how it came out, and why.
+pub(crate) struct Finding(CheckOutcome, String);
+
+pub(crate) fn holds(reason: impl Into<String>) -> Finding {
+    Finding(CheckOutcome::Holds, reason.into())
+}
+
+pub(crate) fn fails(reason: impl Into<String>) -> Finding {
+    Finding(CheckOutcome::Fails, reason.into())
+}
+
+pub(crate) fn undecided(reason: impl Into<String>) -> Finding {
+    Finding(CheckOutcome::Undecided, reason.into())
+}
+
+impl Finding {
+    /// Adds it to a verdict under the name of the check.
+    pub(crate) fn tell(self, name: &str, verdict: &mut Verdict) {
+        verdict.push(name, self.0, self.1);
+    }
+}
+
+/// The checks of a verdict that failed.
+pub(crate) fn failed(verdict: &Verdict) -> impl Iterator<Item = &Check> {
+    verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails)
+}
 
 /// Unlocks the vault where the keys are its own; whether it did. A tally that does not fit fails.
 pub(crate) fn unlock(
@@ -27,7 +55,7 @@ pub(crate) fn unlock(
         // Whoever checks another's vault has other keys, or none.
         Err(UnlockError::OtherKey) => None,
         Err(error) => {
-            verdict.push("key", CheckOutcome::Fails, error.to_string());
+            fails(error.to_string()).tell("key", verdict);
             Some(())
         }
     }
@@ -36,17 +64,14 @@ pub(crate) fn unlock(
 /// The rows: as many as the last request left and as the ledger has it, and, once the vault is
 /// unlocked, each as it was stored.
 pub(crate) fn rows(vault: &Vault, verdict: &mut Verdict) {
-    let (outcome, reason) = match checked_rows(vault) {
-        Ok((count, true)) => {
-            (CheckOutcome::Holds, format!("{}, each as it was stored", counted(count, "row")))
-        }
-        Ok((count, false)) => {
-            let how = "as many as certified; contents are checked with the key file";
-            (CheckOutcome::Holds, format!("{}, {how}", counted(count, "row")))
-        }
-        Err(error) => (CheckOutcome::Fails, error.to_string()),
-    };
-    verdict.push("rows", outcome, reason);
+    let found = checked_rows(vault).map(|(count, are_read)| match are_read {
+        true => holds(format!("{}, each as it was stored", counted(count, "row"))),
+        false => holds(format!(
+            "{}, as many as certified; contents are checked with the key file",
+            counted(count, "row")
+        )),
+    });
+    found.unwrap_or_else(|error| fails(error.to_string())).tell("rows", verdict);
 }
 
 /// How many rows there are, and whether the keys were at hand to check each.

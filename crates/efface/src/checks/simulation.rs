@@ -1,7 +1,5 @@
 //! The engine in memory: what it would release, without a vault.
 
-use std::collections::BTreeSet;
-
 use efface_learn::Dataset;
 use efface_learn::mechanism::{Change, Released};
 use efface_privacy::certificate::RequestKind;
@@ -10,12 +8,12 @@ use efface_privacy::event::Event;
 use rand_chacha::ChaCha20Rng;
 
 use crate::checks::audit_sample::AuditSample;
+use crate::checks::rehearsal::{Deletion, Model, Rehearsal, TakenOut, in_memory};
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Request, Start, claims, run, stated, touched};
+use crate::mechanism::claims;
 use crate::plan::Plan;
-use crate::rows::naming::row_id;
-use crate::rows::{Batch, InMemory, Keyed, Labels, Names, Rows};
+use crate::rows::{InMemory, Keyed, Labels, Names, Rows};
 
 /// One deletion under a plan, to be gone through many times: the same mechanism, constants and
 /// number of steps that a vault would use, on records in memory. Nothing is stored, nothing signed.
@@ -26,10 +24,7 @@ pub struct Simulation<'a> {
     then: &'a Plan,
     before: InMemory<'a>,
     after: InMemory<'a>,
-    removed: Keyed,
-    /// The shards that these are in, for models that have some.
-    touched: BTreeSet<u64>,
-    none: Keyed,
+    removed: TakenOut,
 }
 
 /// Which of the two worlds a model learns in.
@@ -39,15 +34,6 @@ pub enum World {
     Before,
     /// Without them.
     After,
-}
-
-/// The run that a claim of closeness to retraining compares with, in short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reference {
-    /// Learning alone, on the remaining records.
-    Retrained,
-    /// Learning and then the steps of the request, all on the remaining records.
-    Repeated,
 }
 
 impl<'a> Simulation<'a> {
@@ -62,31 +48,10 @@ impl<'a> Simulation<'a> {
             return Err(Error::refused(Code::Simulation, message)
                 .hint("audit the network in its own vault"));
         }
-        let ordered = positions.windows(2).all(|pair| pair[0] < pair[1]);
-        let within = positions.last().is_some_and(|&last| last < data.rows());
-        if !(ordered && within) {
-            let (count, rows) = (positions.len(), data.rows());
-            let message = format!(
-                "a simulated deletion must name at least one record, in ascending order and below \
-                 {rows}, got {count}"
-            );
-            return Err(Error::input(Code::Positions, message));
-        }
-        let names = Names::by_position(data.rows());
-        let all = || -> Result<InMemory<'a>> {
-            let mut rows = InMemory::none(plan)?;
-            rows.insert(&Batch { data, names: &names, raw: None }, 1)?;
-            Ok(rows)
-        };
-        let (before, mut after) = (all()?, all()?);
-        before.check()?;
-        let ids: Vec<String> = positions.iter().map(|&row| row_id(row as u64)).collect();
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let touched = touched(plan, ids.iter().map(|id| (id, None)))?;
-        let leaving = before.find_ids(&ids)?.found;
-        let removed = before.read(&leaving)?;
-        after.erase(&leaving, &mut |_| Ok(()))?;
-        Ok(Self { plan, then: plan, before, after, removed, touched, none: Keyed::none(plan)? })
+        let copy = || in_memory(plan, data, Names::by_position(data.rows()));
+        let (before, mut after) = (copy()?, copy()?);
+        let removed = TakenOut::of(plan, &mut after, positions)?;
+        Ok(Self { plan, then: plan, before, after, removed })
     }
 
     /// The deletion of the records at `positions` of a sample, whose plan without them is `then` (see
@@ -101,7 +66,7 @@ impl<'a> Simulation<'a> {
         let names = Names::by_position(data.rows());
         let after = InMemory::of(then, data, names);
         after.check()?;
-        Ok(Self { then, after, none: Keyed::none(then)?, ..simulation })
+        Ok(Self { then, after, ..simulation })
     }
 
     /// The plan under which runs are simulated.
@@ -136,7 +101,7 @@ impl<'a> Simulation<'a> {
     /// The records that are deleted.
     #[must_use]
     pub fn removed(&self) -> &Dataset {
-        &self.removed.data
+        &self.removed.records.data
     }
 
     fn rows(&self, world: World) -> &InMemory<'a> {
@@ -144,6 +109,10 @@ impl<'a> Simulation<'a> {
             World::Before => &self.before,
             World::After => &self.after,
         }
+    }
+
+    fn rehearsal(&self, world: World) -> Rehearsal<'_> {
+        Rehearsal { plan: self.plan_of(world), rows: self.rows(world) }
     }
 
     /// Learns on the records of a world, until `watch` breaks.
@@ -156,10 +125,7 @@ impl<'a> Simulation<'a> {
         rng: &mut ChaCha20Rng,
         watch: &mut Watch<'_>,
     ) -> Result<Released> {
-        let (rows, plan) = (self.rows(world), self.plan_of(world));
-        let released = run(plan, rows, &Start::Nothing, 1, rng, watch)?;
-        let event = stated(plan, released.event, None, 0)?;
-        Ok(Released { event, ..released })
+        self.rehearsal(world).learn(rng, watch)
     }
 
     /// Deletes the records from what [`learn`](Self::learn) made of [`World::Before`].
@@ -172,11 +138,12 @@ impl<'a> Simulation<'a> {
         rng: &mut ChaCha20Rng,
         watch: &mut Watch<'_>,
     ) -> Result<Released> {
-        let since = vec![0; self.removed.data.rows()];
-        let change = Change { deleted_since: &since, added: 0 };
         let weights = self.carried(&learnt.weights)?;
-        let steps = self.steps(learnt)?;
-        self.serve((learnt, &weights), change, (&self.removed, steps), rng, watch)
+        let model = Model { weights, ..Model::first(learnt) };
+        let TakenOut { records, shards } = &self.removed;
+        let (count, steps) = (records.keys.len(), self.steps(learnt)?);
+        let deletion = Deletion { records, shards, count, steps };
+        self.rehearsal(World::After).delete(&model, &deletion, rng, watch)
     }
 
     /// K of the deletion, for `noisy-gd`; 0 for others.
@@ -184,45 +151,15 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// When no number of steps meets the plan's target.
     pub fn steps(&self, learnt: &Released) -> Result<u64> {
-        let since = vec![0; self.removed.data.rows()];
+        let since = vec![0; self.removed.records.keys.len()];
         let change = Change { deleted_since: &since, added: 0 };
         let left = self.after.records().rows();
         self.then.schedule.scheduled().removal_steps(self.then, &learnt.event, &change, left)
     }
 
-    fn serve(
-        &self,
-        (learnt, weights): (&Released, &[f64]),
-        change: Change<'_>,
-        (removed, steps): (&Keyed, u64),
-        rng: &mut ChaCha20Rng,
-        watch: &mut Watch<'_>,
-    ) -> Result<Released> {
-        let start = Start::Request(Request {
-            weights,
-            event: &learnt.event,
-            kept: learnt.kept.as_ref(),
-            prepared: None,
-            change,
-            removed,
-            added: &self.none,
-            touched: &self.touched,
-            steps,
-        });
-        let released = run(self.then, &self.after, &start, 2, rng, watch)?;
-        let deleted = change.deleted_since.len() as u64;
-        let event = stated(self.then, released.event, Some(&learnt.event), deleted)?;
-        Ok(Released { event, ..released })
-    }
-
-    /// What the plan's claim of closeness to retraining compares with.
-    #[must_use]
-    pub fn compares_with(&self) -> Reference {
-        if self.plan.repeats_steps() { Reference::Repeated } else { Reference::Retrained }
-    }
-
-    /// The reference run of the claim. `deletion` is the event of a simulated deletion: its steps are
-    /// repeated.
+    /// The run that the plan's claim of closeness to retraining compares with: a training on the records
+    /// that remain, after which the steps of `deletion`, the event of a simulated one, are repeated if the
+    /// claim is about these.
     ///
     /// # Errors
     /// As training; under `mean` a `descent-to-delete` request larger than `max-group`, whose steps
@@ -234,10 +171,10 @@ impl<'a> Simulation<'a> {
         watch: &mut Watch<'_>,
     ) -> Result<Released> {
         let learnt = self.learn(World::After, rng, watch)?;
-        if self.compares_with() == Reference::Retrained {
+        if !self.plan.repeats_steps() {
             return Ok(learnt);
         }
-        let count = self.removed.data.rows();
+        let count = self.removed.records.keys.len();
         let mean = self.plan.capacity().is_none();
         let steps = match deletion.core() {
             Event::NoisyGd(event) => event.phases.last().map_or(0, |phase| phase.steps),
@@ -251,10 +188,11 @@ impl<'a> Simulation<'a> {
             }
             _ => 0,
         };
-        // Nothing changes; the change only makes `descent-to-delete` count as many updates.
-        let since = vec![0; if mean { 0 } else { count }];
-        let change = Change { deleted_since: &since, added: 0 };
-        self.serve((&learnt, &learnt.weights), change, (&self.none, steps), rng, watch)
+        // Nothing changes; the count only makes `descent-to-delete` take as many updates.
+        let count = if mean { 0 } else { count };
+        let (records, shards) = (&Keyed::none(self.then)?, &self.removed.shards);
+        let deletion = Deletion { records, shards, count, steps };
+        self.rehearsal(World::After).delete(&Model::first(&learnt), &deletion, rng, watch)
     }
 
     /// The claims that a certificate of the simulated deletion would make, those first that the plan
@@ -263,7 +201,7 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// When the claim that the plan promises cannot be made.
     pub fn claims(&self, deleted: &Released) -> Result<Vec<Claim>> {
-        let count = self.removed.data.rows() as u64;
+        let count = self.removed.records.keys.len() as u64;
         claims(self.then, &deleted.event, RequestKind::Delete, count)
     }
 

@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 
 use efface_learn::mechanism::RidgePlan;
 use efface_learn::mechanism::ridge::Sums;
-use efface_privacy::certificate::{CheckOutcome, Verdict};
+use efface_privacy::certificate::Verdict;
 use efface_vault::Vault;
 
 use crate::arithmetic;
+use crate::checks::{Finding, fails, holds, undecided};
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{prepare, refused, ridge_plan, shard_weights};
@@ -28,41 +29,42 @@ pub(crate) fn check(
     if plan.fitting.is_some() {
         return preprocessing(vault, plan, memory, verdict);
     }
-    if !plan.mechanism.keeps_sums() {
-        return Ok(());
+    if plan.mechanism.keeps_sums() {
+        kept_sums(vault, plan, memory)?.tell("sums", verdict);
     }
-    let mut fails = |reason: &str| verdict.push("sums", CheckOutcome::Fails, reason);
+    Ok(())
+}
+
+fn kept_sums(vault: &Vault, plan: &Plan, memory: Option<MemoryBudget>) -> Result<Finding> {
     let Ok(Some(kept)) = kept(vault, plan) else {
-        fails("the kept sums are missing or damaged");
-        return Ok(());
+        return Ok(fails("the kept sums are missing or damaged"));
     };
     let ridge = ridge_plan(&plan.constants()?)?;
     let rows = InVault::at_rest(vault, plan).within(memory);
     let sums = match summed(&ridge, &rows) {
         Ok(Some(sums)) => sums,
-        Ok(None) => {
-            fails("the vault's rows break the public constants");
-            return Ok(());
-        }
-        Err(error) if error.code() == Code::Memory => {
-            verdict.push("sums", CheckOutcome::Undecided, error.said());
-            return Ok(());
-        }
-        Err(error) => {
-            fails(error.message());
-            return Ok(());
-        }
+        Ok(None) => return Ok(fails("the vault's rows break the public constants")),
+        Err(error) if error.code() == Code::Memory => return Ok(undecided(error.said())),
+        Err(error) => return Ok(fails(error.message())),
     };
     let weights = weight_bytes(&ridge.weights(&sums).map_err(refused(plan.mechanism))?);
-    if sums.to_bytes() != kept.state {
-        fails("the kept sums are not those of the vault's rows");
+    Ok(if sums.to_bytes() != kept.state {
+        fails("the kept sums are not those of the vault's rows")
     } else if vault.model()?.is_none_or(|model| model.weights != weights) {
-        fails("the vault's rows do not give its weights");
+        fails(OTHER_WEIGHTS)
     } else {
-        let reason = "rows, sums and weights agree, bit for bit";
-        verdict.push("sums", CheckOutcome::Holds, reason);
-    }
-    Ok(())
+        holds("rows, sums and weights agree, bit for bit")
+    })
+}
+
+const OTHER_WEIGHTS: &str = "the vault's rows do not give its weights";
+
+/// What a repetition of the plan's work found; it is undecided if that cannot be repeated here.
+fn repeated(plan: &Plan, found: Result<Finding>) -> Finding {
+    found.unwrap_or_else(|error| match cannot_repeat(plan, &error) {
+        true => undecided(error.said()),
+        false => fails(error.said()),
+    })
 }
 
 /// The sums over all rows, in memory or window by window; none where rows break the constants.
@@ -85,29 +87,23 @@ fn preprocessing(
     let rows = InVault::at_rest(vault, plan).within(memory);
     let anew = rows.fit().and_then(|(found, weights)| plan.with_fitted(found, weights));
     let stored = released(&model.weights, plan.clone());
-    let (outcome, reason) = match (&anew, &stored) {
-        (Ok(anew), Ok((stored, _))) if same(anew, stored) => (
-            CheckOutcome::Holds,
-            "the preprocessing is that of the vault's rows, bit for bit".to_owned(),
-        ),
-        (Ok(_), Ok(_)) => (
-            CheckOutcome::Fails,
-            "the published preprocessing is not that of the vault's rows".to_owned(),
-        ),
-        (Err(error), _) | (_, Err(error)) => (CheckOutcome::Fails, error.said()),
-    };
-    verdict.push("preprocessing", outcome, reason);
+    match (&anew, &stored) {
+        (Ok(anew), Ok((stored, _))) if same(anew, stored) => {
+            holds("the preprocessing is that of the vault's rows, bit for bit")
+        }
+        (Ok(_), Ok(_)) => fails("the published preprocessing is not that of the vault's rows"),
+        (Err(error), _) | (_, Err(error)) => fails(error.said()),
+    }
+    .tell("preprocessing", verdict);
     let (Ok(anew), Ok((_, weights))) = (anew, stored) else { return Ok(()) };
     if plan.mechanism.keeps_sums() {
-        let (outcome, reason) = match solved(&anew, vault, memory) {
-            Ok(solved) if weight_bytes(&solved) == weight_bytes(&weights) => {
-                (CheckOutcome::Holds, "rows and weights agree, bit for bit".to_owned())
+        let solved = solved(&anew, vault, memory).map(|solved| {
+            match weight_bytes(&solved) == weight_bytes(&weights) {
+                true => holds("rows and weights agree, bit for bit"),
+                false => fails(OTHER_WEIGHTS),
             }
-            Ok(_) => (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned()),
-            Err(error) if cannot_repeat(&anew, &error) => (CheckOutcome::Undecided, error.said()),
-            Err(error) => (CheckOutcome::Fails, error.said()),
-        };
-        verdict.push("sums", outcome, reason);
+        });
+        repeated(&anew, solved).tell("sums", verdict);
     }
     Ok(())
 }
@@ -125,19 +121,11 @@ pub(crate) fn check_shards(
     let rows = InVault::at_rest(vault, &plan).within(memory);
     let trained = arithmetic::check()
         .and_then(|()| shard_weights(&plan, &rows, &mut |_| ControlFlow::Continue(())));
-    let (outcome, reason) = match trained {
-        Ok(anew) => {
-            if model.weights == weight_bytes(&anew) {
-                let reason = "networks trained anew from the vault's rows are its own, bit for bit";
-                (CheckOutcome::Holds, reason.to_owned())
-            } else {
-                (CheckOutcome::Fails, "the vault's rows do not give its weights".to_owned())
-            }
-        }
-        Err(error) if cannot_repeat(&plan, &error) => (CheckOutcome::Undecided, error.said()),
-        Err(error) => (CheckOutcome::Fails, error.said()),
-    };
-    verdict.push("shards", outcome, reason);
+    let found = trained.map(|anew| match model.weights == weight_bytes(&anew) {
+        true => holds("networks trained anew from the vault's rows are its own, bit for bit"),
+        false => fails(OTHER_WEIGHTS),
+    });
+    repeated(&plan, found).tell("shards", verdict);
     Ok(())
 }
 
@@ -163,29 +151,24 @@ pub(crate) fn check_hessian(
     let rows = InVault::at_rest(vault, &plan).within(memory);
     let kept =
         arithmetic::check().and_then(|()| prepared(vault, &plan, model.version, weights.len()));
-    let both = kept.and_then(|kept| {
+    let constants = plan.constants()?;
+    let found = kept.and_then(|kept| {
         let watch: &mut Watch<'_> = &mut |_| ControlFlow::Continue(());
-        Ok((kept, prepare(&plan, &rows, &weights, model.version, watch)?))
+        let anew = prepare(&plan, &rows, &weights, model.version, watch)?;
+        Ok(match kept {
+            Some(kept) if kept == anew => {
+                holds("the kept Hessian is that of the vault's rows, bit for bit")
+            }
+            Some(kept) if kept.is_near(&anew, &constants) => undecided(
+                "the kept Hessian differs in its last digits from that of the vault's rows, \
+                 as where it was made on another type of processor; the next request drops it",
+            ),
+            _ => {
+                fails("the kept Hessian is not that of the vault's rows; the next request drops it")
+            }
+        })
     });
-    let (outcome, reason) = match both {
-        Ok((Some(kept), anew)) if kept == anew => {
-            let reason = "the kept Hessian is that of the vault's rows, bit for bit";
-            (CheckOutcome::Holds, reason.to_owned())
-        }
-        Ok((Some(kept), anew)) if kept.is_near(&anew, &plan.constants()?) => {
-            let reason = "the kept Hessian differs in its last digits from that of the vault's rows, \
-                          as where it was made on another type of processor; the next request drops it";
-            (CheckOutcome::Undecided, reason.to_owned())
-        }
-        Ok(_) => (
-            CheckOutcome::Fails,
-            "the kept Hessian is not that of the vault's rows; the next request drops it"
-                .to_owned(),
-        ),
-        Err(error) if cannot_repeat(&plan, &error) => (CheckOutcome::Undecided, error.said()),
-        Err(error) => (CheckOutcome::Fails, error.said()),
-    };
-    verdict.push("hessian", outcome, reason);
+    repeated(&plan, found).tell("hessian", verdict);
     Ok(())
 }
 

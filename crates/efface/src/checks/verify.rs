@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use efface_privacy::certificate::{
-    Certificate, CheckOutcome, Erasure, Verdict, verify as verify_alone,
-};
+use efface_privacy::certificate::{Certificate, Erasure, Verdict, verify as verify_alone};
 use efface_vault::Vault;
 use serde_json::Value;
 
+use crate::checks::{Finding, fails, holds, undecided};
 use crate::error::{Code, Error, Result};
 use crate::store::digest::certifies;
 use crate::store::head::Head;
@@ -37,8 +36,7 @@ pub fn verify(
     match (head, vault) {
         (Some(head), Some(vault)) => head.check(&vault, &mut verdict)?,
         (Some(_), None) => {
-            let reason = "a head can only be checked with the vault";
-            verdict.push("head", CheckOutcome::Undecided, reason);
+            undecided("a head can only be checked with the vault").tell("head", &mut verdict);
         }
         (None, _) => {}
     }
@@ -54,11 +52,8 @@ fn verify_certificate(
     let certificate = Certificate::parse(text).map_err(not_a_certificate)?;
     match vault {
         Some(vault) => against_vault(&certificate, text, vault, &mut verdict)?,
-        None => verdict.push(
-            "model",
-            CheckOutcome::Undecided,
-            "the model's digest can only be checked with the vault: `§vault`",
-        ),
+        None => undecided("the model's digest can only be checked with the vault: `§vault`")
+            .tell("model", &mut verdict),
     }
     Ok(verdict)
 }
@@ -73,9 +68,9 @@ fn verify_erasure(
     let erasure = Erasure::parse(text).map_err(not_a_certificate)?;
     if let Some(vault) = vault {
         if vault.genesis()?.vault_id == erasure.vault {
-            in_ledger(vault, erasure.chain.index, text, &mut verdict)?;
+            in_ledger(vault, erasure.chain.index, text)?.tell("ledger", &mut verdict);
         } else {
-            verdict.push("vault", CheckOutcome::Fails, "the erasure is of another vault");
+            fails("the erasure is of another vault").tell("vault", &mut verdict);
         }
     }
     Ok(verdict)
@@ -91,57 +86,48 @@ fn against_vault(
     vault: &Vault,
     verdict: &mut Verdict,
 ) -> Result<()> {
-    let genesis = vault.genesis()?;
-    if genesis.vault_id != certificate.vault {
-        verdict.push("vault", CheckOutcome::Fails, "the certificate is of another vault");
+    if vault.genesis()?.vault_id != certificate.vault {
+        fails("the certificate is of another vault").tell("vault", verdict);
         return Ok(());
     }
-    in_ledger(vault, certificate.chain.index, text, verdict)?;
-    // A ledger that cannot be read says nothing for a certificate.
-    let tally = Tally::of(vault, &genesis.public_key).ok();
-    let Some(model) = vault.model()? else {
-        let withdrawn = tally.is_some_and(|tally| tally.withdrawn.is_some());
-        let (outcome, reason) = if withdrawn {
-            (
-                CheckOutcome::Holds,
-                "the model was withdrawn by a later erasure, and the vault has none",
-            )
-        } else {
-            (CheckOutcome::Fails, "the vault has no model")
-        };
-        verdict.push("model", outcome, reason);
-        return Ok(());
-    };
-    let newest = tally.and_then(|tally| tally.newest(vault, &genesis).ok());
-    let version = certificate.model.version;
-    let (outcome, reason) = if certifies(certificate, &model) {
-        (CheckOutcome::Holds, "the vault's weights are the certified ones".to_owned())
-    } else if newest.is_some_and(|it| it.model.version > version && certifies(&it, &model)) {
-        let now = model.version;
-        (
-            CheckOutcome::Holds,
-            format!(
-                "the vault is now at version {now}, covered by its newest certificate; version \
-                 {version} is no longer kept"
-            ),
-        )
-    } else {
-        (CheckOutcome::Fails, "the vault's weights are not the certified ones".to_owned())
-    };
-    verdict.push("model", outcome, reason);
+    in_ledger(vault, certificate.chain.index, text)?.tell("ledger", verdict);
+    its_model(certificate, vault)?.tell("model", verdict);
     Ok(())
 }
 
+/// Whether the vault has the model of a certificate, or a later one.
+fn its_model(certificate: &Certificate, vault: &Vault) -> Result<Finding> {
+    let genesis = vault.genesis()?;
+    // A ledger that cannot be read says nothing for a certificate.
+    let tally = Tally::of(vault, &genesis.public_key).ok();
+    let Some(model) = vault.model()? else {
+        return Ok(match tally.is_some_and(|tally| tally.withdrawn.is_some()) {
+            true => holds("the model was withdrawn by a later erasure, and the vault has none"),
+            false => fails("the vault has no model"),
+        });
+    };
+    let newest = tally.and_then(|tally| tally.newest(vault, &genesis).ok());
+    let version = certificate.model.version;
+    Ok(if certifies(certificate, &model) {
+        holds("the vault's weights are the certified ones")
+    } else if newest.is_some_and(|it| it.model.version > version && certifies(&it, &model)) {
+        holds(format!(
+            "the vault is now at version {}, covered by its newest certificate; version {version} is \
+             no longer kept",
+            model.version
+        ))
+    } else {
+        fails("the vault's weights are not the certified ones")
+    })
+}
+
 /// Whether the ledger holds this very entry.
-fn in_ledger(vault: &Vault, index: u64, text: &str, verdict: &mut Verdict) -> Result<()> {
-    let (outcome, reason) =
-        match vault.ledger_entry(index, |entry| same_document(entry.json, text))? {
-            Some(true) => (CheckOutcome::Holds, "the ledger contains this certificate"),
-            Some(false) => (CheckOutcome::Fails, "the ledger has another entry at this index"),
-            None => (CheckOutcome::Fails, "the ledger has no entry at this index"),
-        };
-    verdict.push("ledger", outcome, reason);
-    Ok(())
+fn in_ledger(vault: &Vault, index: u64, text: &str) -> Result<Finding> {
+    Ok(match vault.ledger_entry(index, |entry| same_document(entry.json, text))? {
+        Some(true) => holds("the ledger contains this certificate"),
+        Some(false) => fails("the ledger has another entry at this index"),
+        None => fails("the ledger has no entry at this index"),
+    })
 }
 
 fn same_document(a: &str, b: &str) -> bool {

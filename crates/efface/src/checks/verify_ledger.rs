@@ -7,15 +7,15 @@ use std::path::Path;
 
 use efface_learn::mechanism::noisy_gd::MOST_PHASES;
 use efface_privacy::certificate::{
-    Certificate, CheckOutcome, Erasure, GENESIS, ParseError, Request, RequestKind, Verdict, When,
-    Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
+    Certificate, Check, CheckOutcome, Erasure, GENESIS, ParseError, Request, RequestKind, Verdict,
+    When, Withdrawn, document_hash, key_id, signature_holds, verify as verify_alone,
 };
 use efface_privacy::event::{Batches, Event, Phase, State};
 use efface_vault::{Genesis, Keyring, LedgerEntry, Vault};
 use serde_json::Value;
 
 use crate::checks::sums;
-use crate::checks::{self, same_constants};
+use crate::checks::{self, Finding, failed, fails, holds, same_constants, undecided};
 use crate::error::{Error, Result};
 use crate::plan::Plan;
 use crate::rows::MemoryBudget;
@@ -71,7 +71,7 @@ pub fn verify_ledger_within(
     let mut vault = open_for_reading(path)?;
     let mut verdict = checked(&mut vault, trusted, head, keyring, whole, memory)?;
     if whole {
-        names(&vault, &mut verdict);
+        names(&vault).tell("names", &mut verdict);
         sums::check_shards(&vault, memory, &mut verdict)?;
         sums::check_hessian(&vault, memory, &mut verdict)?;
     }
@@ -79,17 +79,14 @@ pub fn verify_ledger_within(
 }
 
 /// That whoever is named in a request is found: ids and subjects lead to the rows, and to no others.
-fn names(vault: &Vault, verdict: &mut Verdict) {
-    let (outcome, reason) = match vault.names_agree() {
-        Ok(true) => (CheckOutcome::Holds, "ids and subjects lead to the rows".to_owned()),
-        Ok(false) => {
-            let reason =
-                "the tables of ids and subjects do not lead to the rows: requests would miss some";
-            (CheckOutcome::Fails, reason.to_owned())
-        }
-        Err(error) => (CheckOutcome::Fails, Error::from(error).to_string()),
-    };
-    verdict.push("names", outcome, reason);
+fn names(vault: &Vault) -> Finding {
+    match vault.names_agree() {
+        Ok(true) => holds("ids and subjects lead to the rows"),
+        Ok(false) => fails(
+            "the tables of ids and subjects do not lead to the rows: requests would miss some",
+        ),
+        Err(error) => fails(Error::from(error).to_string()),
+    }
 }
 
 /// As [`verify_whole_ledger`] without keys, of a vault that is open.
@@ -156,57 +153,41 @@ fn checked_from(
         ),
         None => format!("every entry was verified ({entries})"),
     };
-    verdict.push("extent", CheckOutcome::Holds, reason);
+    holds(reason).tell("extent", &mut verdict);
     walk.clock(&mut verdict);
-    key(&genesis, trusted, &mut verdict);
-    match walk.latest {
-        Some(certificate) => {
-            let withdrawn = walk.withdrawn.is_some();
-            if withdrawn {
-                no_model(vault, &mut verdict)?;
-            } else {
-                newest(vault, &certificate, &mut verdict)?;
-            }
-            let plan = Plan::read(&genesis.config_json);
-            match plan.as_ref().map_err(Clone::clone).and_then(|p| p.is_that_of(&certificate)) {
-                Ok(true) => {
-                    verdict.push(
-                        "plan",
-                        CheckOutcome::Holds,
-                        "the vault's plan is the certified one",
-                    );
-                    if !withdrawn {
-                        sums::check(vault, &plan?, memory, &mut verdict)?;
-                    }
-                }
-                Ok(false) => {
-                    let reason = "the vault's plan is not the one its certificates were made under";
-                    verdict.push("plan", CheckOutcome::Fails, reason);
-                }
-                Err(error) => verdict.push("plan", CheckOutcome::Fails, error.message()),
+    key(&genesis, trusted).tell("key", &mut verdict);
+    let Some(certificate) = walk.latest else {
+        fails("the ledger has no certificate").tell("ledger", &mut verdict);
+        return Ok(verdict);
+    };
+    let withdrawn = walk.withdrawn.is_some();
+    let model = if withdrawn { no_model(vault)? } else { newest(vault, &certificate)? };
+    model.tell("model", &mut verdict);
+    let plan = Plan::read(&genesis.config_json)
+        .and_then(|plan| Ok(plan.is_that_of(&certificate)?.then_some(plan)));
+    match plan {
+        Ok(Some(plan)) => {
+            holds("the vault's plan is the certified one").tell("plan", &mut verdict);
+            if !withdrawn {
+                sums::check(vault, &plan, memory, &mut verdict)?;
             }
         }
-        None => verdict.push("ledger", CheckOutcome::Fails, "the ledger has no certificate"),
+        Ok(None) => fails("the vault's plan is not the one its certificates were made under")
+            .tell("plan", &mut verdict),
+        Err(error) => fails(error.message()).tell("plan", &mut verdict),
     }
     Ok(verdict)
 }
 
-fn key(genesis: &Genesis, trusted: Option<&[u8; 32]>, verdict: &mut Verdict) {
+fn key(genesis: &Genesis, trusted: Option<&[u8; 32]>) -> Finding {
     let vault = key_id(&genesis.public_key);
-    let (outcome, reason) = match trusted {
-        Some(key) if *key == genesis.public_key => {
-            (CheckOutcome::Holds, "the vault's key is the trusted one".to_owned())
+    match trusted {
+        Some(key) if *key == genesis.public_key => holds("the vault's key is the trusted one"),
+        Some(key) => fails(format!("the vault's key is {vault}, not the trusted {}", key_id(key))),
+        None => {
+            undecided(format!("the vault's key is {vault}; give the key you trust to check this"))
         }
-        Some(key) => (
-            CheckOutcome::Fails,
-            format!("the vault's key is {vault}, not the trusted {}", key_id(key)),
-        ),
-        None => (
-            CheckOutcome::Undecided,
-            format!("the vault's key is {vault}; give the key you trust to check this"),
-        ),
-    };
-    verdict.push("key", outcome, reason);
+    }
 }
 
 struct Walk<'a> {
@@ -251,19 +232,16 @@ impl<'a> Walk<'a> {
         index: u64,
         verdict: &mut Verdict,
     ) -> Result<bool> {
-        let mut fails = |index, reason: &str| {
-            verdict.push(&format!("entry {index}"), CheckOutcome::Fails, reason);
+        let fault = |index: u64, reason: &str, verdict: &mut Verdict| {
+            fails(reason).tell(&format!("entry {index}"), verdict);
+            Ok(false)
         };
         let Signed { tally, previous, .. } = match Tally::checkpoint(vault, index, &self.key) {
             Ok(found) => found,
-            Err(error) => {
-                fails(index, error.message());
-                return Ok(false);
-            }
+            Err(error) => return fault(index, error.message(), verdict),
         };
         let Some(newest) = tally.certificate.clone() else {
-            fails(index, "it names no certificate");
-            return Ok(false);
+            return fault(index, "it names no certificate", verdict);
         };
         let mut single = |index: u64| -> Result<Option<Certificate>> {
             let mut walk = Walk::new(genesis, self.trusted);
@@ -274,21 +252,19 @@ impl<'a> Walk<'a> {
                 walk.entry(&entry, verdict);
             })?;
             if found.is_none() {
-                verdict.push(&format!("entry {index}"), CheckOutcome::Fails, "it is missing");
+                fault(index, "it is missing", verdict)?;
             }
             Ok(walk.latest)
         };
         let first = single(0)?;
         self.latest = if newest.index == 0 { first.clone() } else { single(newest.index)? };
         if self.latest.as_ref().is_none_or(|latest| latest.chain.hash != newest.hash) {
-            let reason = "it names the wrong certificate as the newest before it";
-            verdict.push(&format!("entry {index}"), CheckOutcome::Fails, reason);
+            fault(index, "it names the wrong certificate as the newest before it", verdict)?;
         }
         if let (Some(first), Some(latest)) = (&first, &self.latest)
             && !same_constants(latest, first)
         {
-            let name = format!("entry {}", newest.index);
-            verdict.push(&name, CheckOutcome::Fails, OTHER_CONSTANTS);
+            fault(newest.index, OTHER_CONSTANTS, verdict)?;
         }
         self.withdrawn = tally.withdrawn;
         (self.tally, self.previous, self.next) = (tally, previous, index);
@@ -296,12 +272,9 @@ impl<'a> Walk<'a> {
     }
 
     fn entry(&mut self, entry: &LedgerEntry<'_>, verdict: &mut Verdict) {
-        let (outcome, reason) = match self.check(entry) {
-            Ok(reason) => (CheckOutcome::Holds, reason),
-            Err(reason) => (CheckOutcome::Fails, reason),
-        };
+        let found = self.check(entry).map_or_else(fails, holds);
         self.next = entry.index + 1;
-        verdict.push(&format!("entry {}", entry.index), outcome, reason);
+        found.tell(&format!("entry {}", entry.index), verdict);
     }
 
     fn check(&mut self, entry: &LedgerEntry<'_>) -> std::result::Result<String, Fault> {
@@ -359,12 +332,8 @@ impl<'a> Walk<'a> {
         self.follows(&parsed)?;
         self.latest = Some(parsed);
         self.withdrawn = None;
-        let failed: Vec<String> = alone
-            .checks
-            .iter()
-            .filter(|check| check.outcome == CheckOutcome::Fails)
-            .map(|check| format!("{}: {}", check.name, check.reason))
-            .collect();
+        let said = |check: &Check| format!("{}: {}", check.name, check.reason);
+        let failed: Vec<String> = failed(&alone).map(said).collect();
         if failed.is_empty() {
             Ok(format!("{kind}, chained, signed, all claims recomputed"))
         } else {
@@ -561,27 +530,19 @@ fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
 }
 
 /// After an erasure the vault has neither a model nor anything kept beside one.
-fn no_model(vault: &Vault, verdict: &mut Verdict) -> Result<()> {
-    if vault.model()?.is_none() && !vault.keeps_caches()? {
-        let reason = "the model is withdrawn, and the vault has none";
-        verdict.push("model", CheckOutcome::Holds, reason);
-    } else {
-        let reason = "the model is withdrawn, and the vault has one, or kept state";
-        verdict.push("model", CheckOutcome::Fails, reason);
-    }
-    Ok(())
+fn no_model(vault: &Vault) -> Result<Finding> {
+    Ok(match vault.model()?.is_none() && !vault.keeps_caches()? {
+        true => holds("the model is withdrawn, and the vault has none"),
+        false => fails("the model is withdrawn, and the vault has one, or kept state"),
+    })
 }
 
 /// The vault's weights must be those of the newest certificate.
-fn newest(vault: &Vault, certificate: &Certificate, verdict: &mut Verdict) -> Result<()> {
-    let certified = vault.model()?.is_some_and(|model| certifies(certificate, &model));
-    if certified {
-        verdict.push("model", CheckOutcome::Holds, "the vault's weights are the certified ones");
-    } else {
-        let reason = "the vault's weights are not those of the newest certificate";
-        verdict.push("model", CheckOutcome::Fails, reason);
-    }
-    Ok(())
+fn newest(vault: &Vault, certificate: &Certificate) -> Result<Finding> {
+    Ok(match vault.model()?.is_some_and(|model| certifies(certificate, &model)) {
+        true => holds("the vault's weights are the certified ones"),
+        false => fails("the vault's weights are not those of the newest certificate"),
+    })
 }
 
 #[cfg(test)]

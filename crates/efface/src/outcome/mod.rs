@@ -1,5 +1,6 @@
 //! What operations give back to the faces, ready to be shown or written as JSON.
 
+pub(crate) mod audit;
 pub(crate) mod notice;
 
 use std::sync::Arc;
@@ -85,11 +86,11 @@ impl Work {
         match *evidence {
             Evidence::Optimum {
                 distance,
+                solver,
                 passes,
                 hessians,
                 hessian_products,
                 by_kept_hessian,
-                solver,
                 ..
             } => Self {
                 passes,
@@ -348,7 +349,7 @@ fn by_name<S: Serializer>(list: &[(Arc<str>, f64)], to: S) -> Result<S::Ok, S::E
 }
 
 /// Quality on a table with labels.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Evaluation {
     /// Number of rows that were evaluated.
     pub rows: u64,

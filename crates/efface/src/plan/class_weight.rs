@@ -4,6 +4,7 @@ use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
+use crate::settings::in_code;
 
 /// The word for weights that make all classes count the same.
 const BALANCED: &str = "balanced";
@@ -16,16 +17,6 @@ pub enum ClassWeight {
     Balanced,
     /// By name of the class, as public knowledge; 1 for every other class.
     Listed(Vec<(String, Decimal)>),
-}
-
-/// Bound on the mean of balanced weights over the records they were counted on. They sum to n, and each
-/// is rounded once.
-pub(crate) const BALANCED_MEAN: f64 = 1.0 + f64::EPSILON;
-
-/// Bound on a balanced weight among so many records: of two classes or more each has at least one
-/// record, and where there is one class all weights are 1.
-pub(crate) fn heaviest_balanced(records: u64) -> f64 {
-    (records as f64 / 2.0).max(1.0)
 }
 
 impl ClassWeight {
@@ -47,12 +38,8 @@ impl ClassWeight {
         };
         let mut listed: Vec<(String, Decimal)> = Vec::new();
         for line in lines {
-            let Some((class, weight)) = line.rsplit_once('=') else {
-                return Err(refused(
-                    line,
-                    "must be `balanced`, alone, or of the form CLASS=WEIGHT",
-                ));
-            };
+            let form = "must be `balanced`, alone, or of the form CLASS=WEIGHT";
+            let (class, weight) = line.rsplit_once('=').ok_or_else(|| refused(line, form))?;
             let weight = match weight.trim().parse::<f64>() {
                 Ok(weight) if weight.is_finite() && weight >= 0.0 => weight,
                 _ => return Err(refused(line, "must give a finite weight of at least 0")),
@@ -88,17 +75,11 @@ impl ClassWeight {
         let Some((class, _)) = listed.iter().find(|(class, _)| !classes.contains(class)) else {
             return Ok(());
         };
-        const FEW: usize = 8;
-        let known: Vec<String> = classes.iter().take(FEW).map(|name| format!("`{name}`")).collect();
-        let more = if classes.len() > FEW { ", ..." } else { "" };
-        Err(Error::refused(
-            Code::Classes,
-            format!(
-                "`§class-weight` names the class `{class}`, which is none of {}{more}",
-                known.join(", ")
-            ),
-        )
-        .hint("correct the name, or leave the class out: it counts 1"))
+        let known = in_code(classes, 8);
+        let message =
+            format!("`§class-weight` names the class `{class}`, which is none of {known}");
+        Err(Error::refused(Code::Classes, message)
+            .hint("correct the name, or leave the class out: it counts 1"))
     }
 }
 

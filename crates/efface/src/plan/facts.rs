@@ -8,7 +8,7 @@ use super::{Fitting, Ids};
 use crate::error::{Code, Error, Result};
 
 /// What the data decide: sizes and shapes, nothing else.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Facts {
     /// Number of records at the first training.
     pub records: u64,
@@ -59,21 +59,11 @@ impl Facts {
         Self {
             records: fitting.records,
             features: fitting.frame.most_features(&fitting.rules),
-            sparse: false,
-            feature_map: None,
-            image: None,
             classes: fitting.classes.clone().unwrap_or(classes),
             classes_given: fitting.classes.is_some(),
             targets: fitting.targets.clone(),
-            schema: String::new(),
-            schema_given: false,
-            schema_from_data: Vec::new(),
-            ids: Ids::Position,
-            subjects: false,
-            people: None,
-            weights: None,
-            parts: None,
             fitting: Some(fitting),
+            ..Self::default()
         }
     }
 }
@@ -101,15 +91,13 @@ impl SampleWeights {
         if (1.0..=(1_u64 << 48) as f64).contains(&nearest) {
             return Ok(nearest as u64);
         }
-        Err(Error::refused(
-            Code::Weights,
-            format!(
-                "the weights sum to {}, and N, their sum as a whole number, must be between 1 and \
-                 2^48",
-                self.sum
-            ),
-        )
-        .hint("multiply all weights by a public factor, or give N with `§public-n`"))
+        let message = format!(
+            "the weights sum to {}, and N, their sum as a whole number, must be between 1 and \
+             2^48",
+            self.sum
+        );
+        Err(Error::refused(Code::Weights, message)
+            .hint("multiply all weights by a public factor, or give N with `§public-n`"))
     }
 }
 

@@ -21,11 +21,8 @@ impl Plan {
     pub(crate) fn check_largest(&self, largest: u64) -> Result<()> {
         let limit = self.group_limit().unwrap_or(u64::MAX);
         if largest > limit {
-            return Err(Error::refused(
-                Code::MaxGroup,
-                format!("a subject has {largest} records, but `§max-group` is {limit}"),
-            )
-            .hint(
+            let message = format!("a subject has {largest} records, but `§max-group` is {limit}");
+            return Err(Error::refused(Code::MaxGroup, message).hint(
                 "give a larger `§max-group` as public knowledge, or keep fewer rows per person",
             ));
         }

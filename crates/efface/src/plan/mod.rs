@@ -8,6 +8,7 @@ mod facts;
 mod fitting;
 mod groups;
 mod image;
+mod problem;
 mod sampled;
 mod schedule;
 pub(crate) mod shape;
@@ -18,21 +19,21 @@ mod trunk;
 pub use crate::settings::MechanismName;
 pub(crate) use choices::ValidatedSettings;
 pub use class_weight::ClassWeight;
-pub(crate) use class_weight::{BALANCED_MEAN, heaviest_balanced};
 pub(crate) use constants::{Constants as List, origin};
 pub use defaults::Defaults;
 pub use facts::SampleWeights;
 pub(crate) use facts::{Facts, looks_numeric, private_notion};
 pub use fitting::{Fitting, Roles};
 pub(crate) use groups::sizes;
+pub(crate) use problem::Problem;
 pub use sampled::{Following, SampledPlan};
 pub(crate) use sampled::{Layers, described, layers};
 pub use schedule::{Averages, NoisySteps, Published, Schedule};
 pub use sharded::ShardedPlan;
 pub(crate) use sharded::of_shards;
 pub use task::{TargetRange, Task};
-pub(crate) use trunk::TakenTrunk;
 pub use trunk::Trunk;
+pub(crate) use trunk::{EXTRACTOR, TakenTrunk};
 
 use efface_formats::FeatureMap;
 use efface_privacy::accountant::Accountant;
@@ -44,7 +45,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use efface_learn::loss::{LossError, LossName, Parameter};
-use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
+use efface_learn::{Constants as PublicConstants, Loss};
 
 use crate::error::{Code, Error, Result};
 
@@ -141,12 +142,13 @@ pub struct Rows {
 }
 
 /// Where record ids come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ids {
     /// A column of the data.
     Column,
     /// The position in the input: `row:K`, K counted from 0 and on over later tables.
+    #[default]
     Position,
 }
 
@@ -326,51 +328,25 @@ impl Plan {
     /// # Errors
     /// When the stored plan was tampered with.
     pub fn constants(&self) -> Result<PublicConstants> {
-        let declared = Declared {
+        let problem = Problem {
             loss: self.loss()?,
-            cols: self.columns(),
+            columns: self.columns(),
             lambda: self.setting.strong_convexity.0,
             normalizer: self.setting.normalizer,
-            row_bound: effective_row_bound(self.rows.norm.0, self.rows.intercept.0),
-            target_bound: match (&self.task, &self.fitting) {
-                (Task::Range(..) | Task::Targets(_), Some(fitting)) => {
-                    scaled_bound(fitting.records)
-                }
-                _ => 1.0,
-            },
-            max_weight: match (self.max_weight, &self.fitting) {
-                (None, Some(fitting)) if self.balances() => {
-                    Some(heaviest_balanced(fitting.records))
-                }
-                (most, _) => most.map(|most| most.0),
-            },
+            row_norm: self.rows.norm.0,
+            intercept: self.rows.intercept.0,
+            max_weight: self.max_weight.map(|most| most.0),
+            targets: self.task.targets(),
+            is_regression: !matches!(self.task, Task::Classes(_)),
+            is_balanced: self.balances(),
+            in_ball: matches!(&self.schedule, Schedule::Steps(steps) if steps.plan.radius.is_some()),
+            fitted: self.fitting.as_ref().map(|fitting| fitting.records),
         };
-        let checked = match &self.schedule {
-            Schedule::Steps(steps) if steps.plan.radius.is_some() => declared.check_convex(),
-            _ => declared.check(),
-        };
-        let constants = checked.map_err(|error| {
+        problem.constants().map_err(|error| {
             Error::storage(Code::Plan, format!("the vault's plan is damaged: {error}"))
-        })?;
-        let constants = constants.with_targets(self.task.targets());
-        let constants =
-            if self.balances() { constants.with_mean_weight(BALANCED_MEAN) } else { constants };
-        Ok(if self.fitting.is_some() { constants.with_mean_square(MEAN_SQUARE) } else { constants })
+        })
     }
 }
-
-/// What rounding may add to scaled y, and to the mean of its squares, relatively: the mean is a float64,
-/// so that y of 48 bits which differ in the last alone are off by up to a 64th of their deviation.
-const ROUNDED: f64 = 1.0 + 1.0 / 32.0;
-
-/// Bound on |y| for y scaled to variance 1 over so many records: no one of them can take more than all
-/// of the sum of squares.
-pub(crate) fn scaled_bound(records: u64) -> f64 {
-    (records as f64).sqrt() * ROUNDED
-}
-
-/// Bound on the mean of the squares of such y.
-pub(crate) const MEAN_SQUARE: f64 = ROUNDED;
 
 /// The loss of a plan, with its parameter where it lists one and the classes of its task. `ridge`
 /// lists no clip and has none: it solves from sums.

@@ -108,16 +108,7 @@ impl SampledPlan {
     /// # Errors
     /// Layers that are none, or that do not fit its rows, or another number of weights.
     pub fn network(&self) -> Result<Network> {
-        let network = layers(&self.network, self.input, self.outputs)?;
-        if network.parameters() as u64 != self.weights {
-            let message = format!(
-                "the network has {} weights, but its plan says {}",
-                network.parameters(),
-                self.weights
-            );
-            return Err(Error::storage(Code::Damaged, message));
-        }
-        Ok(network)
+        of_weights(layers(&self.network, self.input, self.outputs)?, self.weights)
     }
 
     /// Numbers of a row.
@@ -148,13 +139,27 @@ impl SampledPlan {
             optimizer: self.optimizer.learner(),
             average: (self.average.0 > 0.0).then_some(self.average.0),
         };
-        plan.check(network).map_err(|error| match error {
-            NetError::Range { name: "learning-rate", rule, got } => {
-                let message = format!("`§eta` must be {rule}, got {}", Decimal(got));
-                Error::input(Code::Range, message)
-            }
-            other => Error::refused(Code::Network, other.to_string()),
-        })
+        plan.check(network).map_err(out_of_range)
+    }
+}
+
+/// Refuses a network with another number of weights than its plan says.
+pub(super) fn of_weights(network: Network, weights: u64) -> Result<Network> {
+    if network.parameters() as u64 == weights {
+        return Ok(network);
+    }
+    let has = network.parameters();
+    let message = format!("the network has {has} weights, but its plan says {weights}");
+    Err(Error::storage(Code::Damaged, message))
+}
+
+/// The refusal of numbers that no training takes.
+pub(super) fn out_of_range(error: NetError) -> Error {
+    match error {
+        NetError::Range { name: "learning-rate", rule, got } => {
+            Error::input(Code::Range, format!("`§eta` must be {rule}, got {}", Decimal(got)))
+        }
+        other => Error::refused(Code::Network, other.to_string()),
     }
 }
 
@@ -237,13 +242,10 @@ impl Layers {
             && self.image != of_table
         {
             let told = ImageShape { channels, height, width };
-            return Err(Error::input(
-                Code::Network,
-                format!(
-                    "`image` among the layers is {told}, and the images of the table are {found}"
-                ),
-            )
-            .hint("leave `image` out"));
+            let message = format!(
+                "`image` among the layers is {told}, and the images of the table are {found}"
+            );
+            return Err(Error::input(Code::Network, message).hint("leave `image` out"));
         }
         let input = self.image.or(of_table).unwrap_or([flat, 1, 1]);
         let numbers = input.iter().try_fold(1_u64, |all, side| all.checked_mul((*side).into()));
@@ -251,13 +253,10 @@ impl Layers {
             return Ok(input);
         }
         let [channels, height, width] = input;
-        Err(Error::input(
-            Code::Network,
-            format!(
-                "images of {channels}x{height}x{width} are not the {features} features of a row"
-            ),
-        )
-        .hint(
+        let message = format!(
+            "images of {channels}x{height}x{width} are not the {features} features of a row"
+        );
+        Err(Error::input(Code::Network, message).hint(
             "give the shape of the images, as in `§network conv:16x8/2,pool,dense:32,image=28x28`",
         ))
     }

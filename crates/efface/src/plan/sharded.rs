@@ -1,11 +1,11 @@
 //! The public constants of networks that are each trained on one shard.
 
-use efface_net::{ARITHMETIC, CheckedSgd, MOST_NUMBERS, NetError, Network, Optimizer, SgdPlan};
+use efface_net::{ARITHMETIC, CheckedSgd, MOST_NUMBERS, Network, Optimizer, SgdPlan};
 use efface_privacy::event::Shards;
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::layers;
+use super::sampled::{layers, of_weights, out_of_range};
 use crate::error::{Code, Error, Result};
 
 /// Network, shards and schedule of `shards`.
@@ -43,15 +43,7 @@ impl ShardedPlan {
     /// Layers that are none, or that do not fit its rows; another number of weights, or more in all than
     /// memory should hold.
     pub fn network(&self) -> Result<Network> {
-        let network = layers(&self.network, self.input, self.outputs)?;
-        if network.parameters() as u64 != self.weights {
-            let message = format!(
-                "the network has {} weights, but its plan says {}",
-                network.parameters(),
-                self.weights
-            );
-            return Err(Error::storage(Code::Damaged, message));
-        }
+        let network = of_weights(layers(&self.network, self.input, self.outputs)?, self.weights)?;
         if !(1..=Shards::MOST).contains(&self.shards) || self.parameters() > MOST_NUMBERS as u64 {
             let message = format!(
                 "{} networks of {} weights each are more than the {MOST_NUMBERS} that a model may have",
@@ -95,13 +87,7 @@ impl ShardedPlan {
             average: None,
             seed: self.seed(shard),
         };
-        plan.check(network).map_err(|error| match error {
-            NetError::Range { name: "learning-rate", rule, got } => {
-                let message = format!("`§eta` must be {rule}, got {}", Decimal(got));
-                Error::input(Code::Range, message)
-            }
-            other => Error::refused(Code::Network, other.to_string()),
-        })
+        plan.check(network).map_err(out_of_range)
     }
 
     /// The public seed of a shard: of its start, and of the order of its records.

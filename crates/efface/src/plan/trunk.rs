@@ -192,24 +192,25 @@ impl RowFeatures for Hidden {
     }
 }
 
+/// An extractor of which nothing is said yet.
+pub(crate) const EXTRACTOR: Given = Given {
+    what: What::Extractor,
+    epsilon: None,
+    delta: None,
+    mu: None,
+    group: 1,
+    training: None,
+    declared: None,
+};
+
 /// A network as it is taken from its vault, with what its own plan and certificate say of it.
 #[derive(Debug, Clone)]
 pub(crate) struct TakenTrunk {
     pub(crate) trunk: Trunk,
     /// Of its latest certificate: with those deleted so far.
     pub(crate) training: DpSgd,
-    /// Its own target.
-    pub(crate) epsilon: f64,
-    /// Its own target.
-    pub(crate) delta: f64,
-    /// How its rows are encoded.
-    pub(crate) schema: String,
-    /// True when its noise came from a user's seed.
-    pub(crate) not_for_release: bool,
-    /// What its certificates say that they do not cover.
-    pub(crate) not_covered: Vec<String>,
-    /// What its claims rest on.
-    pub(crate) assumptions: Vec<Assumption>,
+    /// The plan that it was trained by.
+    pub(crate) plan: Plan,
 }
 
 impl TakenTrunk {
@@ -220,15 +221,7 @@ impl TakenTrunk {
 
     /// What claims are composed with.
     pub(crate) fn given(&self) -> Given {
-        Given {
-            what: What::Extractor,
-            epsilon: None,
-            delta: None,
-            mu: None,
-            group: 1,
-            training: Some(Box::new(self.training.clone())),
-            declared: None,
-        }
+        Given { training: Some(Box::new(self.training.clone())), ..EXTRACTOR }
     }
 
     /// What is assumed of the network that is not in a list already.
@@ -241,7 +234,7 @@ impl TakenTrunk {
             value: format!("of the network: {}", assumption.value),
             ..assumption.clone()
         };
-        self.assumptions.iter().filter(new).map(of_network).collect()
+        self.plan.assumptions.iter().filter(new).map(of_network).collect()
     }
 
     /// Refuses rows that are not read as those of the network were.
@@ -250,7 +243,7 @@ impl TakenTrunk {
             let message = "features of a network need rows, and partitions return only sums";
             return Err(Error::refused(Code::InParts, message).hint("train on the rows themselves"));
         }
-        if facts.schema != self.schema {
+        if facts.schema != self.plan.rows.schema {
             let message = "the rows are read by another schema than those that the network was \
                            trained on";
             return Err(Error::refused(Code::Features, message).hint(

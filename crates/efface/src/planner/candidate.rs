@@ -4,13 +4,12 @@ mod networks;
 mod settings;
 
 pub(in crate::planner) use networks::sums_of_features;
-pub(in crate::planner) use settings::{allowed, compared, objective};
 
 use efface_privacy::event::State;
 
-pub(super) use super::cost::Inputs;
 use crate::error::{Code, Error, Result};
 use crate::plan::Facts;
+use crate::planner::cost::Inputs;
 use crate::settings::{MechanismName, Settings};
 
 /// One way to serve requests.
@@ -41,173 +40,162 @@ pub(super) enum Over {
 }
 
 impl Candidate {
-    /// A linear model of rows.
-    const fn of_rows(
+    /// A model of rows that keeps nothing.
+    const fn new(
         name: &'static str,
         says: &'static str,
         mechanism: MechanismName,
-        state: State,
         settings: fn(&Inputs<'_>) -> Result<Option<Settings>>,
     ) -> Self {
+        let state = State::Perfect;
         Self { name, mechanism, state, over: Over::Rows, head: None, says, settings }
     }
 
-    /// A model beyond linear ones, which keeps nothing.
-    const fn beyond(
-        name: &'static str,
-        says: &'static str,
-        mechanism: MechanismName,
-        over: Over,
-        settings: fn(&Inputs<'_>) -> Result<Option<Settings>>,
-    ) -> Self {
-        Self { name, mechanism, state: State::Perfect, over, head: None, says, settings }
+    /// The same with kept state.
+    const fn secret(self) -> Self {
+        Self { state: State::Secret, ..self }
+    }
+
+    /// The same of other rows.
+    const fn over(self, over: Over) -> Self {
+        Self { over, ..self }
     }
 }
 
 /// All of them; of equals, the earlier one is ranked first.
 pub(super) const CANDIDATES: &[Candidate] = &[
-    Candidate::of_rows(
+    Candidate::new(
         "retrain",
         "solve from zeros, publish with noise",
         MechanismName::Retrain,
-        State::Perfect,
         |c| Ok(Some(settings::solving(c, MechanismName::Retrain))),
     ),
-    Candidate::of_rows(
+    Candidate::new(
         "solve",
         "solve from the published model, publish with fresh noise",
         MechanismName::Solve,
-        State::Perfect,
         |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
     ),
-    Candidate::of_rows(
+    Candidate::new(
         "ridge",
         "solve from whole-number sums of rounded rows, without a clip or noise",
         MechanismName::Ridge,
-        State::Perfect,
         settings::sums,
     ),
-    Candidate::of_rows(
+    Candidate::new(
         "solve-secret",
         "the same from the kept state, for a month's requests between refreshes",
         MechanismName::Solve,
-        State::Secret,
         settings::secret,
-    ),
-    Candidate::of_rows(
+    )
+    .secret(),
+    Candidate::new(
         "solve-newton",
         "Newton steps from a kept memory, reading only the changed rows",
         MechanismName::Solve,
-        State::Secret,
         settings::memory,
-    ),
-    Candidate::of_rows(
+    )
+    .secret(),
+    Candidate::new(
         "noisy-gd",
         "noisy gradient steps, as much noise as the excess risk allows",
         MechanismName::NoisyGd,
-        State::Perfect,
         |c| settings::noisy(c, 1.0),
     ),
-    Candidate::of_rows(
+    Candidate::new(
         "noisy-gd-accurate",
         "noisy gradient steps at a tenth of that excess risk",
         MechanismName::NoisyGd,
-        State::Perfect,
         |c| settings::other_noise(c, 0.1),
     ),
-    Candidate::of_rows(
+    Candidate::new(
         "noisy-gd-quick",
         "noisy gradient steps at ten times that excess risk",
         MechanismName::NoisyGd,
-        State::Perfect,
         |c| settings::other_noise(c, 10.0),
     ),
-    Candidate::of_rows(
+    Candidate::new(
         "descent-to-delete",
         "gradient steps from the published model, publish with fresh noise",
         MechanismName::DescentToDelete,
-        State::Perfect,
         |c| settings::descent(c, State::Perfect),
     ),
-    Candidate::of_rows(
+    Candidate::new(
         "descent-secret",
         "gradient steps from the kept state, for a month's requests between refreshes",
         MechanismName::DescentToDelete,
-        State::Secret,
         |c| settings::descent(c, State::Secret),
-    ),
-    Candidate::of_rows(
+    )
+    .secret(),
+    Candidate::new(
         "distributed-descent",
         "average of models of small parts of a sample; a request modifies a few parts",
         MechanismName::DistributedDescent,
-        State::Secret,
         settings::parts,
-    ),
-    Candidate::beyond(
+    )
+    .secret(),
+    Candidate::new(
         "ridge-random-conv",
         "ridge on random filters of images",
         MechanismName::Ridge,
-        Over::Features(networks::filters),
         networks::sums_of_features,
-    ),
-    Candidate::beyond(
+    )
+    .over(Over::Features(networks::filters)),
+    Candidate::new(
         "ridge-gated",
         "ridge on random gated features",
         MechanismName::Ridge,
-        Over::Features(networks::gated),
         networks::sums_of_features,
-    ),
-    Candidate::beyond(
+    )
+    .over(Over::Features(networks::gated)),
+    Candidate::new(
         "ridge-rff",
         "ridge on random Fourier features",
         MechanismName::Ridge,
-        Over::Features(networks::fourier),
         networks::sums_of_features,
-    ),
-    Candidate::beyond(
+    )
+    .over(Over::Features(networks::fourier)),
+    Candidate::new(
         "solve-random-conv",
         "solve on random filters of images",
         MechanismName::Solve,
-        Over::Features(networks::filters),
         |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
-    ),
-    Candidate::beyond(
-        "solve-rff",
-        "solve on random Fourier features",
-        MechanismName::Solve,
-        Over::Features(networks::fourier),
-        |c| Ok(Some(settings::solving(c, MechanismName::Solve))),
-    ),
-    Candidate::beyond(
+    )
+    .over(Over::Features(networks::filters)),
+    Candidate::new("solve-rff", "solve on random Fourier features", MechanismName::Solve, |c| {
+        Ok(Some(settings::solving(c, MechanismName::Solve)))
+    })
+    .over(Over::Features(networks::fourier)),
+    Candidate::new(
         ANEW,
         "plain retraining: one network, trained anew on what remains, without noise",
         MechanismName::Shards,
-        Over::Declared,
         networks::anew,
-    ),
-    Candidate::beyond(
+    )
+    .over(Over::Declared),
+    Candidate::new(
         "shards",
         "a network on each of several shards, without noise; a request trains a few anew",
         MechanismName::Shards,
-        Over::Declared,
         networks::shards,
-    ),
-    Candidate::beyond(
+    )
+    .over(Over::Declared),
+    Candidate::new(
         "dp-sgd",
         "a network trained with noise for deletions in advance, which then compute nothing",
         MechanismName::DpSgd,
-        Over::Declared,
         networks::noisy,
-    ),
+    )
+    .over(Over::Declared),
     Candidate {
         head: Some(MechanismName::Ridge),
-        ..Candidate::beyond(
+        ..Candidate::new(
             "trunk-ridge",
             "such a network, and ridge on its hidden features, without probabilities",
             MechanismName::DpSgd,
-            Over::Declared,
             networks::trunk,
         )
+        .over(Over::Declared)
     },
 ];
 

@@ -1,12 +1,19 @@
 //! What is told about one way to serve the workload.
 
+use efface_learn::loss::LossName;
 use efface_privacy::claim::Claim;
 use efface_privacy::event::{Setting, State};
 use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::cost::{Count, Lasts, PassTime};
+use crate::error::{Code, Error, Result};
+use crate::outcome::notice::loud;
 use crate::plan::{MechanismName, Plan, Schedule, Target};
+use crate::planner::basis::Basis;
+use crate::planner::candidate::{Candidate, Over};
+use crate::planner::cost::{Count, Inputs, Lasts, PassTime, Timing, cost, pass};
+use crate::planner::forecast::{planned, refit};
+use crate::planner::objective::allowed;
 use crate::settings::Settings;
 
 /// One way to serve the workload, with what it costs and claims.
@@ -59,6 +66,57 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Everything about one candidate, or the engine's refusal.
+    pub(super) fn of(
+        candidate: &Candidate,
+        settings: Settings,
+        basis: &Basis,
+        inputs: &Inputs<'_>,
+        timing: &mut Timing<'_>,
+    ) -> Result<Self> {
+        let plan = planned(settings.clone(), inputs.facts)?;
+        let cost = cost(&plan, inputs)?;
+        if cost.excess_risk.is_some_and(|risk| !risk.is_finite()) {
+            return Err(Error::refused(Code::ExcessRisk, "nothing bounds its excess risk")
+                .hint("give a smaller `§eta`, or a `§lambda` above 0"));
+        }
+        let own = pass(&plan, inputs.facts.records, timing)?;
+        let pass = own.unwrap_or_else(|| basis.pass.clone());
+        let allowed = allowed(inputs.settings, inputs.facts);
+        let refit = refit(inputs.facts);
+        let month = refit * inputs.workload.deletions_per_month;
+        let says = match settings.radius {
+            Some(radius) => format!("{}, in a ball of radius {radius}", candidate.says),
+            None if plan.loss == LossName::SquaredClasses.name() => {
+                let does = candidate.says.split(',').next().unwrap_or_default();
+                format!("{does}, with the squared loss: no probabilities")
+            }
+            None => candidate.says.to_owned(),
+        };
+        let told = loud(&plan);
+        Ok(Self {
+            rank: 0,
+            name: candidate.name.to_owned(),
+            says,
+            settings,
+            fixed: Fixed::from(&plan),
+            training: cost.training.and(refit + basis.making),
+            request: cost.request.and(refit),
+            steps: cost.steps,
+            without_pass: cost.without_pass,
+            month_seconds: (cost.month_passes + month) * pass.seconds(),
+            pass,
+            excess_risk: cost.excess_risk,
+            accurate: cost.excess_risk.is_some_and(|risk| risk <= allowed * (1.0 + 1e-9)),
+            lasts: cost.lasts,
+            claims: cost.claims,
+            loud: told.is_some(),
+            notes: told.map(|notice| notice.message).into_iter().collect(),
+            beyond: !matches!(candidate.over, Over::Rows),
+            head: None,
+        })
+    }
+
     /// Whether it is as accurate as is asked, as far as anybody can tell: of what cannot be compared,
     /// whether anything can be learnt.
     pub(super) fn may_be_accurate(&self) -> bool {

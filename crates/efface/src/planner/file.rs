@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::choice::{Choice, Fixed};
-use super::{Advice, SCHEMA, Sizes};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Facts, Plan};
+use crate::planner::choice::{Choice, Fixed};
+use crate::planner::{Advice, SCHEMA, Sizes};
 use crate::settings::Settings;
 
 /// One choice of a written plan, for a training to follow.
@@ -32,11 +32,9 @@ pub fn chosen(text: &str, choice: Option<&str>) -> Result<Chosen> {
     };
     let Some(found) = found else {
         let wanted: String = choice.unwrap_or("the first").chars().take(60).collect();
-        return Err(Error::refused(
-            Code::Choice,
-            format!("the plan has no choice `{wanted}`; its choices are {held}"),
-        )
-        .hint("choose by name or rank, see `§efface plan`"));
+        let message = format!("the plan has no choice `{wanted}`; its choices are {held}");
+        return Err(Error::refused(Code::Choice, message)
+            .hint("choose by name or rank, see `§efface plan`"));
     };
     Ok(Chosen { sizes: advice.sizes, choice: found.clone() })
 }
@@ -52,11 +50,9 @@ impl Advice {
         let schema = value.get("schema").and_then(Value::as_str).unwrap_or("none");
         if schema != SCHEMA {
             let shown: String = schema.chars().take(60).collect();
-            return Err(Error::input(
-                Code::Plan,
-                format!("the plan's `schema` must be `{SCHEMA}`, got `{shown}`"),
-            )
-            .hint("make the plan with `§efface plan ... -o FILE`"));
+            let message = format!("the plan's `schema` must be `{SCHEMA}`, got `{shown}`");
+            return Err(Error::input(Code::Plan, message)
+                .hint("make the plan with `§efface plan ... -o FILE`"));
         }
         serde_json::from_value(value)
             .map_err(|error| Error::input(Code::Plan, format!("the plan is malformed: {error}")))
@@ -93,11 +89,9 @@ impl Chosen {
             ("records", sizes.records, facts.records, !public),
         ] {
             if binds && planned != got {
-                return Err(Error::refused(
-                    Code::Plan,
-                    format!("the plan is for {planned} {what}, but the data have {got}"),
-                )
-                .hint("make a plan for these data: `§efface plan DATA ... -o FILE`"));
+                let message = format!("the plan is for {planned} {what}, but the data have {got}");
+                return Err(Error::refused(Code::Plan, message)
+                    .hint("make a plan for these data: `§efface plan DATA ... -o FILE`"));
             }
         }
         Ok(())

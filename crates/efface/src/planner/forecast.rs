@@ -1,69 +1,32 @@
-//! From a candidate's settings to what training would fix, cost and claim.
+//! What training would fix with some settings, and how much risk and noise that would have.
 
-use efface_learn::loss::LossName;
-
-use super::candidate::{self, Candidate, Inputs, Over};
-use super::choice::{Choice, Fixed};
-use super::cost::{self, Timing, cost, pass, requests};
-use super::ground::Ground;
-use super::planned::planned;
 use crate::error::{Code, Error, Result};
-use crate::outcome::notice::loud;
-use crate::plan::Facts;
+use crate::plan::{Facts, Fitting, Plan, Rows, ValidatedSettings};
+use crate::planner::cost::{self, Inputs, requests};
 use crate::settings::Settings;
 
 /// What fitting preprocessing to all rows and applying it takes, in gradient passes.
-pub(super) const REFIT: f64 = 1.0;
+pub(super) fn refit(facts: &Facts) -> f64 {
+    if facts.fitting.is_some() { 1.0 } else { 0.0 }
+}
 
-/// Everything about one candidate, or the engine's refusal.
-pub(super) fn choice(
-    candidate: &Candidate,
-    settings: Settings,
-    ground: &Ground,
-    inputs: &Inputs<'_>,
-    timing: &mut Timing<'_>,
-) -> Result<Choice> {
-    let plan = planned(settings.clone(), inputs.facts)?;
-    let cost = cost(&plan, inputs)?;
-    if cost.excess_risk.is_some_and(|risk| !risk.is_finite()) {
-        return Err(Error::refused(Code::ExcessRisk, "nothing bounds its excess risk")
-            .hint("give a smaller `§eta`, or a `§lambda` above 0"));
-    }
-    let own = pass(&plan, inputs.facts.records, timing)?;
-    let pass = own.unwrap_or_else(|| ground.pass.clone());
-    let allowed = candidate::allowed(inputs.settings, inputs.facts);
-    let refit = if inputs.facts.fitting.is_some() { REFIT } else { 0.0 };
-    let month = refit * inputs.workload.deletions_per_month;
-    let says = match settings.radius {
-        Some(radius) => format!("{}, in a ball of radius {radius}", candidate.says),
-        None if plan.loss == LossName::SquaredClasses.name() => {
-            let does = candidate.says.split(',').next().unwrap_or_default();
-            format!("{does}, with the squared loss: no probabilities")
-        }
-        None => candidate.says.to_owned(),
+/// The plan that a training with these settings would make of such records; rows have as many numbers as
+/// the facts say.
+pub(super) fn planned(settings: Settings, facts: &Facts) -> Result<Plan> {
+    let Some(fitting) = &facts.fitting else {
+        return Plan::resolve(&ValidatedSettings::new(settings)?, facts);
     };
-    let told = loud(&plan);
-    Ok(Choice {
-        rank: 0,
-        name: candidate.name.to_owned(),
-        says,
-        settings,
-        fixed: Fixed::from(&plan),
-        training: cost.training.and(refit + ground.making),
-        request: cost.request.and(refit),
-        steps: cost.steps,
-        without_pass: cost.without_pass,
-        month_seconds: (cost.month_passes + month) * pass.seconds(),
-        pass,
-        excess_risk: cost.excess_risk,
-        accurate: cost.excess_risk.is_some_and(|risk| risk <= allowed * (1.0 + 1e-9)),
-        lasts: cost.lasts,
-        claims: cost.claims,
-        loud: told.is_some(),
-        notes: told.map(|notice| notice.message).into_iter().collect(),
-        beyond: !matches!(candidate.over, Over::Rows),
-        head: None,
-    })
+    let choices = ValidatedSettings::of(settings, true)?;
+    let fitting = Fitting {
+        settings: choices.settings.clone(),
+        defaults: choices.defaults.clone(),
+        ..fitting.clone()
+    };
+    let features = fitting.frame.most_features(&fitting.rules);
+    let public = Facts { features, sparse: false, fitting: Some(fitting), ..facts.clone() };
+    let plan = Plan::resolve(&choices, &public)?;
+    let rows = Rows { features: facts.features, sparse: facts.sparse, ..plan.rows.clone() };
+    Ok(Plan { rows, ..plan })
 }
 
 /// The predicted excess risk of a mechanism whose steps are counted, with these settings.

@@ -2,14 +2,14 @@
 
 use efface_privacy::event::Event;
 
-use super::candidate;
-use super::choice::Choice;
-use super::cost::{Count, Inputs, Lasts, Workload, cost, size};
-use super::ground::{Ground, Grounds};
-use super::planned::planned;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::first_event;
 use crate::plan::{Facts, MechanismName, Plan, TakenTrunk, Trunk, ValidatedSettings};
+use crate::planner::basis::{Bases, Basis};
+use crate::planner::candidate;
+use crate::planner::choice::Choice;
+use crate::planner::cost::{Count, Inputs, Lasts, Workload, cost, size};
+use crate::planner::forecast::planned;
 use crate::settings::Settings;
 
 /// A forward pass over what a pass there and back takes.
@@ -20,16 +20,16 @@ const FORWARD: f64 = 1.0 / 3.0;
 pub(super) fn after(
     choice: Choice,
     mechanism: MechanismName,
-    ground: &Ground,
+    basis: &Basis,
     workload: &Workload,
-    grounds: &mut Grounds<'_, '_>,
+    bases: &mut Bases<'_, '_>,
 ) -> Result<Choice> {
-    let network = planned(choice.settings.clone(), &ground.facts)?;
-    let taken = untrained(&network, &ground.facts)?;
+    let network = planned(choice.settings.clone(), &basis.facts)?;
+    let taken = untrained(&network, &basis.facts)?;
     let deletions = taken.trunk.deletions;
-    let asked = Settings { network: None, unit: None, deletions: None, ..ground.settings.clone() };
+    let asked = Settings { network: None, unit: None, deletions: None, ..basis.settings.clone() };
     let asked = asked.of_mechanism(mechanism);
-    let inputs = Inputs { settings: &asked, ..ground.inputs(workload) };
+    let inputs = Inputs { settings: &asked, ..basis.inputs(workload) };
     let settings = candidate::sums_of_features(&inputs)?.unwrap_or(asked.clone());
     let features = Some("network:trunk.efface".to_owned());
     let settings = Settings { features, notion: None, ..settings };
@@ -37,7 +37,7 @@ pub(super) fn after(
     let map = choices.feature_map.clone();
     let width = map.as_ref().map_or(0, |map| u64::from(map.width()));
     let plain = Settings { features: None, ..settings.clone() };
-    let rows = ground.of_width(width, plain, workload, grounds.machine)?;
+    let rows = basis.of_width(width, plain, workload, bases.machine)?;
     let facts = Facts { feature_map: map, ..rows.facts.clone() };
     let plan = Plan::resolve(&choices, &facts)?;
     // Every size of request is within the deletions; the first shows what is claimed.
@@ -82,14 +82,5 @@ fn untrained(plan: &Plan, facts: &Facts) -> Result<TakenTrunk> {
     let trunk = Trunk::of(plan, &weights, "", 1, [0; 32])?;
     let records = size(facts.records)?;
     let Event::DpSgd(training) = first_event(plan, records)? else { return Err(damaged()) };
-    Ok(TakenTrunk {
-        trunk,
-        training,
-        epsilon: plan.target.epsilon.0,
-        delta: plan.target.delta.0,
-        schema: facts.schema.clone(),
-        not_for_release: false,
-        not_covered: plan.not_covered.clone(),
-        assumptions: plan.assumptions.clone(),
-    })
+    Ok(TakenTrunk { trunk, training, plan: plan.clone() })
 }

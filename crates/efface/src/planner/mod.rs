@@ -7,28 +7,28 @@
 //! training would fit preprocessing to the records, it is fitted here, too: what the choices rest on are
 //! sizes still, how many numbers a row becomes among them, and what was seen is told and kept nowhere.
 
-mod ask;
+mod basis;
 mod candidate;
 mod choice;
 pub(crate) mod cost;
 mod file;
 mod forecast;
-mod ground;
 mod head;
+mod objective;
 mod page;
 mod pass_time;
-mod planned;
 mod rank;
+mod request;
 pub(crate) mod resolve;
 mod seen;
 
 #[cfg(test)]
 mod tests;
 
-pub use ask::{About, Machine, Sizes};
 pub use choice::{Choice, Fixed};
 pub use file::{Chosen, chosen};
 pub use rank::Baseline;
+pub use request::{Machine, PlanRequest, Sizes};
 pub use seen::Seen;
 
 pub use cost::{Count, Lasts, PassTime, TimeOrigin, Workload};
@@ -37,9 +37,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Kind, Result};
 use crate::settings::{Settings, Words, in_words};
-use ask::OnBlock;
+use basis::{Bases, Basis};
 use candidate::{Candidate, NEVER_CERTIFIED};
-use ground::{Ground, Grounds};
+use request::Read;
 
 /// The format of a written plan.
 pub const SCHEMA: &str = "efface.plan/0";
@@ -92,24 +92,24 @@ pub struct Refusal {
 /// # Errors
 /// Settings, sizes or a workload that no mechanism could take; a table that cannot be read.
 pub fn plan(
-    about: &About<'_>,
+    request: &PlanRequest<'_>,
     workload: Workload,
     settings: Settings,
     machine: &mut Machine<'_>,
 ) -> Result<Advice> {
     let workload = workload.check()?;
-    let settings = ask::complete(settings, &workload)?;
+    let settings = request::complete(settings, &workload)?;
     let preprocess = settings.preprocess.clone();
-    let OnBlock { sizes, facts, settings, mut seen } = about.facts(settings, machine)?;
+    let Read { sizes, facts, settings, mut seen } = request.read(settings, machine)?;
     let pass = pass_time::of(&settings, &sizes, &facts, &workload, machine)?;
-    let ground = Ground { settings, sizes, facts, pass, making: 0.0 };
-    let mut grounds = Grounds::new(about, &workload, preprocess, ground.clone(), machine);
-    let inputs = ground.inputs(&workload);
+    let basis = Basis { settings, sizes, facts, pass, making: 0.0 };
+    let mut bases = Bases::new(request, &workload, preprocess, basis.clone(), machine);
+    let inputs = basis.inputs(&workload);
     let mut choices = Vec::new();
     let mut refused = Vec::new();
     let mut wrong = None;
-    for candidate in candidate::asked_for(&ground.settings)? {
-        match choose(candidate, &mut grounds, &workload) {
+    for candidate in candidate::asked_for(&basis.settings)? {
+        match choose(candidate, &mut bases, &workload) {
             Ok(choice) => choices.extend(choice),
             Err(error) if matches!(error.kind(), Kind::Refused | Kind::Input) => {
                 refused.push(Refusal::of(candidate.name, &error));
@@ -131,14 +131,14 @@ pub fn plan(
     }));
     let baseline = rank::baseline(&inputs)?;
     rank::order(&mut choices, &inputs);
-    let fitted = ground.facts.fitting.is_some() && ground.sizes.from_data;
+    let fitted = basis.facts.fitting.is_some() && basis.sizes.from_data;
     let alike = |choice: &&Choice| fitted && !choice.beyond;
     if let Some(best) = choices.first().filter(alike) {
-        seen.of_plan(&planned::planned(best.settings.clone(), &ground.facts)?, &ground.facts)?;
+        seen.of_plan(&forecast::planned(best.settings.clone(), &basis.facts)?, &basis.facts)?;
     }
     let advice = rank::advice(&choices, &inputs);
-    let excess_risk_allowed = candidate::allowed(&ground.settings, &ground.facts);
-    let Ground { sizes, pass, .. } = ground;
+    let excess_risk_allowed = objective::allowed(&basis.settings, &basis.facts);
+    let Basis { sizes, pass, .. } = basis;
     Ok(Advice {
         schema: SCHEMA.to_owned(),
         sizes,
@@ -157,17 +157,17 @@ pub fn plan(
 /// What a candidate comes to; none where it has no place beside what was asked.
 fn choose(
     candidate: &Candidate,
-    grounds: &mut Grounds<'_, '_>,
+    bases: &mut Bases<'_, '_>,
     workload: &Workload,
 ) -> Result<Option<Choice>> {
-    let Some(ground) = grounds.of(candidate)? else { return Ok(None) };
-    let inputs = ground.inputs(workload);
+    let Some(basis) = bases.of(candidate)? else { return Ok(None) };
+    let inputs = basis.inputs(workload);
     let Some(settings) = (candidate.settings)(&inputs)? else { return Ok(None) };
-    let mut timing = grounds.first.timing(workload, grounds.machine);
-    let choice = forecast::choice(candidate, settings, &ground, &inputs, &mut timing)?;
+    let mut timing = bases.first.timing(workload, bases.machine);
+    let choice = Choice::of(candidate, settings, &basis, &inputs, &mut timing)?;
     match candidate.head {
         None => Ok(Some(choice)),
-        Some(head) => head::after(choice, head, &ground, workload, grounds).map(Some),
+        Some(head) => head::after(choice, head, &basis, workload, bases).map(Some),
     }
 }
 

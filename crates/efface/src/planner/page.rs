@@ -4,8 +4,8 @@ use efface_page::number::{bound, counted, duration, near};
 use efface_page::{Item, Page, Section, Table, words};
 use efface_privacy::claim::{Claim, Notion};
 
-use super::{Advice, Choice, Count, Lasts, Refusal, TimeOrigin};
 use crate::plan::{NoisySteps, Schedule, Target};
+use crate::planner::{Advice, Choice, Count, Lasts, Refusal, TimeOrigin};
 
 /// From this epsilon on differential privacy is called weak.
 const WEAK: f64 = 10.0;

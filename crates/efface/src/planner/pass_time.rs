@@ -4,11 +4,11 @@ use efface_learn::loss::{LossName, Task as LossTask};
 use efface_learn::{Dataset, Objective};
 use efface_matrix::{Matrix, Row};
 
-use super::ask::{Machine, Sizes};
-use super::candidate;
-use super::cost::{PassTime, TimeOrigin, Workload, seconds_of};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Facts, Plan, ValidatedSettings};
+use crate::planner::cost::{PassTime, TimeOrigin, Workload, seconds_of};
+use crate::planner::objective::compared;
+use crate::planner::request::{Machine, Sizes};
 use crate::settings::Settings;
 
 /// Numbers held by the synthetic rows: beyond what caches hold, well below what memory does.
@@ -38,7 +38,7 @@ pub(super) fn of(
         minimum: None,
         public_n: Some(rows),
         capacity: Some(rows),
-        ..candidate::compared(settings, facts)
+        ..compared(settings, facts)
     };
     let any = if facts.fitting.is_some() { declared(any, sizes) } else { any };
     let shape = Facts { records: rows, features: columns, fitting: None, ..facts.clone() };

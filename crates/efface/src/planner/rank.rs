@@ -7,13 +7,13 @@ use efface_page::number::{counted, duration, near};
 use efface_privacy::claim::{Notion, Requests};
 use serde::{Deserialize, Serialize};
 
-use super::candidate::{self, ANEW, Inputs};
-use super::choice::Choice;
-use super::cost::{Count, Lasts};
-use super::forecast::REFIT;
-use super::planned::planned;
 use crate::error::{Code, Error, Result};
 use crate::plan::ValidatedSettings;
+use crate::planner::candidate::ANEW;
+use crate::planner::choice::Choice;
+use crate::planner::cost::{Count, Inputs, Lasts};
+use crate::planner::forecast::{planned, refit};
+use crate::planner::objective::{allowed, compared};
 
 /// How choices are ranked.
 pub(super) const RANKING: &str = "all listed choices meet the target; ranked by excess risk \
@@ -42,9 +42,9 @@ pub struct Baseline {
 }
 
 pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
-    let plan = planned(candidate::compared(inputs.settings, inputs.facts), inputs.facts)?;
+    let plan = planned(compared(inputs.settings, inputs.facts), inputs.facts)?;
     let constants = plan.constants()?;
-    let excess_risk = candidate::allowed(inputs.settings, inputs.facts);
+    let excess_risk = allowed(inputs.settings, inputs.facts);
     let (name, request) = if inputs.settings.lambda == Some(0.0) {
         let Some(radius) = inputs.settings.radius else {
             // The engine's own refusal of lambda 0.
@@ -67,7 +67,7 @@ pub(super) fn baseline(inputs: &Inputs<'_>) -> Result<Baseline> {
         let usual = usual_work(&constants, Solver::Automatic, stopping, away);
         ("retrain each time, warm start", Count::solved(most, usual, constants.parameters()))
     };
-    let request = request.and(if inputs.facts.fitting.is_some() { REFIT } else { 0.0 });
+    let request = request.and(refit(inputs.facts));
     let month = inputs.workload.deletions_per_month * request.work_usually;
     Ok(Baseline {
         name: name.to_owned(),

@@ -87,14 +87,5 @@ fn taken(path: &Path, layer: u32, salt: [u8; 32]) -> Result<TakenTrunk> {
         return Err(Error::refused(Code::Features, message)
             .hint("train a network that counts records: `§mechanism dp-sgd` with `§unit record`"));
     }
-    Ok(TakenTrunk {
-        trunk,
-        training: training.clone(),
-        epsilon: plan.target.epsilon.0,
-        delta: plan.target.delta.0,
-        schema: plan.rows.schema.clone(),
-        not_for_release: plan.not_for_release,
-        not_covered: plan.not_covered.clone(),
-        assumptions: plan.assumptions.clone(),
-    })
+    Ok(TakenTrunk { trunk, training: training.clone(), plan: current.plan })
 }

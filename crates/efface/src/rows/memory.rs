@@ -85,11 +85,6 @@ pub(crate) struct InMemory<'a> {
 }
 
 impl<'a> InMemory<'a> {
-    /// No rows.
-    pub(crate) fn none(plan: &'a Plan) -> Result<Self> {
-        Ok(Self::of(plan, Keyed::none(plan)?.data, Names::default()))
-    }
-
     /// The first rows of a model.
     pub(crate) fn of(plan: &'a Plan, data: Dataset, names: Names) -> Self {
         let last = data.rows() as i64;

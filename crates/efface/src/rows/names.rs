@@ -76,7 +76,7 @@ impl Names {
     }
 
     /// Leaves out these rows, which ascend.
-    pub(super) fn remove(&mut self, rows: &[usize]) {
+    pub(crate) fn remove(&mut self, rows: &[usize]) {
         remove(&mut self.positions, rows);
         for names in [&mut self.ids, &mut self.subjects].into_iter().flatten() {
             rows.iter().for_each(|row| names[*row].zeroize());

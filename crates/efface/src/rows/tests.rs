@@ -200,7 +200,7 @@ fn rows_in_memory_keep_the_contract() {
     let plan = plan(false);
     let mut first = InMemory::of(&plan, data(0, RECORDS), names(0, RECORDS));
     keeps_the_contract(&mut first, true);
-    let mut filled = InMemory::none(&plan).unwrap();
+    let mut filled = InMemory::of(&plan, Keyed::none(&plan).unwrap().data, Names::default());
     let all = InMemory::of(&plan, data(0, RECORDS), names(0, RECORDS)).into_records(None).unwrap();
     filled.insert(&all.batch(), 1).unwrap();
     keeps_the_contract(&mut filled, true);

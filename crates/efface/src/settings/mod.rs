@@ -11,8 +11,9 @@ use crate::error::Result;
 
 pub use crate::mechanism_name::MechanismName;
 pub use row::{Fallback, Form, Group, Interval, Row, Value};
-pub(crate) use table::{MOST_COUNT, MOST_STEPS, PREPROCESSING, ROW_MAPS, default};
+pub(crate) use table::{MOST_COUNT, MOST_STEPS, ROW_MAPS, default};
 pub use table::{SETTINGS, Settings};
+pub(crate) use words::in_code;
 pub use words::{MARK, Words, in_words, value_in_words};
 
 impl Settings {
@@ -56,29 +57,17 @@ impl Settings {
             .filter(|mechanism| !mechanism.fits_preprocessing())
             .map(MechanismName::name)
             .collect();
-        let given = [
-            ("interactions", self.interactions.is_some()),
-            ("extractor-privacy", self.extractor_privacy.is_some()),
-            ("extractor-training", self.extractor_training.is_some()),
-            ("start-privacy", self.start_privacy.is_some()),
-            ("start", self.start.is_some()),
-            ("features", self.features.is_some()),
-            ("row-norm", self.row_norm.is_some()),
-            ("row-map", self.row_map.is_some()),
-            ("target-range", self.target_range.is_some()),
-            ("clip", self.clip.is_some()),
-            ("public-n", self.public_n.is_some()),
-            ("capacity", self.capacity.is_some()),
-            ("minimum", self.minimum.is_some()),
-        ];
+        let given = || {
+            let row = |name: &str| SETTINGS.iter().find(|row| row.flag == name);
+            let is_given = |name: &&str| row(name).is_some_and(|row| row.is_given(self));
+            let first = DECLARED.split(' ').find(is_given);
+            first.map(|name| format!("`§{name}`"))
+        };
         named("mechanism", &self.mechanism, &other)
             .or_else(|| named("notion", &self.notion, &["differential-privacy"]))
             .or_else(|| named("state", &self.state, &["secret"]))
             .or_else(|| named("normalizer", &self.normalizer, &["fixed"]))
-            .or_else(|| {
-                let first = given.into_iter().find(|(_, given)| *given);
-                first.map(|(setting, _)| format!("`§{setting}`"))
-            })
+            .or_else(given)
     }
 
     /// Refuses names that are unknown and numbers out of range, one setting at a time.
@@ -108,6 +97,10 @@ impl Settings {
         settings
     }
 }
+
+/// Settings that go with declared preprocessing only, whatever their value.
+const DECLARED: &str = "interactions extractor-privacy extractor-training start-privacy start features row-norm \
+                        row-map target-range clip public-n capacity minimum";
 
 /// How private something given is declared to be: (epsilon, delta), or mu, for a group of records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

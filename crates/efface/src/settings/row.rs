@@ -203,8 +203,17 @@ pub(super) trait Field {
     }
 }
 
+/// The form of a type's values, unless a row says more.
+pub(super) trait Plain {
+    const FORM: Form;
+}
+
 macro_rules! field {
-    ($type:ty, $value:pat => $taken:expr $(, $read:ident -> $as:ty: $with:expr)?) => {
+    ($type:ty, $form:expr, $value:pat => $taken:expr $(, $read:ident -> $as:ty: $with:expr)?) => {
+        impl Plain for $type {
+            const FORM: Form = $form;
+        }
+
         impl Field for $type {
             fn is_given(&self) -> bool {
                 *self != Self::default()
@@ -224,14 +233,14 @@ macro_rules! field {
     };
 }
 
-field!(Option<String>, Value::Text(x) => Some(x), text -> Option<&str>: Option::as_deref);
-field!(Option<f64>, Value::Number(x) => Some(x), number -> Option<f64>: Clone::clone);
-field!(Option<u64>, Value::Count(x) => Some(x), count -> Option<u64>: Clone::clone);
-field!(Option<(f64, f64)>, Value::Pair(x, y) => Some((x, y)), pair -> Option<(f64, f64)>: Clone::clone);
-field!(bool, Value::Flag(x) => x);
-field!(Option<Vec<u8>>, Value::Bytes(x) => Some(x));
-field!(Option<Privacy>, Value::Figures(x) => Some(x));
-field!(Vec<String>, Value::Lines(x) => x);
+field!(Option<String>, Form::Text, Value::Text(x) => Some(x), text -> Option<&str>: Option::as_deref);
+field!(Option<f64>, Form::Number(Interval::POSITIVE), Value::Number(x) => Some(x), number -> Option<f64>: Clone::clone);
+field!(Option<u64>, Form::Count(1, super::MOST_COUNT), Value::Count(x) => Some(x), count -> Option<u64>: Clone::clone);
+field!(Option<(f64, f64)>, Form::Pair, Value::Pair(x, y) => Some((x, y)), pair -> Option<(f64, f64)>: Clone::clone);
+field!(bool, Form::Flag, Value::Flag(x) => x);
+field!(Option<Vec<u8>>, Form::File, Value::Bytes(x) => Some(x));
+field!(Option<Privacy>, Form::Figures, Value::Figures(x) => Some(x));
+field!(Vec<String>, Form::Lines, Value::Lines(x) => x);
 
 impl Row {
     /// What it is, without a full stop.

@@ -18,37 +18,9 @@ pub const MARK: char = '§';
 const CODE: [&str; 2] = ["`", "<code>"];
 
 /// Inputs beside the settings that texts name.
-const INPUTS: [&str; 29] = [
-    "array",
-    "classes",
-    "d",
-    "deletions-per-month",
-    "drop-unlabelled",
-    "entries",
-    "erase-only",
-    "features",
-    "format",
-    "group",
-    "id",
-    "ids",
-    "ignore",
-    "key",
-    "label",
-    "labels",
-    "max-decoded",
-    "memory",
-    "n",
-    "new-classes",
-    "pass-ms",
-    "record",
-    "schema",
-    "subject",
-    "vault",
-    "weight",
-    "column",
-    "width",
-    "zero-based",
-];
+const INPUTS: &str = "array classes d deletions-per-month drop-unlabelled entries erase-only features format \
+                      group id ids ignore key label labels max-decoded memory n new-classes pass-ms record \
+                      schema subject vault weight column width zero-based";
 
 /// A text of the engine in the words of a face. `` `§max-group` `` and `` `§loss squared` `` name
 /// settings and inputs, `` `§efface refresh` `` names a command; the mark of anything else stays. In a
@@ -79,8 +51,17 @@ fn named_in(named: &str, words: &Words) -> Option<String> {
         Some((name, value)) => (name, Some(value)),
         None => (named, None),
     };
-    let known = SETTINGS.iter().any(|row| row.flag == name) || INPUTS.contains(&name);
+    let known =
+        SETTINGS.iter().any(|row| row.flag == name) || INPUTS.split(' ').any(|input| input == name);
     known.then(|| (words.setting)(name, value))
+}
+
+/// At most so many names in code spans, with dots for the others.
+pub(crate) fn in_code(names: &[impl AsRef<str>], most: usize) -> String {
+    let shown: Vec<String> =
+        names.iter().take(most).map(|name| format!("`{}`", name.as_ref())).collect();
+    let more = if names.len() > most { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Every text inside a JSON value in the words of a face.

@@ -113,19 +113,8 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
     }
     let unknown = if count_unknown { table.left_out } else { 0 };
     let all = known + unknown;
-    let mut evaluation = Evaluation {
-        rows: all,
-        unknown,
-        accuracy: None,
-        majority: None,
-        log_loss: None,
-        auc: None,
-        rmse: None,
-        mean_rmse: None,
-        mae: None,
-        targets: Vec::new(),
-        notices: unlike(&plan, &table)?,
-    };
+    let notices = unlike(&plan, &table)?;
+    let mut evaluation = Evaluation { rows: all, unknown, notices, ..Evaluation::default() };
     evaluation.notices.extend(unknown_classes(table.left_out, &table.other_classes, count_unknown));
     if let Task::Targets(list) = &plan.task {
         if let Predictor::Linear(model) = &model {
@@ -234,13 +223,11 @@ fn read(source: &Source<'_>, plan: &Plan, labels: bool) -> Result<Table> {
     }
     table.encode(plan, if labels { Labels::Needed } else { Labels::Unread })?;
     if table.features != plan.rows.features {
-        return Err(Error::refused(
-            Code::Data,
-            format!(
-                "rows must have {} features like the model, got {}",
-                plan.rows.features, table.features
-            ),
-        ));
+        let message = format!(
+            "rows must have {} features like the model, got {}",
+            plan.rows.features, table.features
+        );
+        return Err(Error::refused(Code::Data, message));
     }
     Ok(table)
 }

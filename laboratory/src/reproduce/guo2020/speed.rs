@@ -1,7 +1,7 @@
 //! Table 1: what a removal costs beside training.
 
 use efface::Result;
-use efface_learn::newton::MemoryBudget;
+use efface_learn::newton::Memory;
 use efface_learn::solver::{Solver, Start, Stopping, solve};
 use efface_learn::{Dataset, Objective};
 use efface_matrix::Matrix;
@@ -53,7 +53,7 @@ pub(crate) fn run(grid: &Grid, bench: &mut Bench<'_>) -> Result<Outcome> {
         }
         let training = median(trainings);
         let mut model = train(&objective, &plan, &mut rng, &mut until(stop))?;
-        let mut memory = MemoryBudget::new(&objective, &optimum).map_err(failed)?;
+        let mut memory = Memory::new(&objective, &optimum).map_err(failed)?;
         let mut warm = optimum;
         let nothing = Dataset::new(Matrix::dense(rows.x.cols()), Vec::new()).map_err(failed)?;
         let (mut published, mut remembered, mut refits) = (Vec::new(), Vec::new(), Vec::new());

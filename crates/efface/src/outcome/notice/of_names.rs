@@ -121,8 +121,8 @@ fn lists_addresses(spellings: &[Spelling], column: usize) -> bool {
 /// Whether a column is called what lists of people call them: `patient_no`, `UserId`, `subject#`.
 fn names_people(name: &str) -> bool {
     let words = words(name);
-    let is_person = |word: &str| PEOPLE.contains(&word);
-    let is_mark = |word: &str| MARKS.contains(&word) || BEHIND.contains(&word);
+    let is_person = |word: &str| is_in(PEOPLE, word);
+    let is_mark = |word: &str| is_in(MARKS, word) || BEHIND.contains(&word);
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [word] => is_person(word) || glued(word).is_some_and(is_person),
         ["id", person] => is_person(person),
@@ -186,60 +186,18 @@ enum Named {
 }
 
 /// Those whom a column lists that is called after them.
-const PEOPLE: &[&str] = &[
-    "applicant",
-    "benutzer",
-    "client",
-    "cliente",
-    "cust",
-    "customer",
-    "employee",
-    "klant",
-    "kunde",
-    "kunden",
-    "member",
-    "mitarbeiter",
-    "mitglied",
-    "nutzer",
-    "paciente",
-    "passenger",
-    "patient",
-    "patienten",
-    "paziente",
-    "person",
-    "respondent",
-    "student",
-    "subject",
-    "teilnehmer",
-    "user",
-    "usuario",
-    "utente",
-    "utilisateur",
-];
+const PEOPLE: &str = "applicant benutzer client cliente cust customer employee klant kunde kunden member \
+                      mitarbeiter mitglied nutzer paciente passenger patient patienten paziente person \
+                      respondent student subject teilnehmer user usuario utente utilisateur";
 
 /// Words that say it wherever a name ends in them.
-const MARKS: &[&str] = &[
-    "ean",
-    "guid",
-    "iban",
-    "id",
-    "identifier",
-    "idx",
-    "isbn",
-    "nbr",
-    "nr",
-    "number",
-    "numero",
-    "nummer",
-    "phone",
-    "pk",
-    "rowid",
-    "rownames",
-    "serial",
-    "ssn",
-    "uid",
-    "uuid",
-];
+const MARKS: &str = "ean guid iban id identifier idx isbn nbr nr number numero nummer phone pk rowid rownames \
+                     serial ssn uid uuid";
+
+/// Whether a word is one of a list.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|one| one == word)
+}
 
 /// Words that say it behind another one.
 const BEHIND: [&str; 2] = ["key", "no"];
@@ -269,11 +227,11 @@ impl Named {
         let is_clear = match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             // Measurements are called so as often.
             [] | ["number" | "numero"] => false,
-            [word] => MARKS.contains(word) || PEOPLE.contains(word) || glued(word).is_some(),
+            [word] => is_in(MARKS, word) || is_in(PEOPLE, word) || glued(word).is_some(),
             // `id_client`, as in French and Spanish.
             [first, .., last] => {
                 *first == "id"
-                    || MARKS.contains(last)
+                    || is_in(MARKS, last)
                     || BEHIND.contains(last)
                     || glued(last).is_some()
             }
@@ -286,7 +244,7 @@ impl Named {
 fn glued(word: &str) -> Option<&str> {
     let marks = ["id", "nr", "no", "nummer", "number", "uuid"];
     let found = marks.iter().find_map(|mark| word.strip_suffix(mark));
-    found.filter(|before| PEOPLE.contains(before) || THINGS.contains(before))
+    found.filter(|before| is_in(PEOPLE, before) || THINGS.contains(before))
 }
 
 /// The words of a name in lower case: `CustomerID2` has `customer` and `id`.

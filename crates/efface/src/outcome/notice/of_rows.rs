@@ -8,6 +8,7 @@ use efface_page::number::counted;
 
 use super::{Notice, NoticeCode};
 use crate::plan::Plan;
+use crate::settings::in_code;
 
 /// The share of rows from which clipping is spoken of, and that a better bound would clip.
 const SHARE: f64 = 0.01;
@@ -278,8 +279,5 @@ pub(crate) fn unknown_classes(rows: u64, names: &[String], counted_too: bool) ->
 
 /// Names in code spans, at most ten of them.
 pub(crate) fn listed(names: &[String]) -> String {
-    const MOST: usize = 10;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
-    let more = if names.len() > MOST { ", ..." } else { "" };
-    format!("{}{more}", shown.join(", "))
+    in_code(names, 10)
 }

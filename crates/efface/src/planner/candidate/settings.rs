@@ -7,47 +7,10 @@ use efface_privacy::event::{State, Variant};
 
 use super::Inputs;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{DEFAULT_EXCESS_RISK, least_steps};
-use crate::plan::Facts;
-use crate::planner::forecast;
-use crate::planner::planned::planned;
+use crate::mechanism::least_steps;
+use crate::planner::forecast::{self, planned};
+use crate::planner::objective::{allowed, compared, loss};
 use crate::settings::{MechanismName, Settings, default};
-
-/// Settings of the objective alone, with the plainest mechanism, whose noise always exists: for
-/// what depends on the objective only.
-pub(in crate::planner) fn objective(settings: &Settings) -> Settings {
-    let objective = settings.of_objective();
-    // One mechanism alone has it.
-    let exact = settings.loss.as_deref() == Some(LossName::SquaredClasses.name());
-    let mechanism = exact.then(|| MechanismName::Ridge.name().to_owned());
-    // A ball makes up for lambda 0; what this is for does not depend on lambda then.
-    let lambda = objective.lambda.filter(|lambda| *lambda != 0.0);
-    // Without what networks alone have.
-    let objective = objective.of_mechanism(MechanismName::Solve);
-    Settings { mechanism, lambda, ..objective }
-}
-
-/// The same with the loss that linear models are compared on.
-pub(in crate::planner) fn compared(settings: &Settings, facts: &Facts) -> Settings {
-    let objective = objective(settings);
-    Settings { loss: loss(settings, facts), ..objective }
-}
-
-/// The loss asked for, or that of several classes where numbers are declared: what fits preprocessing
-/// chooses by itself.
-fn loss(settings: &Settings, facts: &Facts) -> Option<String> {
-    let many = facts.fitting.is_none() && facts.classes.len() > 2;
-    settings.loss.clone().or_else(|| many.then(|| LossName::Softmax.name().to_owned()))
-}
-
-/// The excess risk that choices are held to.
-pub(in crate::planner) fn allowed(settings: &Settings, facts: &Facts) -> f64 {
-    let usual = || match &facts.fitting {
-        Some(fitting) => fitting.defaults.excess_risk(facts.records),
-        None => DEFAULT_EXCESS_RISK,
-    };
-    settings.excess_risk.unwrap_or_else(usual)
-}
 
 /// The settings that every mechanism has a use for, for one of them.
 pub(super) fn bare(inputs: &Inputs<'_>, mechanism: MechanismName) -> Settings {
@@ -196,11 +159,9 @@ fn flat(inputs: &Inputs<'_>, settings: Settings, goal: f64) -> Result<Settings> 
     let eta = settings.eta.unwrap_or(1.0 / constants.smoothness());
     let enough = (radius * radius / (eta * goal)).ceil().max(1.0);
     if settings.steps.is_none() && enough > MOST_FLAT {
-        return Err(Error::refused(
-            Code::Steps,
-            format!("learning in a ball of radius {radius} would take {enough:e} steps"),
-        )
-        .hint("give `§steps`, a smaller `§radius`, or a `§lambda` above 0"));
+        let message = format!("learning in a ball of radius {radius} would take {enough:e} steps");
+        return Err(Error::refused(Code::Steps, message)
+            .hint("give `§steps`, a smaller `§radius`, or a `§lambda` above 0"));
     }
     let steps = settings.steps.unwrap_or(enough as u64);
     // P s^2/eta (1 + ln T), s^2 = 2 eta sigma^2.
@@ -233,11 +194,10 @@ pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>>
         if tries > 60 {
             // The engine's own reason, if it has one.
             let least = risk(low)?;
-            return Err(Error::refused(
-                Code::ExcessRisk,
-                format!("the predicted excess risk is {least:e} with any noise, above {goal:e}"),
-            )
-            .hint("raise `§excess-risk`, or give more `§steps`"));
+            let message =
+                format!("the predicted excess risk is {least:e} with any noise, above {goal:e}");
+            return Err(Error::refused(Code::ExcessRisk, message)
+                .hint("raise `§excess-risk`, or give more `§steps`"));
         }
     }
     let mut high = 2.0 * low;

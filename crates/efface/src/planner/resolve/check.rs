@@ -2,6 +2,7 @@
 
 use efface_formats::{Fault, FeatureMap};
 use efface_learn::loss::{LossName, Task};
+use efface_page::number::joined;
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{State, Variant};
@@ -11,9 +12,7 @@ use super::given::given;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Profile, by_name, clash};
 use crate::plan::{ClassWeight, Defaults, Fitting, TakenTrunk, ValidatedSettings};
-use crate::settings::{
-    MOST_COUNT, MechanismName, PREPROCESSING, ROW_MAPS, SETTINGS, Settings, default,
-};
+use crate::settings::{MOST_COUNT, MechanismName, ROW_MAPS, SETTINGS, Settings, default};
 
 impl ValidatedSettings {
     /// Checks settings, for rows that are declared unless `preprocess` says otherwise: those of a
@@ -51,44 +50,18 @@ impl ValidatedSettings {
     ) -> Result<Self> {
         let s = &settings;
         s.check()?;
-        let usual = kept.map_or(default::MECHANISM, |kept| kept.mechanism.name());
-        let name = s.mechanism.as_deref().unwrap_or(usual);
-        let mechanism = named(Code::Mechanism, name, MechanismName::ALL, MechanismName::name)?;
-        if let Some(name) = s.preprocess.as_deref() {
-            known(Code::Preprocess, name, &PREPROCESSING)?;
-        }
-        let variant = match s.variant.as_deref() {
-            None => Variant::Perfect,
-            Some(name) => named(Code::Variant, name, Variant::ALL, Variant::name)?,
-        };
-        let engine = by_name(mechanism);
-        let own = engine.defaults(s, variant);
+        let usual = kept.map_or(MechanismName::Solve, |kept| kept.mechanism);
+        let mechanism = chosen(&s.mechanism, MechanismName::ALL, MechanismName::name, usual);
+        let variant = chosen(&s.variant, Variant::ALL, Variant::name, Variant::Perfect);
+        let own = by_name(mechanism).defaults(s, variant);
         let of_now = || in_force(mechanism, &own, fitted);
         let defaults = kept.cloned().unwrap_or_else(of_now);
-        let loss = s.loss.as_deref().unwrap_or(&defaults.loss);
-        let loss = named(Code::Loss, loss, LossName::ALL, LossName::name)?;
-        let notion = match s.notion.as_deref() {
-            None => defaults.notion,
-            Some(name) => named(Code::Notion, name, Notion::ALL, Notion::name)?,
-        };
-        let accountant = match s.accountant.as_deref() {
-            None => defaults.accountant,
-            Some(name) => named(Code::Accountant, name, Accountant::ALL, Accountant::name)?,
-        };
-        let state = match s.state.as_deref() {
-            None => defaults.state,
-            Some(name) => match known(Code::State, name, &["perfect", "secret"])? {
-                "secret" => State::Secret,
-                _ => State::Perfect,
-            },
-        };
-        let mean = match s.normalizer.as_deref() {
-            None => defaults.mean,
-            Some(name) => known(Code::Normalizer, name, &["fixed", "mean"])? == "mean",
-        };
+        let row_map = s.row_map.as_deref().unwrap_or(&defaults.row_map);
+        let unknown = |code, name: &str| Error::input(code, format!("`{name}` is not known"));
         let choices = Self {
             mechanism,
-            loss,
+            loss: LossName::named(s.loss.as_deref().unwrap_or(&defaults.loss))
+                .map_err(|_| unknown(Code::Loss, &defaults.loss))?,
             feature_map: match (&trunk, s.network_features()) {
                 (Some(trunk), _) => Some(trunk.feature_map()?),
                 (None, Some(_)) => return Err(not_at_hand()),
@@ -96,22 +69,30 @@ impl ValidatedSettings {
             },
             fitted,
             min_frequency: s.min_frequency.map_or(defaults.min_frequency, |k| k as u32),
-            notion,
-            accountant,
+            notion: chosen(&s.notion, Notion::ALL, Notion::name, defaults.notion),
+            accountant: chosen(
+                &s.accountant,
+                Accountant::ALL,
+                Accountant::name,
+                defaults.accountant,
+            ),
             variant,
-            state,
-            mean,
+            state: match s.state.as_deref() {
+                None => defaults.state,
+                Some("secret") => State::Secret,
+                Some(_) => State::Perfect,
+            },
+            mean: s.normalizer.as_deref().map_or(defaults.mean, |name| name == "mean"),
             lambda: s.lambda.unwrap_or(default::LAMBDA),
             row_norm: s.row_norm.unwrap_or(own.row_norm),
-            row_map: known(
-                Code::RowMap,
-                s.row_map.as_deref().unwrap_or(&defaults.row_map),
-                &ROW_MAPS,
-            )?,
+            row_map: ROW_MAPS
+                .into_iter()
+                .find(|name| *name == row_map)
+                .ok_or_else(|| unknown(Code::RowMap, row_map))?,
             intercept: s.intercept.unwrap_or(own.intercept),
             epsilon: s.epsilon.unwrap_or(match &trunk {
                 // Exact sums add nothing to it.
-                Some(trunk) if mechanism.is_exact() => trunk.epsilon,
+                Some(taken) if mechanism.is_exact() => taken.plan.target.epsilon.0,
                 _ => defaults.epsilon.0,
             }),
             order: s.order.unwrap_or(defaults.order.0),
@@ -129,7 +110,13 @@ impl ValidatedSettings {
         choices.of_learnt_features()?;
         choices.of_deletions()?;
         choices.numbers()?;
-        choices.of_mechanism()?;
+        by_name(choices.mechanism).check(&choices)?;
+        none_of([(
+            choices.settings.noise.is_some() && choices.settings.excess_risk.is_some(),
+            "`§noise` and `§excess-risk`",
+            "exclude each other",
+            "give one",
+        )])?;
         choices.of_lambda()?;
         choices.of_promise()?;
         choices.of_preprocessing()?;
@@ -159,7 +146,7 @@ impl ValidatedSettings {
                 let quoted: Vec<String> = owners.iter().map(|owner| format!("`{owner}`")).collect();
                 return clash(
                     &format!("`§{}`", row.flag),
-                    &format!("is a setting of {} only", listed(&quoted)),
+                    &format!("is a setting of {} only", joined(&quoted)),
                     &format!("leave it out, or choose that {setting} with `§{setting}`"),
                 );
             }
@@ -199,12 +186,10 @@ impl ValidatedSettings {
         not_covered(&s.not_covered)?;
         s.extractor.iter().try_for_each(|name| repeatable("`§extractor`", name))?;
         if s.extractor.is_some() && s.extractor_privacy.is_some() {
-            return Err(Error::refused(
-                Code::Settings,
-                "`§extractor` names a public model, made without the records, and \
-                 `§extractor-privacy` is for one that may have seen them",
-            )
-            .hint("leave out one of them; in Python, plain arrays name no public model"));
+            let message = "`§extractor` names a public model, made without the records, and \
+             `§extractor-privacy` is for one that may have seen them";
+            return Err(Error::refused(Code::Settings, message)
+                .hint("leave out one of them; in Python, plain arrays name no public model"));
         }
         if let Some(bytes) = s.face.as_ref().map(String::len).filter(|bytes| *bytes > MOST_FACE) {
             let message = format!("`face` must have at most {MOST_FACE} bytes, got {bytes}");
@@ -216,69 +201,47 @@ impl ValidatedSettings {
     /// Where learning starts, and who vouches for it.
     fn start(&self) -> Result<()> {
         let s = &self.settings;
-        let clash = |what: &str, rule: &str, hint: &str| {
-            Err(Error::refused(Code::Settings, format!("{what} {rule}")).hint(hint))
-        };
-        let vouched = s.start_public || s.start_privacy.is_some();
-        if s.start.is_none() {
-            if vouched {
-                return clash(
-                    "`§start-public` and `§start-privacy`",
-                    "describe a start, but none is given",
-                    "give the start: `§start FILE`",
-                );
-            }
-            return Ok(());
+        if s.start.is_some() {
+            return by_name(self.mechanism).check_start(self);
         }
-        by_name(self.mechanism).check_start(self)
-    }
-
-    /// Settings that belong to a mechanism, and what mechanisms exclude.
-    fn of_mechanism(&self) -> Result<()> {
-        let s = &self.settings;
-        by_name(self.mechanism).check(self)?;
-        if s.noise.is_some() && s.excess_risk.is_some() {
-            return clash("`§noise` and `§excess-risk`", "exclude each other", "give one");
-        }
-        Ok(())
+        none_of([(
+            s.start_public || s.start_privacy.is_some(),
+            "`§start-public` and `§start-privacy`",
+            "describe a start, but none is given",
+            "give the start: `§start FILE`",
+        )])
     }
 
     /// State, notion and releases that exclude or need each other.
     fn of_promise(&self) -> Result<()> {
-        if self.notion == Notion::ExactRemoval && !self.mechanism.is_exact() {
-            return clash(
+        let (secret, counted) = (self.state == State::Secret, self.profile().limits_releases);
+        none_of([
+            (
+                self.notion == Notion::ExactRemoval && !self.mechanism.is_exact(),
                 "`§notion exact-removal`",
                 "is possible with `ridge` and `shards` only: other mechanisms release something random",
                 "use `§mechanism ridge` or, for networks, `§mechanism shards`, or leave out `§notion`",
-            );
-        }
-        if self.notion == Notion::DeletionPrivacy && self.state == State::Secret {
-            return clash(
+            ),
+            (
+                self.notion == Notion::DeletionPrivacy && secret,
                 "`deletion-privacy` with `§state secret`",
                 "is impossible: the kept state depends on the deleted records",
                 "use `§state perfect`",
-            );
-        }
-        let counted = self.profile().limits_releases;
-        if self.state == State::Secret && self.releases < 2 && counted {
-            return clash(
+            ),
+            (
+                secret && self.releases < 2 && counted,
                 "`§state secret` with 1 release",
                 "leaves no release for requests: the training is one",
                 "give `§releases` of at least 2: the number of requests between refreshes plus 1",
-            );
-        }
-        if self.releases > 1
-            && self.state == State::Perfect
-            && self.notion != Notion::DifferentialPrivacy
-        {
-            return clash(
+            ),
+            (
+                self.releases > 1 && !secret && self.notion != Notion::DifferentialPrivacy,
                 "`§releases` above 1",
                 "is for `§state secret` or `§notion differential-privacy`: in `perfect` state \
                  every release is accounted for by itself",
                 "leave it out",
-            );
-        }
-        Ok(())
+            ),
+        ])
     }
 
     /// Refuses class weights where they would be computed once, or are given twice.
@@ -287,30 +250,28 @@ impl ValidatedSettings {
             return Ok(());
         }
         let what = if self.balances() { "`§class-weight balanced`" } else { "`§class-weight`" };
-        if !self.profile().takes_weights {
-            return clash(
-                &format!("{what} with `{}`", self.mechanism.name()),
+        none_of([
+            (
+                !self.profile().takes_weights,
+                &*format!("{what} with `{}`", self.mechanism.name()),
                 "is not offered: its guarantee assumes that all records have the same weight",
                 "leave it out, or choose another mechanism, such as `solve`",
-            );
-        }
-        if self.settings.max_weight.is_some() {
-            return clash(
+            ),
+            (
+                self.settings.max_weight.is_some(),
                 &format!("{what} with `§max-weight`"),
                 "is not offered: the largest weight is that of a class",
                 "leave out `§max-weight`",
-            );
-        }
-        if self.balances() && !self.fitted {
-            return clash(
+            ),
+            (
+                self.balances() && !self.fitted,
                 what,
                 "needs `§preprocess fitted`, which counts the classes again with every request: \
                  weights that were counted once stay what a deleted record made them",
                 "use `§preprocess fitted`, or give weights as public knowledge: `§class-weight \
                  CLASS=WEIGHT`",
-            );
-        }
-        Ok(())
+            ),
+        ])
     }
 
     /// What fitted preprocessing excludes: its statistics change with every request, and are
@@ -320,61 +281,61 @@ impl ValidatedSettings {
             return Ok(());
         }
         let s = &self.settings;
-        let (mechanism, notion) = (self.mechanism.name(), self.notion.name());
-        let declared = "use `§preprocess declared`";
-        let why = if !self.mechanism.fits_preprocessing() {
-            Some((
-                format!("`§mechanism {mechanism}`"),
+        let declared = "leave it out, or use `§preprocess declared`";
+        let statistics =
+            "every release holds exact statistics of the records, which no noise hides";
+        let rules = [
+            (
+                !self.mechanism.fits_preprocessing(),
+                &*format!("`§mechanism {}`", self.mechanism.name()),
                 "its guarantee compares runs on rows that do not change with a request",
-            ))
-        } else if self.state == State::Secret {
-            Some((
-                "`§state secret`".to_owned(),
+                declared,
+            ),
+            (
+                self.state == State::Secret,
+                "`§state secret`",
                 "what is kept is of rows scaled by statistics that deleted records took part in",
-            ))
-        } else if self.notion == Notion::DifferentialPrivacy || s.interactions.is_some() {
-            let what = match s.interactions {
-                Some(_) => "`§interactions`".to_owned(),
-                None => format!("`§notion {notion}`"),
-            };
-            Some((
-                what,
-                "every release holds exact statistics of the records, which no noise hides",
-            ))
-        } else if self.given.is_some() || s.start.is_some() {
-            Some((
-                "`§start` or `§extractor-privacy`".to_owned(),
+                declared,
+            ),
+            (s.interactions.is_some(), "`§interactions`", statistics, declared),
+            (
+                self.notion == Notion::DifferentialPrivacy,
+                "`§notion differential-privacy`",
+                statistics,
+                declared,
+            ),
+            (
+                self.given.is_some() || s.start.is_some(),
+                "`§start` or `§extractor-privacy`",
                 "what columns the model has is known only once the preprocessing is fitted",
-            ))
-        } else if !self.mean || s.public_n.is_some() || s.minimum.is_some() {
-            Some((
-                "`§normalizer fixed`, `§public-n` or `§minimum`".to_owned(),
+                declared,
+            ),
+            (
+                !self.mean || s.public_n.is_some() || s.minimum.is_some(),
+                "`§normalizer fixed`, `§public-n` or `§minimum`",
                 "N is the current number of records, as every other statistic is of these",
-            ))
-        } else if self.feature_map.is_some() {
-            return clash(
-                "`§preprocess fitted` with `§features`",
-                "is not offered: the map takes numbers that public constants declare, and fitted ones \
-                 change with every request",
+                declared,
+            ),
+            (
+                self.feature_map.is_some(),
+                "`§features`",
+                "the map takes numbers that public constants declare, and fitted ones change with every \
+                 request",
                 "use `§preprocess declared`; how words, dates and missing values become numbers is \
                  declared in a schema: `§efface schema DATA`",
-            );
-        } else if s.target_range.is_some() {
-            Some((
-                "`§target-range`".to_owned(),
-                "y is scaled by the mean and deviation of the records at hand",
-            ))
-        } else {
-            None
-        };
-        match why {
-            None => Ok(()),
-            Some((what, why)) => clash(
-                &format!("`§preprocess fitted` with {what}"),
-                &format!("is not offered: {why}"),
-                &format!("leave it out, or {declared}"),
             ),
-        }
+            (
+                s.target_range.is_some(),
+                "`§target-range`",
+                "y is scaled by the mean and deviation of the records at hand",
+                declared,
+            ),
+        ];
+        let broken = rules.into_iter().find(|(is_broken, ..)| *is_broken);
+        broken.map_or(Ok(()), |(_, what, why, hint)| {
+            let (what, rule) = (format!("`§preprocess fitted` with {what}"), "is not offered");
+            clash(&what, &format!("{rule}: {why}"), hint)
+        })
     }
 
     /// What a loss needs.
@@ -399,6 +360,12 @@ impl ValidatedSettings {
     }
 }
 
+/// Refuses by the first of these rules that is broken: whether it is, what breaks it, the rule, what to do.
+fn none_of<const N: usize>(rules: [(bool, &str, &str, &str); N]) -> Result<()> {
+    let broken = rules.into_iter().find(|(is_broken, ..)| *is_broken);
+    broken.map_or(Ok(()), |(_, what, rule, hint)| clash(what, rule, hint))
+}
+
 /// The refusal of a network's features where nobody took it from its vault.
 fn not_at_hand() -> Error {
     let message = "the features of a network are for training on a table: neither the planner nor \
@@ -412,16 +379,6 @@ fn not_at_hand() -> Error {
 /// Reads a map to random features.
 fn feature_map(text: &str) -> Result<FeatureMap> {
     text.parse().map_err(|error: Fault| Error::input(Code::Features, error.to_string()))
-}
-
-/// Names in a sentence.
-fn listed(names: &[String]) -> String {
-    match names {
-        [rest @ .., before, last] if !rest.is_empty() => {
-            format!("{}, {before} and {last}", rest.join(", "))
-        }
-        _ => names.join(" and "),
-    }
 }
 
 /// The most bytes that a face may keep with a model.
@@ -456,22 +413,15 @@ fn repeatable(what: &str, line: &str) -> Result<()> {
     Err(Error::input(Code::Range, message))
 }
 
-fn unknown(what: Code, got: &str, names: &[&str]) -> Error {
-    let shown: String = got.chars().take(60).collect();
-    Error::input(what, format!("`{what}` must be one of {}, got `{shown}`", names.join(", ")))
-}
-
-fn named<T: Copy, const N: usize>(
-    what: Code,
-    got: &str,
+/// What a setting names, which the table of settings has checked; `usual` if it is not given.
+fn chosen<T: Copy, const N: usize>(
+    given: &Option<String>,
     all: [T; N],
     name: fn(T) -> &'static str,
-) -> Result<T> {
-    all.into_iter().find(|one| name(*one) == got).ok_or_else(|| unknown(what, got, &all.map(name)))
-}
-
-fn known(what: Code, got: &str, names: &[&'static str]) -> Result<&'static str> {
-    names.iter().copied().find(|n| *n == got).ok_or_else(|| unknown(what, got, names))
+    usual: T,
+) -> T {
+    let given = given.as_deref();
+    all.into_iter().find(|one| Some(name(*one)) == given).unwrap_or(usual)
 }
 
 pub(super) fn count(name: &'static str, x: u64) -> Result<u64> {

@@ -9,13 +9,13 @@ use efface_privacy::quantity::Decimal;
 use super::check::count;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::clash;
-use crate::plan::{List, Plan, ValidatedSettings};
+use crate::plan::{EXTRACTOR, List, Plan, ValidatedSettings};
 use crate::settings::{MechanismName, Settings};
 
 /// What certificates do not cover: what the user adds, and what those of the network add.
 pub(super) fn not_covered(choices: &ValidatedSettings) -> Vec<String> {
     let mut lines = [&choices.settings.not_covered[..], &beyond_extractor(choices)].concat();
-    for line in choices.trunk.iter().flat_map(|trunk| &trunk.not_covered) {
+    for line in choices.trunk.iter().flat_map(|taken| &taken.plan.not_covered) {
         if !lines.contains(line) {
             lines.push(line.clone());
         }
@@ -27,15 +27,10 @@ pub(super) fn not_covered(choices: &ValidatedSettings) -> Vec<String> {
 pub(super) fn list_given(list: &mut List, choices: &ValidatedSettings) {
     if let Some(given) = &choices.given {
         list.add("given", given.what.name(), Origin::User);
-        let numbers = [
-            ("given-epsilon", given.epsilon),
-            ("given-delta", given.delta),
-            ("given-mu", given.mu),
-        ];
-        for (name, value) in numbers {
-            if let Some(value) = value {
-                list.add(name, value, Origin::User);
-            }
+        for (name, value) in
+            [("given-epsilon", given.epsilon), ("given-delta", given.delta), ("given-mu", given.mu)]
+        {
+            value.into_iter().for_each(|value| list.add(name, value, Origin::User));
         }
         list.add("given-group", given.group, Origin::User);
         for (name, value) in given.training.iter().flat_map(|training| of_training(training)) {
@@ -120,21 +115,21 @@ impl ValidatedSettings {
         }
         let s = &self.settings;
         let mechanisms = [MechanismName::Solve, MechanismName::Retrain, MechanismName::Ridge];
-        let what = if !mechanisms.contains(&self.mechanism) {
-            format!("`{}`", self.mechanism.name())
-        } else if self.notion != Notion::IndistinguishableFromRetraining {
-            format!("`§notion {}`", self.notion.name())
-        } else if self.state == State::Secret {
-            "`§state secret`".to_owned()
-        } else if s.interactions.is_some() {
-            "`§interactions`".to_owned()
-        } else if s.extractor_privacy.is_some() || s.start_privacy.is_some() {
-            "`§extractor-privacy` or `§start-privacy`".to_owned()
-        } else if self.trunk.is_some() && s.extractor_training.is_some() {
-            "`§extractor-training`".to_owned()
-        } else {
-            return Ok(());
-        };
+        let excluded = [
+            (!mechanisms.contains(&self.mechanism), &*format!("`{}`", self.mechanism.name())),
+            (
+                self.notion != Notion::IndistinguishableFromRetraining,
+                &*format!("`§notion {}`", self.notion.name()),
+            ),
+            (self.state == State::Secret, "`§state secret`"),
+            (s.interactions.is_some(), "`§interactions`"),
+            (
+                s.extractor_privacy.is_some() || s.start_privacy.is_some(),
+                "`§extractor-privacy` or `§start-privacy`",
+            ),
+            (self.trunk.is_some() && s.extractor_training.is_some(), "`§extractor-training`"),
+        ];
+        let Some((_, what)) = excluded.into_iter().find(|(is, _)| *is) else { return Ok(()) };
         let features = match self.trunk {
             Some(_) => "the features of a network",
             None => "features whose `§extractor-training` is declared",
@@ -154,22 +149,17 @@ pub(super) fn given(s: &Settings) -> Result<Option<Given>> {
     if let Some(text) = &s.extractor_training {
         return declared(text).map(Some);
     }
-    let (what, privacy) = match (s.extractor_privacy, s.start_privacy) {
+    let (what, name, privacy) = match (s.extractor_privacy, s.start_privacy) {
         (None, None) => return Ok(None),
-        (Some(privacy), None) => (What::Extractor, privacy),
-        (None, Some(privacy)) => (What::Start, privacy),
+        (Some(privacy), None) => (What::Extractor, "extractor-privacy", privacy),
+        (None, Some(privacy)) => (What::Start, "start-privacy", privacy),
         (Some(_), Some(_)) => {
-            return Err(Error::refused(
-                Code::Settings,
-                "`§extractor-privacy` and `§start-privacy` are two releases about the same \
-                 records, and only one can be composed",
-            )
-            .hint("add their epsilons and deltas, and give the sums with `§extractor-privacy`"));
+            let message = "`§extractor-privacy` and `§start-privacy` are two releases about the same \
+             records, and only one can be composed";
+            return Err(Error::refused(Code::Settings, message).hint(
+                "add their epsilons and deltas, and give the sums with `§extractor-privacy`",
+            ));
         }
-    };
-    let name = match what {
-        What::Extractor => "extractor-privacy",
-        What::Start => "start-privacy",
     };
     let wrong = |rule: &str, got: String| {
         Err(Error::input(Code::Range, format!("`§{name}` must have {rule}, got {got}")))
@@ -193,8 +183,7 @@ pub(super) fn given(s: &Settings) -> Result<Option<Given>> {
         delta: privacy.delta.map(Decimal),
         mu: privacy.mu.map(Decimal),
         group: count(name, privacy.group)?,
-        training: None,
-        declared: None,
+        ..EXTRACTOR
     }))
 }
 
@@ -208,13 +197,5 @@ fn declared(text: &str) -> Result<Given> {
     };
     let training: DeclaredTraining = text.parse().map_err(|rule: String| wrong(&rule))?;
     pld::declared::check(&training).map_err(|error| wrong(&format!("is out of range: {error}")))?;
-    Ok(Given {
-        what: What::Extractor,
-        epsilon: None,
-        delta: None,
-        mu: None,
-        group: 1,
-        training: None,
-        declared: Some(Box::new(training)),
-    })
+    Ok(Given { declared: Some(Box::new(training)), ..EXTRACTOR })
 }

@@ -14,7 +14,7 @@ mod weights;
 pub(crate) use read_off::declaring;
 
 use efface_learn::loss::{LossName, Parameter, Task as LossTask};
-use efface_learn::{Constants as PublicConstants, Declared, Loss, effective_row_bound};
+use efface_learn::{Constants as PublicConstants, Loss, Refusal};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
 use efface_privacy::claim::Notion;
@@ -23,12 +23,12 @@ use efface_privacy::quantity::Decimal;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Public, batch_plan, by_name};
+use crate::mechanism::{Public, batch_plan, by_name, clash};
 use crate::plan::{
-    BALANCED_MEAN, Facts, Fitting, Ids, List as Constants, MEAN_SQUARE, MechanismName, Plan, Rows,
-    Target, Task, ValidatedSettings, heaviest_balanced, looks_numeric, loss_with, origin,
-    private_notion, scaled_bound,
+    Facts, Fitting, Ids, List as Constants, MechanismName, Plan, Problem, Rows, Target, Task,
+    ValidatedSettings, looks_numeric, loss_with, origin, private_notion,
 };
+use crate::settings::in_code;
 use assumptions::assumptions;
 use given::{list_given, not_covered};
 use weights::{Weighing, weighing};
@@ -65,13 +65,28 @@ impl Plan {
         };
         let size_origin = origin(false, &[size_origin, weight_origin]);
         let delta = s.delta.unwrap_or_else(|| match &choices.trunk {
-            Some(trunk) => trunk.delta,
+            Some(taken) => taken.plan.target.delta.0,
             None => choices.defaults.delta(count.records),
         });
         let delta_origin = origin(s.delta.is_some(), &[count.origin]);
-        let fit = fit(choices, &task, facts)?;
+        let (loss, width) = loss(choices, &task)?;
         let most = weighing.map(|weighing| weighing.most);
-        let (constants, computed) = objective(choices, facts, normalizer, &fit, most, delta)?;
+        let problem = Problem {
+            loss,
+            columns: usize::try_from(facts.features).unwrap_or(usize::MAX - 1)
+                + usize::from(choices.intercept != 0.0),
+            lambda: choices.lambda,
+            normalizer,
+            row_norm: choices.row_norm,
+            intercept: choices.intercept,
+            max_weight: most,
+            targets: facts.targets.len().max(1),
+            is_regression: choices.loss.task() == LossTask::Regression,
+            is_balanced: choices.balances(),
+            in_ball: s.radius.is_some(),
+            fitted: choices.fitted.then_some(facts.records),
+        };
+        let (constants, computed) = objective(choices, facts, &problem, delta)?;
         let lambda_origin = if computed {
             origin(false, &[count.origin, delta_origin, size_origin])
         } else {
@@ -89,7 +104,7 @@ impl Plan {
             &mut list,
             choices,
             &setting,
-            fit.width,
+            width,
             lambda_origin,
             weight_origin,
             size_origin,
@@ -104,8 +119,15 @@ impl Plan {
         read_off::check(choices, facts, told_by(list.as_slice(), Some(setting.normalizer)))?;
 
         let target = promise(choices, delta, delta_origin, &mut list);
-        if batches.is_some() {
-            named_for_good(target.adjacency, facts)?;
+        let hidden = target.adjacency == Adjacency::Remove;
+        if batches.is_some() && hidden && facts.ids == Ids::Position {
+            // Without one record the others would have other names, and so be in other batches.
+            clash(
+                "`§batches`",
+                "needs ids of the records' own where the number of records is private: a position tells \
+                 how many came before",
+                "name the column of ids with `§id`, or leave out `§batches`",
+            )?;
         }
         let public = Public {
             constants: &constants,
@@ -134,7 +156,7 @@ impl Plan {
         let mut plan = Self {
             mechanism: choices.mechanism,
             loss: choices.loss.name().to_owned(),
-            loss_width: fit.width.map(|(width, _)| width),
+            loss_width: width.map(|(width, _)| width),
             task,
             rows: Rows {
                 features: facts.features,
@@ -161,7 +183,7 @@ impl Plan {
             subjects: facts.subjects,
             in_parts: facts.parts.is_some(),
             not_for_release: s.seed.is_some()
-                || choices.trunk.as_ref().is_some_and(|trunk| trunk.not_for_release),
+                || choices.trunk.as_ref().is_some_and(|taken| taken.plan.not_for_release),
             not_covered: not_covered(choices),
             face: s.face.clone(),
             constants: listed,
@@ -193,29 +215,12 @@ impl Plan {
     }
 }
 
-/// Refuses batches of records that are named by their position where it is private who is there: without
-/// one of them the others would have other names, and so be in other batches.
-fn named_for_good(adjacency: Adjacency, facts: &Facts) -> Result<()> {
-    if adjacency != Adjacency::Remove || facts.ids == Ids::Column {
-        return Ok(());
-    }
-    Err(Error::refused(
-        Code::Settings,
-        "`§batches` needs ids of the records' own where the number of records is private: a \
-         position tells how many came before",
-    )
-    .hint("name the column of ids with `§id`, or leave out `§batches`"))
-}
-
 /// Refuses what needs rows and not only sums over them.
 fn sums_alone(choices: &ValidatedSettings) -> Result<()> {
     let Some(why) = by_name(choices.mechanism).needs_rows(choices) else { return Ok(()) };
     let name = choices.mechanism.name();
-    Err(Error::refused(
-        Code::InParts,
-        format!("`{name}` {why}, but the rows are in partitions that return only sums"),
-    )
-    .hint(
+    let message = format!("`{name}` {why}, but the rows are in partitions that return only sums");
+    Err(Error::refused(Code::InParts, message).hint(
         "choose `solve` in `perfect` state, `retrain`, `noisy-gd` or `descent-to-delete`, or for a \
          network `dp-sgd`",
     ))
@@ -231,12 +236,7 @@ pub(crate) fn several(choices: &ValidatedSettings, targets: &[String]) -> Result
         true => choices.mechanism.name(),
         false => choices.loss.name(),
     };
-    const FEW: usize = 5;
-    let mut names: Vec<String> = targets.iter().take(FEW).map(|n| format!("`{n}`")).collect();
-    if targets.len() > FEW {
-        names.push("...".to_owned());
-    }
-    let (count, names) = (targets.len(), names.join(", "));
+    let (count, names) = (targets.len(), in_code(targets, 5));
     let message = format!("`{learner}` learns one target, got {count} ({names})");
     Err(Error::refused(Code::Settings, message).hint(
         "use `§mechanism ridge` with `§loss squared`, which solves several targets at once, or give \
@@ -253,34 +253,25 @@ fn task(choices: &ValidatedSettings, facts: &Facts) -> Result<Task> {
     }
     let count = facts.classes.len();
     let binary = choices.loss.task() == LossTask::Binary;
+    let refused = |needed: &str| {
+        let (loss, found) = (choices.loss.name(), counted(facts));
+        Error::refused(Code::Classes, format!("`{loss}` needs {needed}, the data have {found}"))
+    };
     if facts.records == 0 && count == 0 {
         return Err(Error::refused(Code::Empty, "the table has column names, but no rows"));
     }
     if count < 2 {
-        return Err(Error::refused(
-            Code::Classes,
-            format!(
-                "`{}` needs at least 2 classes, the data have {}",
-                choices.loss.name(),
-                counted(facts)
-            ),
-        )
-        .hint("give data with both classes, or list them: `§classes A,B`"));
+        return Err(refused("at least 2 classes")
+            .hint("give data with both classes, or list them: `§classes A,B`"));
     }
     if binary && count > 2 {
-        let refusal = Error::refused(
-            Code::Classes,
-            format!("`{}` needs 2 classes, the data have {}", choices.loss.name(), counted(facts)),
-        );
-        if looks_numeric(&facts.classes) {
-            return Err(refusal.hint(
+        return Err(refused("2 classes").hint(match looks_numeric(&facts.classes) {
+            true => {
                 "for a number as target, use `§loss squared` and `§target-range LOW,HIGH`; for classes, \
-                 `§loss softmax`",
-            ));
-        }
-        return Err(
-            refusal.hint("use `§loss softmax`, or pick two: `§classes A,B` (the last is positive)")
-        );
+                 `§loss softmax`"
+            }
+            false => "use `§loss softmax`, or pick two: `§classes A,B` (the last is positive)",
+        }));
     }
     Ok(Task::Classes(facts.classes.clone()))
 }
@@ -292,8 +283,7 @@ fn counted(facts: &Facts) -> String {
     if count == 0 || count > FEW {
         return count.to_string();
     }
-    let names: Vec<String> = facts.classes.iter().map(|name| format!("`{name}`")).collect();
-    format!("{count} ({})", names.join(", "))
+    format!("{count} ({})", in_code(&facts.classes, FEW))
 }
 
 /// What every request must meet, its constants listed.
@@ -369,7 +359,7 @@ fn normalizer(
     let s = &choices.settings;
     let (n, n_origin) =
         weighing.and_then(|weighing| weighing.sum).unwrap_or((count.records, count.origin));
-    let (normalizer, size_origin) = if choices.mean {
+    if choices.mean {
         // The theorem supposes that half of the first records are always there.
         let supposed = (choices.accountant == Accountant::Descent
             && choices.mechanism == MechanismName::DistributedDescent)
@@ -379,105 +369,53 @@ fn normalizer(
         list.add("minimum", minimum, origin(s.minimum.is_some(), &[sources]));
         // N is the current count: public, hence never the private count of the remove sense.
         list.add("n", "current", Origin::Data);
-        (Normalizer::Mean { minimum }, Origin::Default)
-    } else {
-        let capacity = s.capacity.unwrap_or_else(|| count.records.saturating_mul(5).div_ceil(4));
-        let capacity_origin = origin(s.capacity.is_some(), &[count.origin]);
-        list.add("n", n, n_origin);
-        list.add("capacity", capacity, capacity_origin);
-        (Normalizer::Fixed { n, capacity }, origin(false, &[n_origin, capacity_origin]))
-    };
-    if let Normalizer::Fixed { capacity, .. } = normalizer
-        && facts.records > capacity
-    {
-        return Err(Error::refused(
-            Code::Capacity,
-            format!("the data have {} records, but `capacity` is {capacity}", facts.records),
-        )
-        .hint("give a larger `§capacity`, as public knowledge"));
+        return Ok((Normalizer::Mean { minimum }, Origin::Default));
     }
-    Ok((normalizer, size_origin))
+    let capacity = s.capacity.unwrap_or_else(|| count.records.saturating_mul(5).div_ceil(4));
+    let capacity_origin = origin(s.capacity.is_some(), &[count.origin]);
+    list.add("n", n, n_origin);
+    list.add("capacity", capacity, capacity_origin);
+    if facts.records > capacity {
+        let message =
+            format!("the data have {} records, but `capacity` is {capacity}", facts.records);
+        return Err(Error::refused(Code::Capacity, message)
+            .hint("give a larger `§capacity`, as public knowledge"));
+    }
+    Ok((Normalizer::Fixed { n, capacity }, origin(false, &[n_origin, capacity_origin])))
 }
 
 /// The public constants of the objective, and whether its lambda was computed.
 fn objective(
     choices: &ValidatedSettings,
     facts: &Facts,
-    normalizer: Normalizer,
-    fit: &Fit,
-    max_weight: Option<f64>,
+    problem: &Problem,
     delta: f64,
 ) -> Result<(PublicConstants, bool)> {
-    let s = &choices.settings;
-    let columns = facts.features + u64::from(choices.intercept != 0.0);
-    let declared = Declared {
-        loss: fit.loss,
-        cols: usize::try_from(columns).unwrap_or(usize::MAX),
-        lambda: choices.lambda,
-        normalizer,
-        row_bound: effective_row_bound(choices.row_norm, choices.intercept),
-        target_bound: fit.target_bound,
-        max_weight: match max_weight {
-            None if choices.balances() => Some(heaviest_balanced(facts.records)),
-            most => most,
-        },
-    };
-    let out_of_range = |error: efface_learn::Refusal| Error::input(Code::Range, error.to_string());
-    let mut constants = match s.radius {
-        Some(_) => declared.clone().check_convex(),
-        None => declared.clone().check(),
-    }
-    .map_err(out_of_range)?;
-    if facts.fitting.is_some() {
-        constants = constants.with_mean_square(MEAN_SQUARE);
-    }
-    if choices.balances() {
-        constants = constants.with_mean_weight(BALANCED_MEAN);
-    }
-    constants = constants.with_targets(facts.targets.len().max(1));
-    let n = normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
+    let out_of_range = |error: Refusal| Error::input(Code::Range, error.to_string());
+    let mut constants = problem.constants().map_err(out_of_range)?;
+    let n = problem.normalizer.divisor(choices.settings.public_n.unwrap_or(facts.records));
     let lambda = by_name(choices.mechanism).lambda(choices, &constants, n, delta)?;
     if let Some(lambda) = lambda {
-        constants = Declared { lambda, ..declared }.check().map_err(out_of_range)?;
+        constants = Problem { lambda, ..problem.clone() }.constants().map_err(out_of_range)?;
     }
     Ok((constants, lambda.is_some()))
 }
 
-/// What is fitted.
-struct Fit {
-    loss: Loss,
-    /// The clip or the width of the loss, where it has one.
-    width: Option<(Decimal, Origin)>,
-    /// Bound on |y| after mapping.
-    target_bound: f64,
-}
-
-fn fit(choices: &ValidatedSettings, task: &Task, facts: &Facts) -> Result<Fit> {
-    let s = &choices.settings;
+/// The loss, and its clip or width if it has one.
+fn loss(choices: &ValidatedSettings, task: &Task) -> Result<(Loss, Option<(Decimal, Origin)>)> {
+    let (s, usual) = (&choices.settings, &choices.defaults);
     let width = match choices.loss.parameter() {
-        None => None,
         // Solved from sums, which know no clip.
         Some(Parameter::Clip) if choices.mechanism.keeps_sums() => None,
-        Some(parameter) => {
-            let given = match parameter {
-                Parameter::Clip => s.clip,
-                Parameter::HingeWidth => s.hinge_width,
-            };
-            let usual = match parameter {
-                Parameter::Clip => choices.defaults.clip,
-                Parameter::HingeWidth => choices.defaults.hinge_width,
-            };
-            Some((given.map_or(usual, Decimal), origin(given.is_some(), &[])))
-        }
+        Some(Parameter::Clip) => Some((s.clip, usual.clip)),
+        Some(Parameter::HingeWidth) => Some((s.hinge_width, usual.hinge_width)),
+        None => None,
     };
-    let listed = width.map(|(width, _)| width);
-    let loss = loss_with(choices.loss, choices.mechanism, listed, task)
+    let width =
+        width.map(|(given, usual)| (given.map_or(usual, Decimal), origin(given.is_some(), &[])));
+    let loss = loss_with(choices.loss, choices.mechanism, width.map(|(width, _)| width), task)
         .map_err(|error| Error::input(Code::Range, error.to_string()))?;
-    let target_bound = match task {
-        Task::Range(..) | Task::Targets(_) if choices.fitted => scaled_bound(facts.records),
-        Task::Range(..) | Task::Targets(_) | Task::Classes(_) => 1.0,
-    };
-    Ok(Fit { loss, width, target_bound })
+    Ok((loss, width))
 }
 
 /// The constants of the objective.

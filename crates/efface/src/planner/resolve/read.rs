@@ -15,6 +15,8 @@ use crate::settings::{MOST_COUNT, ROW_MAPS};
 /// What is wrong with a plan, in words.
 type Fault = String;
 
+type Examined = std::result::Result<(), Fault>;
+
 impl Plan {
     /// Reads the plan of a vault.
     ///
@@ -43,23 +45,16 @@ impl Plan {
     }
 
     /// Refuses a network that is not the one whose features are mapped to and claims are composed with.
-    fn examine_trunk(&self) -> std::result::Result<(), Fault> {
+    fn examine_trunk(&self) -> Examined {
         let mapped = self.feature_map.as_ref().is_some_and(FeatureMap::is_network);
         let training = self.given.as_ref().and_then(|given| given.training.as_ref());
         let Some(trunk) = &self.trunk else {
-            let none = !mapped && training.is_none();
-            return if none {
-                Ok(())
-            } else {
-                Err("its features are of a network it lacks".into())
-            };
+            return ensure(!mapped && training.is_none(), "its features are of a network it lacks");
         };
-        let map = trunk.feature_map().map_err(|error| error.message().to_owned())?;
-        if self.feature_map.as_ref() != Some(&map) {
-            return Err("its features are not those of its network".into());
-        }
-        let network = layers(&trunk.network, trunk.input, trunk.outputs)
-            .map_err(|error| error.message().to_owned())?;
+        let map = trunk.feature_map().map_err(text)?;
+        let own = self.feature_map.as_ref() == Some(&map);
+        ensure(own, "its features are not those of its network")?;
+        let network = layers(&trunk.network, trunk.input, trunk.outputs).map_err(text)?;
         let fits = training.is_some_and(|training| {
             training.parameters == network.parameters() as u64
                 && training.deleted() <= trunk.deletions
@@ -67,43 +62,35 @@ impl Plan {
         let kept = self.state == State::Perfect && !self.in_parts && !self.hides_counts();
         let closeness = self.target.notion == Notion::IndistinguishableFromRetraining;
         let norm = trunk.norm.0.is_finite() && trunk.norm.0 > 0.0;
-        if fits && kept && closeness && norm {
-            return Ok(());
-        }
-        Err("its network does not go with its other settings".into())
+        let goes_with_rest = fits && kept && closeness && norm;
+        ensure(goes_with_rest, "its network does not go with its other settings")
     }
 
     /// Refuses a training made elsewhere that does not go with the rest.
-    fn examine_declared(&self) -> std::result::Result<(), Fault> {
+    fn examine_declared(&self) -> Examined {
         let declared = self.given.as_ref().and_then(|given| given.declared.as_ref());
         let (Some(training), Some(most)) = (declared, self.deletions) else {
-            return match (declared, self.deletions) {
-                (None, None) => Ok(()),
-                _ => Err("`deletions` goes with a training of an extractor".into()),
-            };
+            let neither = declared.is_none() && self.deletions.is_none();
+            return ensure(neither, "`deletions` goes with a training of an extractor");
         };
         within("deletions", most, 1, 1024)?;
         let kept = self.state == State::Perfect && !self.hides_counts() && self.trunk.is_none();
         let closeness = self.target.notion == Notion::IndistinguishableFromRetraining;
-        if kept && closeness && training.deleted < most {
-            return Ok(());
-        }
-        Err("the training of its extractor does not go with its other settings".into())
+        let goes_with_rest = kept && closeness && training.deleted < most;
+        ensure(goes_with_rest, "the training of its extractor does not go with its other settings")
     }
 
     /// Refuses what [`resolve`](Self::resolve) cannot make. Bounds of every number come first, so
     /// that nothing after them overflows.
-    pub(super) fn examine(&self) -> std::result::Result<(), Fault> {
+    pub(super) fn examine(&self) -> Examined {
         self.examine_task()?;
         self.examine_numbers()?;
         self.examine_trunk()?;
         self.examine_declared()?;
-        let text = |error: Error| error.message().to_owned();
         if let Some(fitting) = &self.fitting {
             fitting.defaults.check()?;
-            if Solver::from_name(&fitting.defaults.solver).is_none() {
-                return Err("its default `solver` is unknown".into());
-            }
+            let solver = Solver::from_name(&fitting.defaults.solver);
+            ensure(solver.is_some(), "its default `solver` is unknown")?;
             let choices = ValidatedSettings::again(fitting, None).map_err(text)?;
             within("releases", choices.releases, 1, MOST_COUNT)?;
             within("max-group", choices.max_group, 1, MOST_COUNT)?;
@@ -113,20 +100,18 @@ impl Plan {
             let fits = choices.fitted && choices.mechanism == self.mechanism && merged;
             let kept = self.state == State::Perfect && !self.in_parts && self.given.is_none();
             let mean = matches!(self.setting.normalizer, Normalizer::Mean { .. });
-            if !(fits && kept && mean) {
-                return Err("its preprocessing does not go with its other settings".into());
-            }
+            let goes_with_rest = fits && kept && mean;
+            ensure(goes_with_rest, "its preprocessing does not go with its other settings")?;
             within("records", fitting.records, 1, MOST_COUNT)?;
         }
         let constants = self.constants().map_err(text)?;
         let setting = self.schedule.setting(&constants, self.setting.group);
-        if setting.map_err(|error| error.to_string())? != self.setting {
-            return Err("its `setting` does not follow from rows, loss and normaliser".into());
-        }
+        let follows = setting.map_err(|error| error.to_string())? == self.setting;
+        ensure(follows, "its `setting` does not follow from rows, loss and normaliser")?;
         self.schedule.examine(self, &constants).map_err(text)
     }
 
-    fn examine_task(&self) -> std::result::Result<(), Fault> {
+    fn examine_task(&self) -> Examined {
         self.examine_loss().map_err(|error| error.to_string())?;
         let ranges = self.task.ranges();
         for (low, high) in &ranges {
@@ -137,42 +122,33 @@ impl Plan {
             }
         }
         if let Task::Targets(list) = &self.task {
-            if list.len() < 2 || !self.mechanism.keeps_sums() {
-                return Err("several targets are solved from exact sums alone".into());
-            }
-            if self.fitting.is_none() && ranges.iter().any(|range| *range != ranges[0]) {
-                return Err("its targets have different ranges".into());
-            }
+            let sums = list.len() >= 2 && self.mechanism.keeps_sums();
+            ensure(sums, "several targets are solved from exact sums alone")?;
+            let alike = self.fitting.is_some() || ranges.iter().all(|range| *range == ranges[0]);
+            ensure(alike, "its targets have different ranges")?;
         }
-        if !ROW_MAPS.contains(&self.rows.map.as_str()) {
-            return Err("its row map is unknown".into());
-        }
+        ensure(ROW_MAPS.contains(&self.rows.map.as_str()), "its row map is unknown")?;
         self.examine_features()?;
-        not_covered(&self.not_covered).map_err(|error| error.message().to_owned())
+        not_covered(&self.not_covered).map_err(text)
     }
 
     /// Refuses a feature map that rows of the schema do not go through, or not to as many features.
-    fn examine_features(&self) -> std::result::Result<(), Fault> {
+    fn examine_features(&self) -> Examined {
         let Some(map) = &self.feature_map else { return Ok(()) };
-        if self.fitting.is_some() || self.rows.sparse {
-            return Err("its feature map does not go with its rows".into());
-        }
-        if u64::from(map.width()) != self.rows.features {
-            return Err("its feature map gives another number of features".into());
-        }
+        let declared = self.fitting.is_none() && !self.rows.sparse;
+        ensure(declared, "its feature map does not go with its rows")?;
+        let fits = u64::from(map.width()) == self.rows.features;
+        ensure(fits, "its feature map gives another number of features")?;
         // The planner's plans of sizes have none.
         if self.rows.schema.is_empty() {
             return Ok(());
         }
-        let schema = schema_of(&self.rows.schema).map_err(|error| error.message().to_owned())?;
-        match map.of_rows(schema.width(), false, None) {
-            Ok(same) if same == *map => Ok(()),
-            Ok(_) => Err("its feature map is incomplete".into()),
-            Err(error) => Err(error.to_string()),
-        }
+        let schema = schema_of(&self.rows.schema).map_err(text)?;
+        let whole = map.of_rows(schema.width(), false, None).map_err(|error| error.to_string())?;
+        ensure(whole == *map, "its feature map is incomplete")
     }
 
-    fn examine_numbers(&self) -> std::result::Result<(), Fault> {
+    fn examine_numbers(&self) -> Examined {
         let (rows, target) = (&self.rows, &self.target);
         within("features", rows.features, 0, 1 << 32)?;
         finite("row-norm", rows.norm, false)?;
@@ -194,7 +170,15 @@ impl Plan {
     }
 }
 
-fn within(name: &str, got: u64, least: u64, most: u64) -> std::result::Result<(), Fault> {
+fn text(error: Error) -> Fault {
+    error.message().to_owned()
+}
+
+fn ensure(holds: bool, otherwise: &str) -> Examined {
+    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
+}
+
+fn within(name: &str, got: u64, least: u64, most: u64) -> Examined {
     if (least..=most).contains(&got) {
         return Ok(());
     }
@@ -202,7 +186,7 @@ fn within(name: &str, got: u64, least: u64, most: u64) -> std::result::Result<()
 }
 
 /// A number that is finite and above 0, or 0 where that is allowed.
-fn finite(name: &str, got: Decimal, zero: bool) -> std::result::Result<(), Fault> {
+fn finite(name: &str, got: Decimal, zero: bool) -> Examined {
     if got.0.is_finite() && (got.0 > 0.0 || zero && got.0 == 0.0) {
         return Ok(());
     }

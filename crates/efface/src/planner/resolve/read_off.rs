@@ -57,14 +57,12 @@ pub(super) fn check<'a>(
     } else {
         String::new()
     };
-    Err(Error::refused(
-        Code::Settings,
-        format!(
-            "{} {what} computed from the data{schema}, so {pronoun} single records, which \
-             `{}` protects",
-            quoted.join(", "),
-            choices.notion.name()
-        ),
-    )
-    .hint(format!("declare from public knowledge: {}", options.join(", "))))
+    let message = format!(
+        "{} {what} computed from the data{schema}, so {pronoun} single records, which \
+         `{}` protects",
+        quoted.join(", "),
+        choices.notion.name()
+    );
+    Err(Error::refused(Code::Settings, message)
+        .hint(format!("declare from public knowledge: {}", options.join(", "))))
 }

@@ -51,18 +51,15 @@ pub(super) fn weighing(choices: &ValidatedSettings, facts: &Facts) -> Result<Opt
     let declared = s.max_weight.or(by_class);
     let most = declared.unwrap_or(weights.largest);
     if weights.largest > most {
-        return Err(Error::refused(
-            Code::MaxWeight,
-            format!("a record has weight {}, but `§max-weight` is {most}", weights.largest),
-        )
-        .hint("give a larger `§max-weight`, as public knowledge, or lower the weight"));
+        let message =
+            format!("a record has weight {}, but `§max-weight` is {most}", weights.largest);
+        return Err(Error::refused(Code::MaxWeight, message)
+            .hint("give a larger `§max-weight`, as public knowledge, or lower the weight"));
     }
     if most == 0.0 {
-        return Err(Error::refused(
-            Code::Weights,
-            "all weights are 0, so there is nothing to learn",
-        )
-        .hint("give at least one record a weight above 0"));
+        let message = "all weights are 0, so there is nothing to learn";
+        return Err(Error::refused(Code::Weights, message)
+            .hint("give at least one record a weight above 0"));
     }
     let sum = match (choices.mean, s.public_n) {
         (true, _) => None,

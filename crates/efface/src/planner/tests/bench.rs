@@ -12,7 +12,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::context::{Context, Progress};
 use crate::error::Result;
 use crate::plan::{NoisySteps, Schedule};
-use crate::planner::{About, Advice, Machine, Workload, chosen, plan};
+use crate::planner::{Advice, Machine, PlanRequest, Workload, chosen, plan};
 use crate::rows::residue::ResidueCheck;
 use crate::rows::source::Source;
 use crate::rows::{Access, RowStore};
@@ -91,7 +91,7 @@ impl Bench {
 
 /// A plan for a table or sizes, a pass taken to last a millisecond.
 pub(super) fn planned(
-    about: &About<'_>,
+    about: &PlanRequest<'_>,
     settings: Settings,
     deletions_per_month: f64,
     groups: &[u64],
@@ -101,7 +101,7 @@ pub(super) fn planned(
 
 /// The same, a pass taken to last `pass_ms`.
 pub(super) fn timed(
-    about: &About<'_>,
+    about: &PlanRequest<'_>,
     settings: Settings,
     deletions_per_month: f64,
     groups: &[u64],

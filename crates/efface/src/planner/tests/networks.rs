@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, planned, timed};
 use crate::outcome::notice::NoticeCode;
-use crate::planner::{About, Advice, Choice, Lasts, Sizes, TimeOrigin};
+use crate::planner::{Advice, Choice, Lasts, PlanRequest, Sizes, TimeOrigin};
 use crate::rows::source::Source;
 use crate::settings::Settings;
 use crate::{refresh, train};
@@ -44,7 +44,7 @@ fn plans_for_images_are_followed_and_hold() {
     let bench = Bench::new();
     let source = images(&bench, 150);
     let settings = Settings { epsilon: Some(8.0), ..Settings::default() };
-    let advice = planned(&About::Table(&source), settings, 2.0, &[1]).unwrap();
+    let advice = planned(&PlanRequest::Table(&source), settings, 2.0, &[1]).unwrap();
     let beyond: Vec<&Choice> = advice.choices.iter().filter(|choice| choice.beyond).collect();
     let mut names: Vec<&str> = beyond.iter().map(|choice| choice.name.as_str()).collect();
     assert_eq!(
@@ -100,7 +100,7 @@ fn plans_for_images_are_followed_and_hold() {
 
 #[test]
 fn training_anew_is_advised_where_it_is_cheaper() {
-    let about = About::Sizes(sizes(60_000, 784, 10));
+    let about = PlanRequest::Sizes(sizes(60_000, 784, 10));
     let network = Some("dense:64".to_owned());
     let settings = Settings { network, ..Settings::default() };
     let advised = |rate: f64| timed(&about, settings.clone(), rate, &[1], 10.0).unwrap();
@@ -123,7 +123,7 @@ fn training_anew_is_advised_where_it_is_cheaper() {
 fn timed_on_numbers(groups: &[u64]) -> Advice {
     let network = Some("dense:16".to_owned());
     let settings = Settings { network, epsilon: Some(8.0), ..Settings::default() };
-    timed(&About::Sizes(sizes(20_000, 30, 4)), settings, 10.0, groups, 10.0).unwrap()
+    timed(&PlanRequest::Sizes(sizes(20_000, 30, 4)), settings, 10.0, groups, 10.0).unwrap()
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_head_costs_its_network_too() {
 fn features_cost_their_making() {
     let of = |columns: u64| {
         let settings = Settings { lambda: Some(1e-4), ..Settings::default() };
-        planned(&About::Sizes(sizes(20_000, columns, 2)), settings, 10.0, &[1]).unwrap()
+        planned(&PlanRequest::Sizes(sizes(20_000, columns, 2)), settings, 10.0, &[1]).unwrap()
     };
     let (few, many) = (of(30), of(512));
     let (made, plain) = (choice(&few, "ridge-gated"), choice(&many, "ridge"));
@@ -164,7 +164,8 @@ fn requests_train_the_shards_that_they_touch() {
 
 #[test]
 fn what_cannot_be_had_says_why() {
-    let advice = planned(&About::Sizes(sizes(5000, 20, 0)), regression(), 10.0, &[1]).unwrap();
+    let advice =
+        planned(&PlanRequest::Sizes(sizes(5000, 20, 0)), regression(), 10.0, &[1]).unwrap();
     let reason = |name: &str| &advice.refused.iter().find(|r| r.name == name).unwrap().reason;
     assert!(reason("dp-sgd").contains("tell classes apart"));
     assert!(reason("shards").contains("tell classes apart"));
@@ -173,10 +174,10 @@ fn what_cannot_be_had_says_why() {
     // Rows that ask for features leave no other ones.
     let features = Some("gated:64".to_owned());
     let asked = Settings { features, ..Settings::default() };
-    let advice = planned(&About::Sizes(sizes(5000, 20, 2)), asked, 10.0, &[1]).unwrap();
+    let advice = planned(&PlanRequest::Sizes(sizes(5000, 20, 2)), asked, 10.0, &[1]).unwrap();
     assert!(advice.choices.iter().all(|choice| !choice.name.contains("rff")));
     let only = Settings { mechanism: Some("dp-sgd".into()), ..Settings::default() };
-    let advice = planned(&About::Sizes(sizes(5000, 20, 4)), only, 10.0, &[3]).unwrap();
+    let advice = planned(&PlanRequest::Sizes(sizes(5000, 20, 4)), only, 10.0, &[3]).unwrap();
     assert!(advice.choices.iter().all(|c| c.fixed.mechanism.name() == "dp-sgd"));
     let Lasts::Until { requests, .. } = advice.choices[0].lasts else { panic!() };
     assert_eq!((requests, advice.choices[0].settings.deletions), (10, Some(30)));
@@ -192,7 +193,7 @@ fn noise_that_leaves_nothing_to_learn_is_told() {
     let bench = Bench::new();
     let source = images(&bench, 150);
     let settings = Settings { deletions: Some(40), ..Settings::default() };
-    let advice = planned(&About::Table(&source), settings, 2.0, &[1]).unwrap();
+    let advice = planned(&PlanRequest::Table(&source), settings, 2.0, &[1]).unwrap();
     let noisy = choice(&advice, "dp-sgd");
     assert!(noisy.loud && noisy.notes[0].contains("the noise outweighs the data"));
     assert_eq!(noisy.rank.max(choice(&advice, "trunk-ridge").rank), advice.choices.len());
@@ -206,6 +207,6 @@ fn noise_that_leaves_nothing_to_learn_is_told() {
     assert!(told(&again.notices));
     // One deletion of many thousand records leaves enough.
     let quiet = Settings { deletions: Some(1), ..Settings::default() };
-    let advice = planned(&About::Sizes(sizes(60_000, 784, 10)), quiet, 1.0, &[1]).unwrap();
+    let advice = planned(&PlanRequest::Sizes(sizes(60_000, 784, 10)), quiet, 1.0, &[1]).unwrap();
     assert!(!choice(&advice, "dp-sgd").loud);
 }

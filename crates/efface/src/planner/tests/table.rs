@@ -4,7 +4,7 @@ use efface_privacy::claim::Notion;
 
 use super::bench::{planned, timed};
 use crate::error::Kind;
-use crate::planner::{About, Advice, Choice, Lasts, Sizes};
+use crate::planner::{Advice, Choice, Lasts, PlanRequest, Sizes};
 use crate::settings::Settings;
 
 fn sizes(records: u64, features: u64, classes: u64) -> Sizes {
@@ -12,7 +12,7 @@ fn sizes(records: u64, features: u64, classes: u64) -> Sizes {
 }
 
 fn table(sizes: Sizes, settings: Settings) -> Advice {
-    planned(&About::Sizes(sizes), settings, 100.0, &[1]).unwrap()
+    planned(&PlanRequest::Sizes(sizes), settings, 100.0, &[1]).unwrap()
 }
 
 /// The linear models of a plan.
@@ -264,7 +264,7 @@ fn passes_of_a_memory_are_foreseen_where_they_can_be() {
     assert!(large.month_seconds < 0.1 * at(1000, 1e-3).month_seconds);
     // Most records a request may change, all requests until a refresh together.
     let groups = planned(
-        &About::Sizes(sizes(10_000_000, 30, 2)),
+        &PlanRequest::Sizes(sizes(10_000_000, 30, 2)),
         Settings { lambda: Some(1e-2), ..Settings::default() },
         100.0,
         &[1000],
@@ -277,14 +277,15 @@ fn passes_of_a_memory_are_foreseen_where_they_can_be() {
 #[test]
 fn without_regularisation_steps_in_a_ball_are_left() {
     let flat = Settings { lambda: Some(0.0), ..Settings::default() };
-    let error = planned(&About::Sizes(sizes(5000, 5, 2)), flat.clone(), 10.0, &[1]).unwrap_err();
+    let error =
+        planned(&PlanRequest::Sizes(sizes(5000, 5, 2)), flat.clone(), 10.0, &[1]).unwrap_err();
     assert!(
         error.message().contains("`lambda` 0 needs `noisy-gd` with a public radius"),
         "{error}"
     );
     let settings =
         Settings { radius: Some(1.0), excess_risk: Some(0.05), epsilon: Some(4.0), ..flat };
-    let advice = planned(&About::Sizes(sizes(5000, 5, 2)), settings, 10.0, &[1]).unwrap();
+    let advice = planned(&PlanRequest::Sizes(sizes(5000, 5, 2)), settings, 10.0, &[1]).unwrap();
     let steps = choice(&advice, "noisy-gd");
     assert!(steps.says.contains("in a ball of radius 1"), "{}", steps.says);
     assert!(steps.excess_risk.unwrap() > 0.0 && steps.request.exact);
@@ -303,7 +304,7 @@ fn without_regularisation_steps_in_a_ball_are_left() {
 fn what_no_mechanism_could_take_is_an_error_and_no_table() {
     let two = || sizes(1000, 10, 2);
     let fails = |sizes: Sizes, settings: Settings, rate: f64, groups: &[u64], part: &str| {
-        let error = planned(&About::Sizes(sizes), settings, rate, groups).unwrap_err();
+        let error = planned(&PlanRequest::Sizes(sizes), settings, rate, groups).unwrap_err();
         assert_eq!(error.kind(), Kind::Input, "{error}");
         assert!(error.said().contains(part), "{error}");
     };
@@ -336,7 +337,7 @@ fn what_no_mechanism_could_take_is_an_error_and_no_table() {
 #[test]
 fn retraining_is_advised_where_it_costs_nothing() {
     let advised = |records, pass_ms| {
-        let about = About::Sizes(sizes(records, 20, 2));
+        let about = PlanRequest::Sizes(sizes(records, 20, 2));
         timed(&about, Settings::default(), 100.0, &[1], pass_ms).unwrap()
     };
     let small = advised(1000, 0.02);

@@ -2,14 +2,13 @@
 
 use efface_page::number::{bound, counted, floor};
 use efface_page::{Section, Table, Tone, words};
-use efface_privacy::quantity::Decimal;
 use serde::Deserialize;
 
 use crate::error::{Code, Error, Result};
 use crate::outcome::Entry;
-
-/// The form of audits that this page can show.
-const SCHEMA: &str = "efface.audit/1";
+use crate::outcome::audit::{
+    CanaryTest, Certified, Compared, Deleted, Head, SCHEMA, Split, Verdict,
+};
 
 /// The most bytes that the result of an audit may have.
 pub const AUDIT_BYTES: u64 = 4 << 20;
@@ -21,7 +20,7 @@ pub(super) struct Audit {
     head: Head,
     notion: String,
     deleted: Deleted,
-    runs: Runs,
+    runs: Split,
     mu_lower: f64,
     epsilon_lower: f64,
     mu_reach: f64,
@@ -32,57 +31,8 @@ pub(super) struct Audit {
     #[serde(default)]
     canaries: Vec<CanaryTest>,
     confidence: Option<f64>,
-    verdict: Outcome,
+    verdict: Verdict,
     notes: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Head {
-    index: u64,
-    hash: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Deleted {
-    count: u64,
-    found: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Runs {
-    counted: u64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Certified {
-    mu: Option<Decimal>,
-    epsilon: Decimal,
-    delta: Decimal,
-}
-
-/// A training anew beside the model, bit by bit.
-#[derive(Debug, Deserialize)]
-struct Compared {
-    request: Option<u64>,
-    weights: u64,
-    differ: u64,
-}
-
-/// What an attacker wins on canaries.
-#[derive(Debug, Deserialize)]
-struct CanaryTest {
-    units: u64,
-    lower: f64,
-    certified: f64,
-    delta: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Outcome {
-    Consistent,
-    Refuted,
-    Undecided,
 }
 
 /// Reads an audit's document and makes sure that it is about this vault, a state that its ledger
@@ -117,15 +67,13 @@ pub(super) fn read(text: &str, which: &str, vault: &str, ledger: &[Entry]) -> Re
     }
     let gone = ledger.iter().find(|entry| entry.outdates(*index));
     if let Some(gone) = gone {
-        return Err(Error::input(
-            Code::Audit,
-            format!(
-                "{which}the audit was made after entry {index}, and entry {} ({}) deleted records \
-                 since: its numbers were computed from them too",
-                gone.index, gone.kind
-            ),
-        )
-        .hint("erase that audit's file and audit the vault again"));
+        let message = format!(
+            "{which}the audit was made after entry {index}, and entry {} ({}) deleted records \
+             since: its numbers were computed from them too",
+            gone.index, gone.kind
+        );
+        return Err(Error::input(Code::Audit, message)
+            .hint("erase that audit's file and audit the vault again"));
     }
     Ok(audit)
 }
@@ -168,34 +116,26 @@ impl Audit {
                 return Err("`canaries` must have units, epsilons of at least 0 and a delta".into());
             }
         }
-        let above = |mu: f64, epsilon: f64| {
-            self.certified
-                .iter()
-                .any(|bound| bound.mu.is_some_and(|most| mu > most.0) || epsilon > bound.epsilon.0)
-        };
-        let refuted = above(self.mu_lower, self.epsilon_lower)
-            || self.compared.iter().any(|one| one.differ > 0)
-            || self.canaries.iter().any(|one| one.lower > one.certified);
-        let decided = if bitwise {
-            self.compared.iter().any(|one| one.request.is_some())
+        let follows = if bitwise {
+            Verdict::of_bits(&self.compared)
         } else {
-            let shown = self.canaries.iter().all(|one| one.lower > 0.0);
-            above(self.mu_reach, self.epsilon_reach) && self.runs.counted > 0 && shown
-        };
-        let follows = match (refuted, decided) {
-            (true, _) => Outcome::Refuted,
-            (false, true) => Outcome::Consistent,
-            (false, false) => Outcome::Undecided,
+            let (shown, reach) = (
+                (self.mu_lower, self.epsilon_lower),
+                (self.runs.counted > 0).then_some((self.mu_reach, self.epsilon_reach)),
+            );
+            let of_tests = Verdict::of_bounds(&self.certified, shown, reach);
+            match &self.canaries[..] {
+                [] => of_tests,
+                canaries => of_tests.and(Verdict::of_canaries(canaries)),
+            }
         };
         if follows != self.verdict {
-            return Err(format!("its numbers make it {follows:?}, and it says {:?}", self.verdict)
-                .to_lowercase());
+            let (follows, said) = (follows.word(), self.verdict.word());
+            return Err(format!("its numbers make it {follows}, and it says {said}"));
         }
         Ok(())
     }
-}
 
-impl Audit {
     /// Weights of other bits, and weights compared.
     fn bits(&self) -> (u64, u64) {
         let sum = |of: fn(&Compared) -> u64| self.compared.iter().map(of).sum();
@@ -243,7 +183,7 @@ pub(super) fn attempts(audits: &[Audit]) -> Section {
              without the record.",
         );
     }
-    let refuted = audits.iter().find(|audit| audit.verdict == Outcome::Refuted);
+    let refuted = audits.iter().find(|audit| audit.verdict == Verdict::Refuted);
     let section = match refuted {
         None => section,
         Some(audit) => section.notice(
@@ -305,9 +245,9 @@ fn row(audit: &Audit) -> [String; 7] {
         format!("{mu}, {}", words::epsilon(certified.epsilon.0, Some(certified.delta), None))
     });
     let outcome = match audit.verdict {
-        Outcome::Consistent => "no contradiction found",
-        Outcome::Refuted => "REFUTED",
-        Outcome::Undecided => "undecided: too few runs",
+        Verdict::Consistent => "no contradiction found",
+        Verdict::Refuted => "REFUTED",
+        Verdict::Undecided => "undecided: too few runs",
     };
     [
         audit.head.index.to_string(),

@@ -6,15 +6,15 @@ use efface_formats::Frame;
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
-use super::candidate;
-use super::cost::Workload;
-use super::seen::Seen;
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::outcome::notice::index_left_out;
 use crate::plan::{
     ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, sizes as sizes_of,
 };
+use crate::planner::cost::Workload;
+use crate::planner::objective::objective;
+use crate::planner::seen::Seen;
 use crate::rows::source::Source;
 use crate::settings::{Settings, default};
 use crate::table::raw::{as_the_labels_ask, fit};
@@ -22,7 +22,7 @@ use crate::table::{facts_of, read_table};
 
 /// What a plan is made for.
 #[derive(Debug, Clone)]
-pub enum About<'a> {
+pub enum PlanRequest<'a> {
     /// A table: its sizes are read off it, no more.
     Table(&'a Source<'a>),
     /// Sizes as public knowledge.
@@ -82,9 +82,9 @@ pub(super) fn complete(mut settings: Settings, workload: &Workload) -> Result<Se
     Ok(settings)
 }
 
-impl About<'_> {
+impl PlanRequest<'_> {
     /// Sizes, the facts a plan is resolved with, and the settings that training takes.
-    pub(super) fn facts(&self, settings: Settings, machine: &mut Machine<'_>) -> Result<OnBlock> {
+    pub(super) fn read(&self, settings: Settings, machine: &mut Machine<'_>) -> Result<Read> {
         let fitted = match self {
             Self::Table(source) => settings.fits_preprocessing(source.is_raw()),
             Self::Sizes(_) => settings.fits_preprocessing(false),
@@ -95,7 +95,7 @@ impl About<'_> {
         match self {
             Self::Table(source) => {
                 let asked = of_table(source, settings, fitted, machine)?;
-                Ok(OnBlock { settings: Settings { preprocess, ..asked.settings }, ..asked })
+                Ok(Read { settings: Settings { preprocess, ..asked.settings }, ..asked })
             }
             Self::Sizes(sizes) => {
                 let settings = Settings { preprocess, ..settings };
@@ -103,16 +103,16 @@ impl About<'_> {
                     true => sizes.raw_facts(&settings)?,
                     false => sizes.facts(&settings)?,
                 };
-                let features = if fitted { sizes.features } else { facts.features };
-                let sizes = Sizes { features, ..sizes.clone() };
-                Ok(OnBlock { sizes, facts, settings, seen: Seen::default() })
+                let sizes =
+                    Sizes { from_data: sizes.from_data, ..Sizes::of(&facts, sizes.entries) };
+                Ok(Read { sizes, facts, settings, seen: Seen::default() })
             }
         }
     }
 }
 
 /// What is asked, completed by what a table shows.
-pub(super) struct OnBlock {
+pub(super) struct Read {
     pub(super) sizes: Sizes,
     /// With `features` after encoding, also where preprocessing is fitted.
     pub(super) facts: Facts,
@@ -125,8 +125,8 @@ fn of_table(
     mut settings: Settings,
     fitted: bool,
     machine: &mut Machine<'_>,
-) -> Result<OnBlock> {
-    let mut choices = ValidatedSettings::of(candidate::objective(&settings), fitted)?;
+) -> Result<Read> {
+    let mut choices = ValidatedSettings::of(objective(&settings), fitted)?;
     let options = source.training_options(&choices)?;
     let mut tell = |progress: Progress| match (machine.watch)(&progress) {
         ControlFlow::Continue(()) => Ok(()),
@@ -154,14 +154,7 @@ fn of_table(
         let task = task.into_iter().chain(index_left_out(table.index_left_out.as_deref()));
         let seen = Seen::of(&raw.rows, &found, table.subjects.is_some(), task);
         let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
-        let sizes = Sizes {
-            records: facts.records,
-            features: facts.features,
-            classes: facts.classes.len() as u64,
-            entries: None,
-            from_data: true,
-        };
-        return Ok(OnBlock { sizes, facts, settings, seen });
+        return Ok(Read { sizes: Sizes::of(&facts, None), facts, settings, seen });
     }
     let people = table.subjects.as_deref().map(|all| sizes_of(all).len() as u64);
     let facts = Facts { people, ..facts_of(source, &table, ids)? };
@@ -170,17 +163,22 @@ fn of_table(
             (0..table.data.rows()).map(|i| table.data.x().row(i).values().len()).sum();
         stored as f64 / table.data.rows().max(1) as f64
     };
-    let sizes = Sizes {
-        records: facts.records,
-        features: facts.features,
-        classes: facts.classes.len() as u64,
-        entries: facts.sparse.then(entries),
-        from_data: true,
-    };
-    Ok(OnBlock { sizes, facts, settings, seen: Seen::default() })
+    let sizes = Sizes::of(&facts, facts.sparse.then(entries));
+    Ok(Read { sizes, facts, settings, seen: Seen::default() })
 }
 
 impl Sizes {
+    /// Those of a table, with so many numbers stored for each row on average if rows are sparse.
+    fn of(facts: &Facts, entries: Option<f64>) -> Self {
+        Self {
+            records: facts.records,
+            features: facts.features,
+            classes: facts.classes.len() as u64,
+            entries,
+            from_data: true,
+        }
+    }
+
     /// Multiplications of one gradient pass: two for each stored number, the intercept's included,
     /// and output.
     pub(super) fn pass_operations(&self) -> f64 {
@@ -196,11 +194,8 @@ impl Sizes {
         let Some(largest) = settings.max_weight.or(by_class) else { return Ok(None) };
         let mean = settings.normalizer.as_deref() == Some("mean");
         if settings.public_n.is_none() && !mean {
-            return Err(Error::input(
-                Code::PublicN,
-                "the sizes do not include the sum of the weights",
-            )
-            .hint("give it with `§public-n`"));
+            let message = "the sizes do not include the sum of the weights";
+            return Err(Error::input(Code::PublicN, message).hint("give it with `§public-n`"));
         }
         Ok(Some(SampleWeights { largest, sum: largest * self.records as f64 }))
     }
@@ -209,7 +204,7 @@ impl Sizes {
     /// fitted to it.
     fn raw_facts(&self, settings: &Settings) -> Result<Facts> {
         let declared = self.facts(settings)?;
-        let choices = ValidatedSettings::of(candidate::objective(settings), true)?;
+        let choices = ValidatedSettings::of(objective(settings), true)?;
         let rules = choices.rules(1);
         let width = u32::try_from(self.features).unwrap_or(u32::MAX);
         let fitting = Fitting {
@@ -230,43 +225,31 @@ impl Sizes {
 
     /// The facts of a data set that has these sizes and whose classes and columns are declared.
     fn facts(&self, settings: &Settings) -> Result<Facts> {
-        let range = |name: &str, most: u64, got: u64| {
-            if (1..=most).contains(&got) {
-                Ok(())
-            } else {
-                Err(Error::input(
-                    Code::Range,
-                    format!("`§{name}` must be from 1 to {most}, got {got}"),
-                ))
+        for (name, most, got) in [("n", 1 << 48, self.records), ("d", 1 << 32, self.features)] {
+            if !(1..=most).contains(&got) {
+                let message = format!("`§{name}` must be from 1 to {most}, got {got}");
+                return Err(Error::input(Code::Range, message));
             }
-        };
-        range("n", 1 << 48, self.records)?;
-        range("d", 1 << 32, self.features)?;
+        }
         let regression = settings.is_regression();
         if regression && self.classes != 0 {
             return Err(Error::input(Code::Classes, "`§loss squared` has no classes")
                 .hint("leave out `§classes`"));
         }
         if !regression && !(2..=65536).contains(&self.classes) {
-            let got = self.classes;
-            return Err(Error::input(
-                Code::Classes,
-                format!("`§classes` must be in 2..=65536, got {got}"),
-            ));
+            let message = format!("`§classes` must be in 2..=65536, got {}", self.classes);
+            return Err(Error::input(Code::Classes, message));
         }
         if let Some(entries) = self.entries
             && !(entries > 0.0 && entries <= self.features as f64)
         {
-            return Err(Error::input(
-                Code::Range,
-                format!(
-                    "`§entries` must be above 0 and at most `d` = {}, got {entries}",
-                    self.features
-                ),
-            ));
+            let most = self.features;
+            let message =
+                format!("`§entries` must be above 0 and at most `d` = {most}, got {entries}");
+            return Err(Error::input(Code::Range, message));
         }
         let inputs = u32::try_from(self.features).unwrap_or(u32::MAX);
-        let map = ValidatedSettings::of(candidate::objective(settings), false)?.feature_map;
+        let map = ValidatedSettings::of(objective(settings), false)?.feature_map;
         let sparse = self.entries.is_some();
         let feature_map = map
             .map(|map| map.of_rows(inputs, sparse, None))
@@ -275,21 +258,13 @@ impl Sizes {
         Ok(Facts {
             records: self.records,
             features: feature_map.as_ref().map_or(self.features, |map| map.width().into()),
-            sparse: self.entries.is_some(),
+            sparse,
             feature_map,
-            image: None,
             classes: (1..=self.classes).map(|class| class.to_string()).collect(),
             classes_given: true,
-            targets: Vec::new(),
-            schema: String::new(),
             schema_given: true,
-            schema_from_data: Vec::new(),
-            ids: Ids::Position,
-            subjects: false,
-            people: None,
             weights: self.weights(settings)?,
-            parts: None,
-            fitting: None,
+            ..Facts::default()
         })
     }
 }

@@ -3,17 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use super::ask::{About, Machine, OnBlock, Sizes};
-use super::candidate::{self, Candidate, Inputs, Over};
-use super::cost::{PassTime, Timing, Workload};
-use super::pass_time;
 use crate::error::{Code, Error, Kind, Result};
 use crate::plan::{Facts, ValidatedSettings};
+use crate::planner::candidate::{Candidate, Over};
+use crate::planner::cost::{Inputs, PassTime, Timing, Workload};
+use crate::planner::objective::objective;
+use crate::planner::pass_time;
+use crate::planner::request::{Machine, PlanRequest, Read, Sizes};
 use crate::settings::Settings;
 
 /// Rows of one kind: the settings they are read with, their sizes, and what a gradient pass over them takes.
 #[derive(Clone)]
-pub(super) struct Ground {
+pub(super) struct Basis {
     pub(super) settings: Settings,
     pub(super) sizes: Sizes,
     pub(super) facts: Facts,
@@ -22,7 +23,7 @@ pub(super) struct Ground {
     pub(super) making: f64,
 }
 
-impl Ground {
+impl Basis {
     pub(super) fn inputs<'a>(&'a self, workload: &'a Workload) -> Inputs<'a> {
         Inputs {
             settings: &self.settings,
@@ -74,35 +75,37 @@ fn no_numbers() -> Error {
     )
 }
 
-/// The grounds of all candidates, each made when it is first asked for.
-pub(super) struct Grounds<'a, 'm> {
-    about: &'a About<'a>,
+/// What all candidates are planned on, each made when it is first asked for.
+pub(super) struct Bases<'a, 'm> {
+    request: &'a PlanRequest<'a>,
     workload: &'a Workload,
     /// What was asked about preprocessing, before anything followed from the table.
     preprocess: Option<String>,
-    pub(super) first: Ground,
-    declared: Option<Result<Ground>>,
-    features: BTreeMap<&'static str, Result<Ground>>,
+    pub(super) first: Basis,
+    /// Rows of declared numbers, and features by their maps.
+    others: BTreeMap<&'static str, Result<Basis>>,
     pub(super) machine: &'a mut Machine<'m>,
 }
 
-impl<'a, 'm> Grounds<'a, 'm> {
+/// The name of rows of declared numbers among the bases.
+const DECLARED: &str = "declared";
+
+impl<'a, 'm> Bases<'a, 'm> {
     pub(super) fn new(
-        about: &'a About<'a>,
+        request: &'a PlanRequest<'a>,
         workload: &'a Workload,
         preprocess: Option<String>,
-        first: Ground,
+        first: Basis,
         machine: &'a mut Machine<'m>,
     ) -> Self {
-        let features = BTreeMap::new();
-        Self { about, workload, preprocess, first, declared: None, features, machine }
+        Self { request, workload, preprocess, first, others: BTreeMap::new(), machine }
     }
 
     /// What a candidate is planned on; none where it has no place beside what was asked.
     ///
     /// # Errors
     /// Rows that cannot be read as it takes them.
-    pub(super) fn of(&mut self, candidate: &Candidate) -> Result<Option<Ground>> {
+    pub(super) fn of(&mut self, candidate: &Candidate) -> Result<Option<Basis>> {
         match candidate.over {
             Over::Rows => Ok(Some(self.first.clone())),
             Over::Declared => self.declared().map(Some),
@@ -111,9 +114,23 @@ impl<'a, 'm> Grounds<'a, 'm> {
                 if declared.settings.features.is_some() || self.asks_for_fitted() {
                     return Ok(None);
                 }
-                kind(&declared.facts).map(|text| self.features(text, &declared)).transpose()
+                let features = |map| self.once(map, |bases| bases.make_features(map, &declared));
+                kind(&declared.facts).map(features).transpose()
             }
         }
+    }
+
+    fn once(
+        &mut self,
+        name: &'static str,
+        make: impl FnOnce(&mut Self) -> Result<Basis>,
+    ) -> Result<Basis> {
+        if let Some(known) = self.others.get(name) {
+            return known.clone();
+        }
+        let made = make(self);
+        self.others.insert(name, made.clone());
+        made
     }
 
     fn asks_for_fitted(&self) -> bool {
@@ -121,53 +138,41 @@ impl<'a, 'm> Grounds<'a, 'm> {
     }
 
     /// Rows of declared numbers; the first where preprocessing is not fitted, or was asked to be.
-    fn declared(&mut self) -> Result<Ground> {
+    fn declared(&mut self) -> Result<Basis> {
         if self.first.facts.fitting.is_none() || self.asks_for_fitted() {
             return Ok(self.first.clone());
         }
-        if self.declared.is_none() {
-            self.declared = Some(self.read_declared());
-        }
-        self.declared.clone().unwrap_or_else(|| Ok(self.first.clone()))
+        self.once(DECLARED, Self::read_declared)
     }
 
     /// The table once more, as a training with declared preprocessing reads it.
-    fn read_declared(&mut self) -> Result<Ground> {
+    fn read_declared(&mut self) -> Result<Basis> {
         let preprocess = Some("declared".to_owned());
         let settings = Settings { preprocess, ..self.first.settings.clone() };
-        let read = self.about.facts(settings, self.machine).map_err(|error| match error.kind() {
+        let read = self.request.read(settings, self.machine).map_err(|error| match error.kind() {
             Kind::Refused | Kind::Input => no_numbers(),
             _ => error,
         });
-        let OnBlock { sizes, facts, settings, .. } = read?;
+        let Read { sizes, facts, settings, .. } = read?;
         // Networks time their own passes, and features theirs.
-        Ok(Ground { settings, sizes, facts, pass: self.first.pass.clone(), making: 0.0 })
+        Ok(Basis { settings, sizes, facts, pass: self.first.pass.clone(), making: 0.0 })
     }
 
-    fn features(&mut self, text: &'static str, declared: &Ground) -> Result<Ground> {
-        if let Some(known) = self.features.get(text) {
-            return known.clone();
-        }
-        let made = self.make_features(text, declared);
-        self.features.insert(text, made.clone());
-        made
-    }
-
-    fn make_features(&mut self, text: &str, declared: &Ground) -> Result<Ground> {
+    fn make_features(&mut self, text: &str, declared: &Basis) -> Result<Basis> {
         let features = Some(text.to_owned());
         let settings = Settings { features, ..declared.settings.clone() };
         let inputs = u32::try_from(declared.facts.features).unwrap_or(u32::MAX);
-        let map = ValidatedSettings::of(candidate::objective(&settings), false)?.feature_map;
+        let map = ValidatedSettings::of(objective(&settings), false)?.feature_map;
         let map = map.map(|map| map.of_rows(inputs, declared.facts.sparse, declared.facts.gray()));
         let map =
             map.transpose().map_err(|fault| Error::refused(Code::Features, fault.to_string()))?;
         let Some(map) = map else { return Ok(declared.clone()) };
         let plain = Settings { features: None, ..settings.clone() };
         let width = u64::from(map.width());
-        let ground = declared.of_width(width, plain, self.workload, self.machine)?;
+        let basis = declared.of_width(width, plain, self.workload, self.machine)?;
         let each = map.multiplications(inputs.into());
-        let making = each * ground.sizes.records as f64 / ground.sizes.pass_operations();
-        let facts = Facts { feature_map: Some(map), image: declared.facts.image, ..ground.facts };
-        Ok(Ground { settings, facts, making, ..ground })
+        let making = each * basis.sizes.records as f64 / basis.sizes.pass_operations();
+        let facts = Facts { feature_map: Some(map), image: declared.facts.image, ..basis.facts };
+        Ok(Basis { settings, facts, making, ..basis })
     }
 }
