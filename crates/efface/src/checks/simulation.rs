@@ -11,7 +11,7 @@ use crate::checks::audit_sample::AuditSample;
 use crate::checks::rehearsal::{Deletion, Model, Rehearsal, TakenOut, in_memory};
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::claims;
+use crate::mechanism::{NextRequest, claims};
 use crate::plan::Plan;
 use crate::rows::{InMemory, Keyed, Labels, Names, Rows};
 
@@ -153,8 +153,8 @@ impl<'a> Simulation<'a> {
     pub fn steps(&self, learnt: &Released) -> Result<u64> {
         let since = vec![0; self.removed.records.keys.len()];
         let change = Change { deleted_since: &since, added: 0 };
-        let left = self.after.records().rows();
-        self.then.schedule.scheduled().removal_steps(self.then, &learnt.event, &change, left)
+        let records = self.after.records().rows();
+        NextRequest { plan: self.then, change, records }.removal_steps(&learnt.event)
     }
 
     /// The run that the plan's claim of closeness to retraining compares with: a training on the records

@@ -1,11 +1,10 @@
 //! The events of a plan's releases, as certificates state them.
 
-use efface_learn::mechanism::Change;
 use efface_page::number::counted;
 use efface_privacy::event::{Composed, Event, Refitted};
 use efface_privacy::quantity::Decimal;
 
-use super::{foreign, noisy_gd};
+use super::{NextRequest, foreign, noisy_gd};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, Schedule};
 
@@ -16,16 +15,10 @@ pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
 }
 
 /// The event a request would have, before anything is learnt.
-pub(crate) fn planned_event(
-    plan: &Plan,
-    event: &Event,
-    change: &Change<'_>,
-    steps: u64,
-    records: usize,
-) -> Result<Event> {
-    let mut next = event.core().clone();
-    plan.schedule.scheduled().advance(plan, &mut next, change, steps, records)?;
-    stated(plan, next, Some(event), change.deleted_since.len() as u64)
+pub(crate) fn planned_event(event: &Event, next: &NextRequest<'_>, steps: u64) -> Result<Event> {
+    let mut core = event.core().clone();
+    next.plan.schedule.scheduled().advance(&mut core, next, steps)?;
+    stated(next.plan, core, Some(event), next.change.deleted_since.len() as u64)
 }
 
 /// The steps an event's last request makes, for mechanisms whose steps are known beforehand.

@@ -186,12 +186,7 @@ pub(crate) trait Mechanism: Sync {
     }
 
     /// Its public constants, which meet the target, listed with their origins.
-    fn schedule(
-        &self,
-        choices: &ValidatedSettings,
-        public: &Public<'_>,
-        list: &mut List,
-    ) -> Result<Schedule>;
+    fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule>;
 }
 
 /// How a mechanism with chosen constants treats rows and releases.
@@ -207,6 +202,22 @@ pub(crate) struct Conduct {
     /// Whether no model can follow a withdrawn one in the same vault: every release is accounted as a
     /// step further in one history, which a fresh start is not.
     pub(crate) never_restarts: bool,
+}
+
+/// A request, as far as its event follows from it.
+#[derive(Clone, Copy)]
+pub(crate) struct NextRequest<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) change: Change<'a>,
+    /// Records after it.
+    pub(crate) records: usize,
+}
+
+impl NextRequest<'_> {
+    /// K, if steps are counted; 0 for other mechanisms.
+    pub(crate) fn removal_steps(&self, event: &Event) -> Result<u64> {
+        self.plan.schedule.scheduled().removal_steps(event, self)
+    }
 }
 
 /// What the engine asks of the public constants that a mechanism chose.
@@ -225,14 +236,8 @@ pub(crate) trait Scheduled {
     /// Trains, or serves a request.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released>;
 
-    /// K for a request, if its steps are counted: found from public counts and constants alone.
-    fn removal_steps(
-        &self,
-        _plan: &Plan,
-        _event: &Event,
-        _change: &Change<'_>,
-        _records: usize,
-    ) -> Result<u64> {
+    /// K for the next request, if its steps are counted: found from public counts and constants alone.
+    fn removal_steps(&self, _event: &Event, _next: &NextRequest<'_>) -> Result<u64> {
         Ok(0)
     }
 
@@ -240,14 +245,7 @@ pub(crate) trait Scheduled {
     fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event>;
 
     /// Turns the event of the model into that of its next request, before anything is learnt.
-    fn advance(
-        &self,
-        plan: &Plan,
-        event: &mut Event,
-        change: &Change<'_>,
-        steps: u64,
-        records: usize,
-    ) -> Result<()>;
+    fn advance(&self, event: &mut Event, next: &NextRequest<'_>, steps: u64) -> Result<()>;
 
     /// Whether the event of a request looks the same for any group of up to so many records, so that
     /// it may be claimed to be deletion-private beside what was asked for.

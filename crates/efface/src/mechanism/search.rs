@@ -15,7 +15,7 @@ use efface_privacy::quantity::{Delta, Epsilon, Mu};
 use efface_privacy::sampler::{Grid, grid_for};
 
 use crate::error::{Code, Error, Result};
-use crate::plan::Target;
+use crate::plan::{Target, ValidatedSettings};
 use crate::settings::MOST_STEPS;
 pub(crate) use crate::settings::default::EXCESS_RISK;
 
@@ -28,8 +28,9 @@ pub(crate) fn least_steps(ok: impl FnMut(u64) -> Result<bool>) -> Result<Option<
 const MOST_ROOM: f64 = 16.0;
 const HALVINGS: u32 = 24;
 
-/// Public numbers a schedule is computed from.
+/// What a schedule is computed from: settings and public numbers.
 pub(crate) struct Public<'a> {
+    pub(crate) choices: &'a ValidatedSettings,
     pub(crate) constants: &'a Constants,
     pub(crate) setting: &'a Setting,
     pub(crate) target: &'a Target,

@@ -11,7 +11,7 @@ use efface_vault::{Identity, Keyring, RecordId, RowFault, StoreFault, Transactio
 
 use crate::context::{Context, Progress};
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{claims, planned_event, steps_of, touched_by, within_target};
+use crate::mechanism::{NextRequest, claims, planned_event, steps_of, touched_by, within_target};
 use crate::outcome::notice::{Notice, NoticeCode, trained_elsewhere};
 use crate::outcome::{DryRun, Served};
 use crate::plan::Plan;
@@ -398,10 +398,9 @@ fn foreseen(
     check_releases(plan, current, false, kept(vault, plan)?.map(|kept| kept.releases))?;
     let deleted_since = units(plan, leaving, &emptied(rows, leaving, &mut |_| Ok(()))?)?;
     let change = Change { deleted_since: &deleted_since, added: 0 };
-    let records = remaining as usize;
-    let steps =
-        plan.schedule.scheduled().removal_steps(plan, &current.latest.event, &change, records)?;
-    let event = planned_event(plan, &current.latest.event, &change, steps, records)?;
+    let next = NextRequest { plan, change, records: remaining as usize };
+    let steps = next.removal_steps(&current.latest.event)?;
+    let event = planned_event(&current.latest.event, &next, steps)?;
     let claims = claims(plan, &event, RequestKind::Delete, leaving.len() as u64)?;
     within_target(plan, &claims)?;
     Ok((steps_of(&event), claims))

@@ -4,13 +4,13 @@ mod schedule;
 
 use efface_learn::Constants;
 use efface_learn::mechanism::descent::{self, CheckedDescent};
-use efface_learn::mechanism::{Change, DescentPlan, Released};
+use efface_learn::mechanism::{DescentPlan, Released};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::event::{Descent, Event, State, Variant};
 
 use super::{
-    Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, agrees, bounded,
-    passes, refused,
+    Conduct, Defaults, Mechanism, NextRequest, Profile, Public, Request, Run, Scheduled, Start,
+    agrees, bounded, passes, refused,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
@@ -62,13 +62,8 @@ impl Mechanism for DescentToDelete {
         schedule::lambda(choices, constants, n, delta)
     }
 
-    fn schedule(
-        &self,
-        choices: &ValidatedSettings,
-        public: &Public<'_>,
-        list: &mut List,
-    ) -> Result<Schedule> {
-        schedule::schedule(choices, public, list)
+    fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+        schedule::schedule(public, list)
     }
 }
 
@@ -128,17 +123,11 @@ impl Scheduled for DescentPlan {
             .map_err(refused(NAME))
     }
 
-    fn advance(
-        &self,
-        plan: &Plan,
-        last: &mut Event,
-        change: &Change<'_>,
-        _: u64,
-        records: usize,
-    ) -> Result<()> {
+    fn advance(&self, last: &mut Event, next: &NextRequest<'_>, _: u64) -> Result<()> {
+        let NextRequest { plan, change, records } = *next;
         let constants = &plan.constants()?;
         let checked = checked(self, constants)?;
-        let next = descent::next_event(constants, &checked, event(last)?, change, records);
+        let next = descent::next_event(constants, &checked, event(last)?, &change, records);
         *last = Event::Descent(next.map_err(refused(NAME))?);
         Ok(())
     }

@@ -66,11 +66,8 @@ pub(super) fn lambda(
 }
 
 /// Everything about the mechanism that is fixed for the life of the model.
-pub(super) fn schedule(
-    choices: &ValidatedSettings,
-    public: &Public<'_>,
-    list: &mut List,
-) -> Result<Schedule> {
+pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+    let choices = public.choices;
     let s = &choices.settings;
     let lambda = public.setting.strong_convexity.0;
     let published = choices.accountant == Accountant::Descent;

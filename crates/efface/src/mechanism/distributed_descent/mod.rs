@@ -6,13 +6,13 @@ use efface_learn::Constants;
 use efface_learn::mechanism::distributed_descent::{
     self as mechanism, CheckedDistributed, KeptParts, Membership, Reach, Records,
 };
-use efface_learn::mechanism::{Change, MechanismError, Released};
+use efface_learn::mechanism::{MechanismError, Released};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::event::{Event, State, Variant};
 
 use super::{
-    Conduct, Defaults, Mechanism, Public, Request, Run, Scheduled, Start, agrees, bounded, foreign,
-    passes, refused,
+    Conduct, Defaults, Mechanism, NextRequest, Public, Request, Run, Scheduled, Start, agrees,
+    bounded, foreign, passes, refused,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
@@ -42,13 +42,8 @@ impl Mechanism for DistributedDescent {
         Some("learns on a sample of individual rows")
     }
 
-    fn schedule(
-        &self,
-        choices: &ValidatedSettings,
-        public: &Public<'_>,
-        list: &mut List,
-    ) -> Result<Schedule> {
-        schedule::schedule(choices, public, list)
+    fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+        schedule::schedule(public, list)
     }
 }
 
@@ -110,14 +105,8 @@ impl Scheduled for Averages {
         Ok(Event::DistributedDescent(checked.event(records as u64, 1)))
     }
 
-    fn advance(
-        &self,
-        plan: &Plan,
-        event: &mut Event,
-        _: &Change<'_>,
-        _: u64,
-        records: usize,
-    ) -> Result<()> {
+    fn advance(&self, event: &mut Event, next: &NextRequest<'_>, _: u64) -> Result<()> {
+        let NextRequest { plan, records, .. } = *next;
         let Event::DistributedDescent(event) = event else { return Err(foreign(plan)) };
         event.releases += 1;
         event.records = records as u64;

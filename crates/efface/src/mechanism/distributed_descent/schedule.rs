@@ -11,14 +11,11 @@ use efface_privacy::quantity::Decimal;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::search::{FARTHEST, Public, least_steps};
-use crate::plan::{Averages, List, Plan, Published, Schedule, ValidatedSettings, origin};
+use crate::plan::{Averages, List, Plan, Published, Schedule, origin};
 
 /// Sample, parts, copies, noise and distance.
-pub(super) fn schedule(
-    choices: &ValidatedSettings,
-    public: &Public<'_>,
-    list: &mut List,
-) -> Result<Schedule> {
+pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+    let choices = public.choices;
     let s = &choices.settings;
     let size = origin(s.public_n.is_some(), &[Origin::Data]);
     let n = s.public_n.unwrap_or(public.records);

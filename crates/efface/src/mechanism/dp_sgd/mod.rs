@@ -17,7 +17,10 @@ use efface_privacy::event::{DpSgd as Sampled, Event, Segment, State, Unit, Varia
 use efface_privacy::quantity::Decimal;
 use zeroize::Zeroize;
 
-use super::{Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, clash};
+use super::{
+    Conduct, Defaults, Mechanism, NextRequest, Profile, Public, Request, Run, Scheduled, Start,
+    clash,
+};
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
 use crate::plan::{List, MechanismName, Plan, SampledPlan, Schedule, ValidatedSettings};
@@ -129,13 +132,8 @@ impl Mechanism for DpSgd {
         check(choices)
     }
 
-    fn schedule(
-        &self,
-        choices: &ValidatedSettings,
-        public: &Public<'_>,
-        list: &mut List,
-    ) -> Result<Schedule> {
-        schedule::schedule(choices, public, list).map(Schedule::Sampled)
+    fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+        schedule::schedule(public, list).map(Schedule::Sampled)
     }
 }
 
@@ -232,15 +230,9 @@ impl Scheduled for SampledPlan {
         event(self).map(Event::DpSgd)
     }
 
-    fn advance(
-        &self,
-        _: &Plan,
-        last: &mut Event,
-        change: &Change<'_>,
-        _: u64,
-        _: usize,
-    ) -> Result<()> {
-        *last = Event::DpSgd(advanced(self, stated(last)?, change)?);
+    fn advance(&self, last: &mut Event, next: &NextRequest<'_>, _: u64) -> Result<()> {
+        let NextRequest { change, .. } = *next;
+        *last = Event::DpSgd(advanced(self, stated(last)?, &change)?);
         Ok(())
     }
 }

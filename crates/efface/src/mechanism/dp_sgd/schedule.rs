@@ -16,11 +16,8 @@ const EPOCHS: f64 = 20.0;
 const PER_ROOT: f64 = 8.0;
 
 /// Network, steps and noise.
-pub(super) fn schedule(
-    choices: &ValidatedSettings,
-    public: &Public<'_>,
-    list: &mut List,
-) -> Result<SampledPlan> {
+pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<SampledPlan> {
+    let choices = public.choices;
     let s = &choices.settings;
     let asked = Layers::read(s.network.as_deref().unwrap_or(NETWORK))?;
     let features = public.constants.cols() as u64;

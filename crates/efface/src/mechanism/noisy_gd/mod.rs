@@ -5,7 +5,7 @@ mod schedule;
 
 use efface_learn::Constants;
 use efface_learn::mechanism::noisy_gd::{self, CheckedNoisyGd, Steps};
-use efface_learn::mechanism::{Change, NoisyGdPlan, Released};
+use efface_learn::mechanism::{NoisyGdPlan, Released};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, State, Variant};
@@ -13,8 +13,8 @@ use efface_privacy::event::{Event, State, Variant};
 use self::batches::Visited;
 pub(crate) use self::batches::plan as batch_plan;
 use super::{
-    Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, agrees, bounded,
-    clash, least_steps, passes, planned_event, refused,
+    Conduct, Defaults, Mechanism, NextRequest, Profile, Public, Request, Run, Scheduled, Start,
+    agrees, bounded, clash, least_steps, passes, planned_event, refused,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
@@ -130,13 +130,8 @@ impl Mechanism for NoisyGd {
         choices.settings.batches.map(|_| "with `§batches` takes the rows of a batch")
     }
 
-    fn schedule(
-        &self,
-        choices: &ValidatedSettings,
-        public: &Public<'_>,
-        list: &mut List,
-    ) -> Result<Schedule> {
-        schedule::schedule(choices, public, list)
+    fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+        schedule::schedule(public, list)
     }
 }
 
@@ -176,21 +171,14 @@ impl Scheduled for NoisySteps {
     }
 
     /// The plan's, or the fewest steps that meet the target.
-    fn removal_steps(
-        &self,
-        plan: &Plan,
-        event: &Event,
-        change: &Change<'_>,
-        records: usize,
-    ) -> Result<u64> {
+    fn removal_steps(&self, event: &Event, next: &NextRequest<'_>) -> Result<u64> {
         if !self.fewest {
             return Ok(self.plan.removal_steps);
         }
-        let fewest = least_steps(|steps| {
-            plan.target.is_met(&planned_event(plan, event, change, steps, records)?)
-        })?;
+        let fewest =
+            least_steps(|steps| next.plan.target.is_met(&planned_event(event, next, steps)?))?;
         fewest.ok_or_else(|| {
-            let epsilon = plan.target.epsilon;
+            let epsilon = next.plan.target.epsilon;
             Error::refused(
                 Code::BudgetExhausted,
                 format!("no number of steps reaches epsilon {epsilon} for this request"),
@@ -205,17 +193,11 @@ impl Scheduled for NoisySteps {
         event.map(Event::NoisyGd).map_err(refused(NAME))
     }
 
-    fn advance(
-        &self,
-        plan: &Plan,
-        last: &mut Event,
-        change: &Change<'_>,
-        steps: u64,
-        records: usize,
-    ) -> Result<()> {
+    fn advance(&self, last: &mut Event, next: &NextRequest<'_>, steps: u64) -> Result<()> {
+        let NextRequest { plan, change, records } = *next;
         let constants = &plan.constants()?;
         let checked = checked(self, constants, steps)?;
-        let next = noisy_gd::next_event(constants, &checked, event(last)?, change, records);
+        let next = noisy_gd::next_event(constants, &checked, event(last)?, &change, records);
         *last = Event::NoisyGd(next.map_err(refused(NAME))?);
         Ok(())
     }

@@ -14,17 +14,14 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::refused;
 use crate::mechanism::search::{EXCESS_RISK, Public, finest, least_steps};
-use crate::plan::{List, MechanismName, NoisySteps, Schedule, ValidatedSettings, origin};
+use crate::plan::{List, MechanismName, NoisySteps, Schedule, origin};
 
 /// Requests listed one by one when all releases are accounted; more are merged.
 const MOST_LISTED: u64 = 256;
 
 /// Step size, noise and number of steps of `noisy-gd`.
-pub(super) fn schedule(
-    choices: &ValidatedSettings,
-    public: &Public<'_>,
-    list: &mut List,
-) -> Result<Schedule> {
+pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+    let choices = public.choices;
     let s = &choices.settings;
     if let Some(start) = &s.start {
         list.add("start", hex::encode(Sha256::digest(start)), Origin::User);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use efface_learn::loss::LossName;
-use efface_learn::mechanism::{Change, Kept, Released, RidgePlan, ridge};
+use efface_learn::mechanism::{Kept, Released, RidgePlan, ridge};
 use efface_learn::{Constants, Declared};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::Origin;
@@ -11,8 +11,8 @@ use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, Variant};
 
 use super::{
-    Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, clash,
-    exact_alone, foreign, pointless, refused,
+    Conduct, Defaults, Mechanism, NextRequest, Profile, Public, Request, Run, Scheduled, Start,
+    clash, exact_alone, foreign, pointless, refused,
 };
 use crate::context::{Progress, Watch};
 use crate::error::{Code, Error, Result};
@@ -84,12 +84,8 @@ impl Mechanism for Ridge {
     }
 
     /// Lists the grids that rows and targets are rounded to.
-    fn schedule(
-        &self,
-        choices: &ValidatedSettings,
-        public: &Public<'_>,
-        list: &mut List,
-    ) -> Result<Schedule> {
+    fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+        let choices = public.choices;
         let most = choices.fitted.then_some(choices.defaults.ridge_columns);
         let event = public_plan(public.constants, most)?.event(1);
         // y that is scaled by the records is as large as the root of their number.
@@ -152,14 +148,8 @@ impl Scheduled for Sums {
         Ok(Event::ExactRemoval(public_plan(constants, most_columns(plan))?.event(1)))
     }
 
-    fn advance(
-        &self,
-        plan: &Plan,
-        event: &mut Event,
-        _: &Change<'_>,
-        _: u64,
-        _: usize,
-    ) -> Result<()> {
+    fn advance(&self, event: &mut Event, next: &NextRequest<'_>, _: u64) -> Result<()> {
+        let NextRequest { plan, .. } = *next;
         let Event::ExactRemoval(event) = event else { return Err(foreign(plan)) };
         event.releases += 1;
         Ok(())

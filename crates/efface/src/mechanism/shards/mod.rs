@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 
 use efface_learn::Constants;
 use efface_learn::loss::LossName;
-use efface_learn::mechanism::{Change, Evidence, Released};
+use efface_learn::mechanism::{Evidence, Released};
 use efface_privacy::accountant::Accountant;
 use efface_privacy::certificate::{self, Assumption};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Event, Shards as Sharded, State, Unit, Variant};
 
 use super::{
-    Conduct, Defaults, Mechanism, Profile, Public, Request, Run, Scheduled, Start, clash,
-    exact_alone, foreign, pointless,
+    Conduct, Defaults, Mechanism, NextRequest, Profile, Public, Request, Run, Scheduled, Start,
+    clash, exact_alone, foreign, pointless,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
@@ -120,13 +120,8 @@ impl Mechanism for Shards {
         Some("trains each network on the records of its shard")
     }
 
-    fn schedule(
-        &self,
-        choices: &ValidatedSettings,
-        public: &Public<'_>,
-        list: &mut List,
-    ) -> Result<Schedule> {
-        schedule::schedule(choices, public, list).map(Schedule::Sharded)
+    fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+        schedule::schedule(public, list).map(Schedule::Sharded)
     }
 }
 
@@ -180,14 +175,8 @@ impl Scheduled for ShardedPlan {
     }
 
     /// Which shards it touches is known once the records are read: at most one for each.
-    fn advance(
-        &self,
-        plan: &Plan,
-        last: &mut Event,
-        change: &Change<'_>,
-        _: u64,
-        _: usize,
-    ) -> Result<()> {
+    fn advance(&self, last: &mut Event, next: &NextRequest<'_>, _: u64) -> Result<()> {
+        let NextRequest { plan, change, .. } = *next;
         let Event::Shards(last) = last else { return Err(foreign(plan)) };
         let records = (change.deleted_since.len() as u64).saturating_add(change.added);
         last.retrained = records.clamp(1, last.shards);

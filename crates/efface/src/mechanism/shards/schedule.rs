@@ -9,7 +9,7 @@ use efface_privacy::quantity::Decimal;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::dp_sgd::NETWORK;
 use crate::mechanism::search::Public;
-use crate::plan::{Layers, List, ShardedPlan, ValidatedSettings, layers, origin};
+use crate::plan::{Layers, List, ShardedPlan, layers, origin};
 
 const SHARDS: u64 = 10;
 const EPOCHS: u64 = 8;
@@ -21,11 +21,8 @@ const MOMENTUM: f64 = 0.9;
 const LEAST: u64 = 10;
 
 /// Network and schedule; none of it follows from the records.
-pub(super) fn schedule(
-    choices: &ValidatedSettings,
-    public: &Public<'_>,
-    list: &mut List,
-) -> Result<ShardedPlan> {
+pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<ShardedPlan> {
+    let choices = public.choices;
     let s = &choices.settings;
     let shards = s.shards.unwrap_or(SHARDS);
     if public.records < shards.saturating_mul(LEAST) {

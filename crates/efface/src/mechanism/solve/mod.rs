@@ -9,14 +9,15 @@ pub(crate) use hessian::{prepare, prepares_point};
 pub(crate) use run::checked;
 
 use efface_learn::Constants;
-use efface_learn::mechanism::{Change, OutputNoisePlan, Released};
+use efface_learn::mechanism::{OutputNoisePlan, Released};
 use efface_learn::newton::check_newton;
 use efface_learn::solver::Solver;
 use efface_privacy::certificate::{Assumption, Evidence};
 use efface_privacy::event::{Event, Procedure, State};
 
 use super::{
-    Conduct, Mechanism, Profile, Public, Run, Scheduled, agrees, clash, foreign, passes, positive,
+    Conduct, Mechanism, NextRequest, Profile, Public, Run, Scheduled, agrees, clash, foreign,
+    passes, positive,
 };
 use crate::context::Watch;
 use crate::error::{Code, Error, Result};
@@ -87,20 +88,15 @@ impl Mechanism for Optimum {
         )
     }
 
-    fn schedule(
-        &self,
-        choices: &ValidatedSettings,
-        public: &Public<'_>,
-        list: &mut List,
-    ) -> Result<Schedule> {
-        if by_memory(choices.state, choices.solver()) {
+    fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule> {
+        if by_memory(public.choices.state, public.choices.solver()) {
             check_newton(public.constants).map_err(|error| {
                 let message = format!("`§solver newton` in `secret` state: {error}");
                 Error::refused(Code::Settings, message)
                     .hint("leave out `§solver`: requests then pass over all rows")
             })?;
         }
-        schedule::schedule(self.0, choices, public, list)
+        schedule::schedule(self.0, public, list)
     }
 }
 
@@ -132,14 +128,8 @@ impl Scheduled for OutputNoisePlan {
         Ok(Event::OutputNoise(checked.event(constants, records, Procedure::Retrain, 1)))
     }
 
-    fn advance(
-        &self,
-        plan: &Plan,
-        event: &mut Event,
-        _: &Change<'_>,
-        _: u64,
-        records: usize,
-    ) -> Result<()> {
+    fn advance(&self, event: &mut Event, next: &NextRequest<'_>, _: u64) -> Result<()> {
+        let NextRequest { plan, records, .. } = *next;
         let Event::OutputNoise(event) = event else { return Err(foreign(plan)) };
         event.releases += 1;
         event.records = event.records.map(|_| records as u64);

@@ -8,15 +8,15 @@ use efface_privacy::quantity::Decimal;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::search::{FARTHEST, Public};
-use crate::plan::{List, Schedule, ValidatedSettings, origin};
+use crate::plan::{List, Schedule, origin};
 
 /// Noise and distance of `solve` and `retrain`.
 pub(super) fn schedule(
     procedure: Procedure,
-    choices: &ValidatedSettings,
     public: &Public<'_>,
     list: &mut List,
 ) -> Result<Schedule> {
+    let choices = public.choices;
     let s = &choices.settings;
     let event = |sigma: f64, tau: f64| -> Result<Event> {
         let grid = public.grid(sigma)?;

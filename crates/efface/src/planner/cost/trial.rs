@@ -8,7 +8,7 @@ use efface_privacy::event::Event;
 
 use super::Inputs;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{claims, first_event, planned_event, steps_of, within_target};
+use crate::mechanism::{NextRequest, claims, first_event, planned_event, steps_of, within_target};
 use crate::plan::Plan;
 
 /// Requests that are gone through one by one.
@@ -72,8 +72,9 @@ pub(crate) fn requests(plan: &Plan, inputs: &Inputs<'_>, count: usize) -> Result
 fn served(plan: &Plan, event: &Event, group: u64, left: usize) -> Result<(u64, Event, Vec<Claim>)> {
     let since = vec![0; group as usize];
     let change = Change { deleted_since: &since, added: 0 };
-    let steps = plan.schedule.scheduled().removal_steps(plan, event, &change, left)?;
-    let next = planned_event(plan, event, &change, steps, left)?;
+    let request = NextRequest { plan, change, records: left };
+    let steps = request.removal_steps(event)?;
+    let next = planned_event(event, &request, steps)?;
     let claims = claims(plan, &next, RequestKind::Delete, group)?;
     within_target(plan, &claims)?;
     Ok((steps_of(&next).unwrap_or(0), next, claims))

@@ -130,6 +130,7 @@ impl Plan {
             )?;
         }
         let public = Public {
+            choices,
             constants: &constants,
             setting: &setting,
             target: &target,
@@ -147,7 +148,7 @@ impl Plan {
         if choices.mechanism.is_exact() {
             public.within()?;
         }
-        let schedule = by_name(choices.mechanism).schedule(choices, &public, &mut list)?;
+        let schedule = by_name(choices.mechanism).schedule(&public, &mut list)?;
         let listed = list.into_list();
         let mut assumptions = assumptions(choices, facts, target.adjacency, &listed);
         if let Some(taken) = &choices.trunk {

@@ -20,7 +20,7 @@ use efface_vault::{Transaction, Vault};
 
 use crate::context::{Context, Progress, Watched};
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{Request, Start, by_name, run, stated};
+use crate::mechanism::{NextRequest, Request, Start, by_name, run, stated};
 use crate::outcome::Served;
 use crate::outcome::notice::{Notice, NoticeCode, alike, left_over, of_columns};
 use crate::plan::Plan;
@@ -168,12 +168,8 @@ pub(crate) fn serve(
         .hint("delete records first, or train a new model with a larger `§capacity`"));
     }
     let numbers = Change { deleted_since: &change.deleted_since, added: change.added };
-    let steps = plan.schedule.scheduled().removal_steps(
-        plan,
-        &current.latest.event,
-        &numbers,
-        remaining,
-    )?;
+    let next = NextRequest { plan, change: numbers, records: remaining };
+    let steps = next.removal_steps(&current.latest.event)?;
     let start = if anew {
         vec![0.0; plan.parameters()]
     } else {
