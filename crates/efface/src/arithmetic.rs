@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 /// Checks the current thread and all worker threads.
 ///
 /// # Errors
-/// Numbers near zero that become zero, or results that are not rounded to the nearest number.
+/// Fails if numbers near zero become zero, or results are not rounded to the nearest number.
 pub(crate) fn check() -> Result<()> {
     let others = rayon::broadcast(|_| fault());
     let Some(fault) = fault().or_else(|| others.into_iter().flatten().next()) else {

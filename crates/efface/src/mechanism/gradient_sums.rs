@@ -40,7 +40,7 @@ impl GradientSums {
     /// Starts before the first step, with a seed from the operating system that nobody keeps.
     ///
     /// # Errors
-    /// A number out of range.
+    /// Fails if a number is out of range.
     pub fn new(steps: GradientSteps, seed: [u8; 32]) -> Result<Self> {
         if !(1..=MOST_PARAMETERS).contains(&steps.parameters) {
             let got = steps.parameters;
@@ -83,7 +83,7 @@ impl GradientSums {
     /// Begins a step: returns the positions, ascending, of the units that it draws out of `units`.
     ///
     /// # Errors
-    /// As [`ReleasedSums::draw`]; a process that rounds otherwise than IEEE 754 asks.
+    /// Like [`ReleasedSums::draw`]; also if the process does not round as IEEE 754 requires.
     pub fn draw(&mut self, units: usize) -> Result<Vec<u32>> {
         arithmetic::check()?;
         self.sums.draw(units, &mut self.rng).map_err(refused)
@@ -92,7 +92,7 @@ impl GradientSums {
     /// Adds gradients of drawn units, one after another, in any order and split over any number of calls.
     ///
     /// # Errors
-    /// As [`ReleasedSums::add`].
+    /// Like [`ReleasedSums::add`].
     pub fn add(&mut self, gradients: &[f32]) -> Result<()> {
         self.sums.add(gradients).map_err(refused)
     }
@@ -100,7 +100,7 @@ impl GradientSums {
     /// Ends a step and returns the noisy sum divided by `expected`.
     ///
     /// # Errors
-    /// As [`ReleasedSums::release`].
+    /// Like [`ReleasedSums::release`].
     pub fn release(&mut self) -> Result<Vec<f64>> {
         self.sums.release(&mut self.rng).map_err(refused)
     }

@@ -9,7 +9,7 @@ impl Plan {
         !self.conduct().never_restarts
     }
 
-    /// Refuses whatever needs the model that an erasure withdrew.
+    /// Returns the error for whatever needs the model that an erasure withdrew.
     pub(crate) fn withdrawn(&self) -> Error {
         let error = Error::refused(
             Code::Withdrawn,
@@ -22,7 +22,7 @@ impl Plan {
         }
     }
 
-    /// The error if no record is left either, so that nothing can be trained or added in this vault.
+    /// Returns the error if no record is left either, so that nothing can be trained or added in this vault.
     pub(crate) fn spent(&self) -> Error {
         Error::refused(
             Code::Withdrawn,

@@ -63,7 +63,7 @@ impl Public<'_> {
     /// noise must cover; `None` if features come from no training.
     ///
     /// # Errors
-    /// A training that alone is beyond the target.
+    /// Fails if the training alone exceeds the target.
     pub(crate) fn room(&self) -> Result<Option<Mu>> {
         let Some(segments) = self.within()? else { return Ok(None) };
         let (mut good, mut bad) = (0.0, MOST_ROOM);
@@ -79,7 +79,7 @@ impl Public<'_> {
     /// features come from no training.
     ///
     /// # Errors
-    /// A training that alone is beyond the target.
+    /// Fails if the training alone exceeds the target.
     pub(crate) fn within(&self) -> Result<Option<Vec<Segment>>> {
         let (Some(given), Some(since)) = (self.given, self.since()) else { return Ok(None) };
         let found = pld::declared::deleted_since(given, since);

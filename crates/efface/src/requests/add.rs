@@ -35,8 +35,8 @@ use crate::table::{Table, check_ids, read_as_planned};
 /// of rows of all tables before.
 ///
 /// # Errors
-/// Rows that break the plan's rules, ids that are in use or were deleted, more records than the
-/// capacity, a vault in use, an interruption.
+/// Fails if rows break the plan's rules, if ids are in use or were deleted, if there are more records than
+/// the capacity, if the vault is in use, or if interrupted.
 pub fn add(
     path: &Path,
     source: &Source<'_>,
@@ -51,7 +51,7 @@ pub fn add(
 /// ones.
 ///
 /// # Errors
-/// As [`add`]; also ids that the model does not have.
+/// Like [`add`]; also if the model does not have one of the ids.
 pub fn update(
     path: &Path,
     source: &Source<'_>,
@@ -194,7 +194,7 @@ impl Verb for NewRows<'_, '_> {
     }
 }
 
-/// The error for a request whose table was not read; the order of a [`Verb`]'s steps excludes it.
+/// Returns the error for a request whose table was not read, which the order of a [`Verb`]'s steps excludes.
 fn unread() -> Error {
     Error::input(Code::Data, "the table was not read")
 }

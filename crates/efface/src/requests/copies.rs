@@ -40,7 +40,7 @@ pub struct Backup {
 /// or write the vault: a request in progress commits after the copy is made.
 ///
 /// # Errors
-/// A vault that cannot be read, a name that is taken, a full disk, an interruption.
+/// Fails if the vault cannot be read, the name is taken, the disk is full, or if interrupted.
 pub fn backup(
     path: &Path,
     destination: &Path,
@@ -78,9 +78,10 @@ pub struct Restore<'a> {
 /// left for it, the records are erased and the model is withdrawn.
 ///
 /// # Errors
-/// A backup that is damaged or does not reach the head, a name that is taken, a vault in use, a journal of an
-/// interrupted request beside the name. Where nothing tells which deletions to serve again, since there is no
-/// vault in its place, or one that cannot be read with this key, and no head was given.
+/// Fails if the backup is damaged or does not reach the head, if the name is taken, if a vault is in use, or
+/// if a journal of an interrupted request lies beside the name. Also fails if it is unknown which deletions
+/// to serve again: because there is no vault to replace, or none that this key can read, and no head was
+/// given.
 pub fn restore(how: &Restore<'_>, context: &mut Context<'_>) -> Result<Backup> {
     let (copied, mut told) = copied(how, context.wait, context.watch)?;
     match copied.replaced().map_err(|error| unknown_whom(&Error::from(error)))? {
@@ -119,7 +120,7 @@ pub fn restore(how: &Restore<'_>, context: &mut Context<'_>) -> Result<Backup> {
 /// Like [`restore`], but undoes the deletions that were served after the backup.
 ///
 /// # Errors
-/// As [`restore`], of whom to delete again apart.
+/// Like [`restore`], except for those about deletions to serve again.
 pub fn restore_undoing_deletions(
     how: &Restore<'_>,
     wait: Duration,
@@ -162,7 +163,7 @@ fn copied(how: &Restore<'_>, wait: Duration, watch: &mut Watch<'_>) -> Result<(C
     Ok((copied, told))
 }
 
-/// The error if the replaced vault cannot state which records it deleted.
+/// Returns the error if the replaced vault cannot state which records it deleted.
 fn unknown_whom(error: &Error) -> Error {
     let message = format!(
         "the backup was not restored: which deletions were served after it is told by the vault that it \
@@ -268,7 +269,7 @@ fn delete_again(copy: &Path, names: Vec<String>, context: &mut Context<'_>) -> R
 /// one is on disk.
 ///
 /// # Errors
-/// A vault in use, a name that is taken, a full disk, an interruption.
+/// Fails if the vault is in use, the name is taken, the disk is full, or if interrupted.
 pub fn relocate(
     path: &Path,
     destination: &Path,

@@ -101,7 +101,8 @@ struct Resolved {
 /// returns the certificate of their deletion again.
 ///
 /// # Errors
-/// Unknown names, a target or a budget that cannot be met, a vault in use, an interruption.
+/// Fails if names are unknown, if a target or budget cannot be met, if the vault is in use, or if
+/// interrupted.
 pub fn delete(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
     deleted(path, request, AfterDeletion::Release, context)
 }
@@ -335,7 +336,7 @@ fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u6
 /// Describes what a deletion would do, without doing it.
 ///
 /// # Errors
-/// As [`delete`], as far as they can be known beforehand.
+/// Those of [`delete`] that can be known beforehand.
 pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
     dry_run(path, request, AfterDeletion::Release, keyring)
 }
@@ -343,7 +344,7 @@ pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Resul
 /// Describes what an erasure would do, without doing it.
 ///
 /// # Errors
-/// As [`erase`](fn@crate::erase).
+/// Like [`erase`](fn@crate::erase).
 pub fn erase_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
     dry_run(path, request, AfterDeletion::Withdraw, keyring)
 }
@@ -444,7 +445,7 @@ pub(crate) fn body(which: &Selector, then: AfterDeletion) -> String {
 /// with unknown names is refused; one with known names only is not refused for that reason.
 ///
 /// # Errors
-/// As [`delete_dry_run`], unknown names apart.
+/// Like [`delete_dry_run`], except for unknown names.
 pub fn split_known(
     path: &Path,
     what: &Selector,
@@ -486,7 +487,7 @@ fn resolve(
     Err(unless_in_rows(vault, which.are_people(), unknown_names(current, which, unknown)))
 }
 
-/// Refuses names that the vault never had.
+/// Returns the error for names that the vault never had.
 pub(crate) fn unknown_names(current: &Current, which: &Selector, unknown: Vec<String>) -> Error {
     let count = unknown.len();
     let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();

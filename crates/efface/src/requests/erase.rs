@@ -33,8 +33,8 @@ use crate::store::{Current, open_damaged};
 /// removed.
 ///
 /// # Errors
-/// Unknown names, a vault in use, an interruption; a vault in which more than rows, their indexes,
-/// the model and what is kept beside it is damaged.
+/// Fails if names are unknown, if the vault is in use, or if interrupted; also if more of the vault is
+/// damaged than its rows, their indexes, the model and what is kept besides it.
 pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
     let in_vault = !matches!(context.rows, RowStore::Parts(_));
     match deleted(path, request, AfterDeletion::Withdraw, context) {

@@ -43,7 +43,7 @@ impl ExportFormat {
 /// and the loss. The ledger notes the export first: later deletions do not cover an exported model.
 ///
 /// # Errors
-/// A vault that cannot be read or written.
+/// Fails if the vault cannot be read or written.
 pub fn export(path: &Path, format: ExportFormat, context: &mut Context<'_>) -> Result<Vec<u8>> {
     let (mut vault, current) = open_to_serve(path, "efface export", context)?;
     let mut transaction = vault.begin()?;

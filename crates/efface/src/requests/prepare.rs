@@ -23,8 +23,8 @@ use crate::store::{Current, open_to_serve, prepared_or_held};
 /// not written to the vault.
 ///
 /// # Errors
-/// A model that would not use it, or has more than 2048 weights; a withdrawn model; a vault in use, a full
-/// disk, an interruption.
+/// Fails if the model would not use a Hessian, has more than 2048 weights, or was withdrawn; if the vault is
+/// in use, the disk is full, or if interrupted.
 pub fn prepare(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
     prepare_here(path, context).map_err(|error| error.of_vault(path))
 }

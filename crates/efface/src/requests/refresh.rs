@@ -19,8 +19,8 @@ use crate::store::Current;
 /// erasure withdrew the model. A network is trained again.
 ///
 /// # Errors
-/// In `perfect` state, where publishing the same state again returns the same release, unless the
-/// model was withdrawn; for a withdrawn model whose accounting cannot go on.
+/// Fails in `perfect` state if publishing again would give the same release and the model was not withdrawn;
+/// also if the accounting of a withdrawn model cannot continue.
 pub fn refresh(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -> Result<Served> {
     serve_request(path, Refresh, request_id, context)
 }

@@ -20,7 +20,8 @@ const ZIP: &[u8] = b"PK";
 /// to rows. Both may be float64 or float32.
 ///
 /// # Errors
-/// Bytes of another format, arrays of another shape than the plan's, numbers that are not finite.
+/// Fails if the bytes have another format, the arrays have other shapes than the plan's, or numbers are not
+/// finite.
 pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     let (columns, features) = (plan.columns(), plan.rows.features as usize);
     let outputs = plan.parameters() / columns.max(1);

@@ -51,8 +51,7 @@ use crate::table::{check_ids, check_spellings, facts_of, facts_of_parts, read_ta
 /// from a vault in the making, whose temporary name a failure removes.
 ///
 /// # Errors
-/// Settings or data that break a rule, a target that cannot be met, a name that is taken, an
-/// interruption.
+/// Fails if settings or data break a rule, the target cannot be met, the name is taken, or if interrupted.
 pub fn train(
     source: &Source<'_>,
     settings: Settings,
@@ -67,7 +66,7 @@ pub fn train(
 /// `seed` is for tests, as in [`Settings`].
 ///
 /// # Errors
-/// As [`train`]; data that contradict the plan, or a choice whose settings do not lead to what it
+/// Like [`train`]; also if the data contradict the plan, or the settings of a choice do not lead to what it
 /// says training would fix.
 pub fn train_as_planned(
     source: &Source<'_>,
@@ -383,13 +382,13 @@ impl Learnt {
     }
 }
 
-/// The error for sizes without a holder of the records, or the other way round.
+/// Returns the error for sizes without a holder of the records, or the other way round.
 fn parts_apart() -> Error {
     let message = "records in parts need their sizes and what holds them";
     Error::input(Code::Data, message).hint("give both `Source::parts` and `Context::rows`")
 }
 
-/// The error for a table without the weights that its schema names.
+/// Returns the error for a table without the weights that its schema names.
 fn no_weights() -> Error {
     Error::refused(Code::Weights, "the schema has a weight column, but the table does not")
         .hint("add the column, or make a schema without it: `§efface schema DATA`")

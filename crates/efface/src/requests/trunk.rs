@@ -16,7 +16,7 @@ use crate::store::{Current, open_for_reading};
 /// event of that including all deletions so far. `None` if the features do not come from a network.
 ///
 /// # Errors
-/// A vault that cannot be read, is damaged, has withdrawn its model, or has no network.
+/// Fails if the vault cannot be read, is damaged, has withdrawn its model, or has no network.
 pub(crate) fn named(settings: &Settings, context: &mut Context<'_>) -> Result<Option<TakenTrunk>> {
     let Some((path, layer)) = place(settings)? else { return Ok(None) };
     let salt = context.random::<32>()?;

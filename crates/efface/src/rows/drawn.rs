@@ -26,7 +26,7 @@ impl Drawn {
     /// Returns the unit of each row, from 0; `None` if each row is a unit.
     ///
     /// # Errors
-    /// Lengths that are not those of the rows, or rows beyond the `rows` there are.
+    /// Fails if the lengths do not match the rows, or a row is not among the `rows` of the part.
     pub(crate) fn checked(&self, rows: usize) -> Result<Option<Vec<u32>>> {
         let refuse = |what| Err(Error::input(Code::Data, format!("the rows of a step {what}")));
         if self.rows.iter().any(|row| *row as usize >= rows) {

@@ -85,7 +85,8 @@ impl RawRecords {
     /// when it is done, unless a copy shares it.
     ///
     /// # Errors
-    /// A plan without statistics; a row that breaks the plan's row map, or with a class it does not have.
+    /// Fails if the plan has no statistics, or if a row breaks the plan's row map or has a class that the
+    /// plan does not have.
     pub(crate) fn encode(self, plan: &Plan, labels: Labels) -> Result<EncodedRows> {
         let encoder = Encoder::of(plan, labels)?;
         let encode = |part: Self| {

@@ -11,7 +11,7 @@ use crate::rows::source::unreadable;
 /// left out. Reads CSV, Parquet and Arrow; no path means standard input.
 ///
 /// # Errors
-/// A table that cannot be read, or has no such column.
+/// Fails if the table cannot be read, or has no such column.
 pub fn names_in(path: Option<PathBuf>, column: &str) -> Result<Vec<String>> {
     let path = path.map_or(PathOrStdin::Stdin, PathOrStdin::Path);
     let input = Input { path, labels: None, format: None };

@@ -37,7 +37,7 @@ impl MemoryBudget {
     /// Returns a limit of `total` bytes.
     ///
     /// # Errors
-    /// Less than [`LEAST`](Self::LEAST).
+    /// Fails if it is less than [`LEAST`](Self::LEAST).
     pub fn of(total: u64) -> Result<Self> {
         if total < Self::LEAST {
             let message = format!("`§memory` must be at least 64 MiB, got {}", bytes(total));
@@ -51,7 +51,7 @@ impl MemoryBudget {
     /// factors of 1000, `KiB`, `MiB`, `GiB`, `TiB` with factors of 1024); bytes without a unit.
     ///
     /// # Errors
-    /// Another text; [as there](Self::of).
+    /// Fails if the text is no size; also like [`of`](Self::of).
     pub fn parse(text: &str) -> Result<Self> {
         let bytes = size(text).ok_or_else(|| {
             let message = format!(
@@ -108,7 +108,7 @@ impl MemoryBudget {
         Limits { memory_bytes, classes, keeps_rows: false, ..limits.clone() }
     }
 
-    /// Refuses a table that would have to be in memory, for the feature that needs it there.
+    /// Returns the error for a table that is too large for `what`, which needs all rows in memory.
     pub(crate) fn too_large(self, rows: usize, what: &str) -> Error {
         let message = format!(
             "training with {what} needs all rows in memory: {}, and `§memory` is {}",
@@ -130,7 +130,7 @@ impl MemoryBudget {
     /// held.
     ///
     /// # Errors
-    /// Rows of which not even as many can be held as are summed together.
+    /// Fails if not even the rows that are summed together fit into memory.
     pub(super) fn windows(self, plan: &Plan, rows: Sizes) -> Result<Option<Windows>> {
         if self.holds(plan, rows) {
             return Ok(None);
@@ -158,7 +158,7 @@ impl MemoryBudget {
         Ok(Some(Windows { records: rows.count, rows: window.min(cached), gauge }))
     }
 
-    /// Refuses rows that are too many to be in memory together.
+    /// Returns the error for rows that are too many to be in memory together.
     pub(super) fn too_many(self, rows: Sizes) -> Error {
         let message = format!(
             "this needs {} rows in memory: {}, and `§memory` is {}",
@@ -272,7 +272,7 @@ impl Gauge {
     /// Counts bytes as held until the returned guard is dropped.
     ///
     /// # Errors
-    /// More than may be held: rows that are far longer than those before them.
+    /// Fails if more would be held than allowed, because rows are far longer than those before them.
     pub(super) fn hold(&self, bytes: usize) -> Result<Held<'_>> {
         let before = self.held.fetch_add(bytes, Ordering::Relaxed);
         let held = Held { gauge: self, bytes };

@@ -63,8 +63,8 @@ pub(crate) trait Rows {
     /// Returns all rows in one block, in the order of their numbers.
     ///
     /// # Errors
-    /// Rows in [`parts`](Self::parts), which only tell sums; rows that are not as they were stored, or that should
-    /// have left; rows that are [too many](Self::streamed) for memory.
+    /// Fails if rows are in [`parts`](Self::parts), which only report sums; if rows changed since they were
+    /// stored, or should have been deleted; if they are [too many](Self::streamed) for memory.
     fn data(&self) -> Result<&Dataset>;
 
     /// Returns the numbers of all records, ascending.
@@ -89,7 +89,7 @@ pub(crate) trait Rows {
     /// Returns what reads the rows again for every pass, if they are too many for the memory limit.
     ///
     /// # Errors
-    /// Rows of which not even a few fit in memory.
+    /// Fails if not even a few rows fit in memory.
     fn streamed(&self) -> Result<Option<&dyn Streamed>> {
         Ok(None)
     }
@@ -116,7 +116,7 @@ pub(crate) trait Rows {
     /// Returns the subject of each record, in the order of their numbers.
     ///
     /// # Errors
-    /// Records that are not named, or have no subject.
+    /// Fails if records have no names or no subject.
     fn subjects(&self) -> Result<Vec<String>> {
         let records: Vec<RecordId> = self.keys()?.into_iter().map(RecordId::new).collect();
         let named = self.identities(&records)?;
@@ -180,7 +180,7 @@ impl<'s> RowStore<'s> {
     /// Opens the rows of a vault, which must not contain those that leave.
     ///
     /// # Errors
-    /// A model whose rows are elsewhere.
+    /// Fails if the model's rows are elsewhere.
     pub(crate) fn open<'a>(
         self,
         access: Access<'a, '_>,

@@ -27,7 +27,8 @@ pub trait Partitioned: Parts {
     /// A part that was lost may be asked again, for exactly the same rows.
     ///
     /// # Errors
-    /// Parts that cannot be summed. Whoever implements it tells nobody who was drawn, in no message either.
+    /// Fails if a part cannot be summed. Implementations must reveal to nobody who was drawn, not even in a
+    /// message.
     fn clipped(
         &self,
         step: &NetworkStep<'_>,
@@ -37,20 +38,20 @@ pub trait Partitioned: Parts {
     /// Returns the number of processes that summed parts since the request began.
     ///
     /// # Errors
-    /// When that is not known.
+    /// Fails if the number is not known.
     fn holders(&self) -> std::result::Result<u64, String>;
 
     /// Makes the parts by a plan ([`Part::new`](crate::Part::new)); returns the total number of rows scaled
     /// down.
     ///
     /// # Errors
-    /// Rows that break a rule of the plan, or parts that cannot be made.
+    /// Fails if rows break a rule of the plan, or parts cannot be made.
     fn make(&self, plan: &str) -> std::result::Result<u64, String>;
 
     /// Returns the names of the records of one part, in their order.
     ///
     /// # Errors
-    /// A part that cannot be asked.
+    /// Fails if the part cannot be asked.
     fn names(&self, part: usize) -> std::result::Result<Names, String>;
 
     /// Excludes records from all sums from now on, and from [`records`](Parts::records).
@@ -58,7 +59,7 @@ pub trait Partitioned: Parts {
     /// The caller has them erased after the request succeeds, or brought back after it fails.
     ///
     /// # Errors
-    /// Places that are not there.
+    /// Fails if a place does not exist.
     fn withdraw(&self, places: &[Place]) -> std::result::Result<(), String>;
 }
 
@@ -189,7 +190,7 @@ fn elsewhere() -> Error {
     failed("the records that are listed are not those of the partitions".to_owned())
 }
 
-/// The error for plans that need rows. These are refused when they are made; this catches the rest.
+/// Returns the error for plans that need rows. These are refused when they are made; this catches the rest.
 fn only_sums() -> Error {
     Error::refused(Code::InParts, "the rows are in partitions that return only sums")
 }

@@ -258,7 +258,7 @@ fn missing(listed: Option<&str>) -> Missing {
 /// Drafts a schema from a table, for a human to confirm.
 ///
 /// # Errors
-/// When the table cannot be read.
+/// Fails if the table cannot be read.
 pub fn schema(source: &Source<'_>, regression: bool) -> Result<Draft> {
     let task = if regression {
         efface_formats::Task::Regression { range: None }

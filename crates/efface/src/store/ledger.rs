@@ -187,7 +187,7 @@ impl Tally {
     /// vault's own count and, if every entry states its number, by this one.
     ///
     /// # Errors
-    /// [`RowFault::Count`] as `damaged` where the three are not the same.
+    /// Fails with [`RowFault::Count`] as `damaged` if the three differ.
     pub(crate) fn count_rows(&self, vault: &Vault) -> Result<u64> {
         let present = vault.checked_count()?;
         match self.records {

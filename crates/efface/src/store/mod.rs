@@ -164,7 +164,7 @@ impl Current {
     /// Returns the model that is published now.
     ///
     /// # Errors
-    /// Where it is withdrawn.
+    /// Fails if the model is withdrawn.
     pub(crate) fn published(&self) -> Result<&Published> {
         self.model.as_ref().ok_or_else(|| self.withdrawn())
     }
@@ -242,7 +242,7 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
 /// Returns what the vault keeps for the next request of a model with `weights` weights, if anything.
 ///
 /// # Errors
-/// Bytes that are not the Hessian of this version; nothing but time is lost without it.
+/// Fails if the bytes are not the Hessian of this version; without it nothing but time is lost.
 pub(crate) fn prepared(
     vault: &Vault,
     plan: &Plan,

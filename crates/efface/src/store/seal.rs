@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 /// Seals any ledger entry.
 ///
 /// # Errors
-/// An entry that nobody could read again: the ledger would end there for good.
+/// Fails if nobody could read the entry again: the ledger would end there for good.
 pub(crate) fn sealed(document: serde_json::Value, keyring: &Keyring) -> Result<(String, String)> {
     let (text, hash) = seal(document, &keyring.public_key(), |bytes| keyring.sign(bytes))
         .map_err(|error| Error::storage(Code::Certificate, error.to_string()))?;

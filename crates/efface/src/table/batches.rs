@@ -59,7 +59,7 @@ impl Reading<'_> {
     /// first appearance.
     ///
     /// # Errors
-    /// A table that cannot be read; those of `take` and `tell`.
+    /// Fails if the table cannot be read; also with the errors of `take` and `tell`.
     pub(crate) fn read(
         &self,
         source: &Source<'_>,

@@ -39,7 +39,8 @@ pub(crate) fn as_the_labels_ask(
 /// Returns the choices of a regression and a notice, if the labels of raw records are numbers.
 ///
 /// # Errors
-/// Labels that are more classes than are learnt, numbers that are not written plainly, or names.
+/// Fails if there are more classes than can be learnt, or labels are numbers that are not written plainly, or
+/// names.
 pub(crate) fn as_classes_ask(
     choices: &ValidatedSettings,
     classes: &[impl AsRef<str>],

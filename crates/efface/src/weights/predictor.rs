@@ -19,7 +19,7 @@ impl Predictor {
     /// Builds the model from published weights.
     ///
     /// # Errors
-    /// Weights that are not the plan's.
+    /// Fails if the weights are not the plan's.
     pub(crate) fn of(plan: &Plan, weights: &[f64]) -> Result<Self> {
         let loss = plan.loss()?;
         if let Some(sampled) = plan.sampled() {

@@ -81,7 +81,7 @@ fn advanced(sampled: &SampledPlan, last: &Sampled, change: &Change<'_>) -> Resul
     Ok(next)
 }
 
-/// Refuses more deletions than the noise was chosen for.
+/// Returns the error for more deletions than the noise was chosen for.
 fn spent(plan: &SampledPlan, next: &Sampled) -> Error {
     let message = format!(
         "{} {}s would have been deleted since the training, but its noise was chosen for {}",

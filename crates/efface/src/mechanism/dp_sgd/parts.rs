@@ -28,7 +28,7 @@ impl<'a> OnParts<'a> {
     /// Takes records as units, or subjects if they are numbered for each row in the order of the parts.
     ///
     /// # Errors
-    /// A subject with rows in two parts, neither of which could clip its gradient.
+    /// Fails if a subject has rows in two parts, neither of which could clip its gradient.
     pub(super) fn new(
         held: &'a dyn Partitioned,
         plan: &'a CheckedDpSgd,

@@ -110,7 +110,7 @@ impl Visited {
     }
 }
 
-/// Refuses a record whose batch is full.
+/// Returns the error for a record whose batch is full.
 fn full(id: &str, plan: &BatchPlan) -> Error {
     let shown: String = id.chars().take(60).collect();
     Error::refused(

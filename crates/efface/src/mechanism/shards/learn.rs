@@ -61,8 +61,8 @@ pub(super) struct Trained {
 /// Trains the networks of these shards on the given records.
 ///
 /// # Errors
-/// Records without names, or that do not fit the network; weights that grow beyond every bound; an
-/// interruption.
+/// Fails if records have no names or do not fit the network, if weights grow without bound, or if
+/// interrupted.
 pub(super) fn train(
     plan: &Plan,
     sharded: &ShardedPlan,

@@ -63,7 +63,7 @@ fn all(
 /// Returns the weights that the given records yield.
 ///
 /// # Errors
-/// As a training.
+/// Those of a training.
 pub(crate) fn weights_of(plan: &Plan, rows: &dyn Rows, tell: &mut Watch<'_>) -> Result<Vec<f64>> {
     let sharded = plan.sharded().ok_or_else(|| foreign(plan))?;
     all(plan, sharded, rows, tell).map(|(weights, ..)| weights)

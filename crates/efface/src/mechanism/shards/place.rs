@@ -36,7 +36,7 @@ pub(super) fn row_key(id: &str) -> u64 {
 /// Returns the shard of a record: that of its subject, or of its id if the model's records have no subjects.
 ///
 /// # Errors
-/// A record without a subject among others with one.
+/// Fails if a record has no subject but others have one.
 pub(super) fn place(
     plan: &Plan,
     sharded: &ShardedPlan,
@@ -54,7 +54,7 @@ pub(super) fn place(
 /// Returns the shards of records with these ids and subjects; empty for models without shards.
 ///
 /// # Errors
-/// A record without a subject among others with one.
+/// Fails if a record has no subject but others have one.
 pub(crate) fn touched<'a>(
     plan: &Plan,
     records: impl Iterator<Item = (impl AsRef<str>, Option<&'a str>)>,
@@ -66,7 +66,7 @@ pub(crate) fn touched<'a>(
 /// Like [`touched`], for records that are or were in a store.
 ///
 /// # Errors
-/// As [`touched`].
+/// Like [`touched`].
 pub(crate) fn touched_by(plan: &Plan, records: &[Identity]) -> Result<BTreeSet<u64>> {
     touched(plan, records.iter().map(|who| (&who.id, who.subject.as_deref())))
 }

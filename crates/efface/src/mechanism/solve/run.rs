@@ -151,9 +151,9 @@ fn for_the_grid(output: &OutputNoisePlan, constants: &Constants) -> f64 {
     reach / (3.0 * 2.0_f64.powi(49 - COARSEST as i32)) / output.noise
 }
 
-/// The optimum would have to be found `times` as closely as float64 can certify. The message names the
-/// settings that decide it: the distance grows with the noise, and the noise with the square root of the
-/// excess risk; with `more` times as much noise nothing else prevents it.
+/// Returns the error for an optimum that would have to be found `times` as closely as float64 can certify. It
+/// names the settings that decide it: the distance grows with the noise, and the noise with the square root
+/// of the excess risk; with `more` times as much noise nothing else prevents it.
 fn too_fine(plan: &Plan, records: usize, times: f64, more: f64) -> Error {
     let chosen = plan.constants.iter().find(|c| c.name == "noise" && c.origin == Origin::User);
     let instead = match chosen.and_then(|noise| noise.value.parse::<f64>().ok()) {

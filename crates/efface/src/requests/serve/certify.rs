@@ -54,7 +54,7 @@ pub(crate) struct Release<'a> {
 /// the model to publish, and what to keep besides it.
 ///
 /// # Errors
-/// When the event does not earn what the plan promises.
+/// Fails if the event does not support what the plan promises.
 pub(crate) fn certify(
     release: &Release<'_>,
     circumstances: &Circumstances,

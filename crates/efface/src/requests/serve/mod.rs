@@ -235,7 +235,7 @@ pub(crate) fn serve(
     Ok(served)
 }
 
-/// If preprocessing is fitted, returns the plan fitted to the records as the transaction has them now, and
+/// Returns, if preprocessing is fitted, the plan fitted to the records as the transaction has them now, and
 /// these records encoded if they fit into memory.
 fn refitted(
     transaction: &Transaction<'_>,

@@ -22,8 +22,8 @@ use crate::settings::Settings;
 /// The certificate says so. Requests need a vault: [`Unsaved::save`] makes it.
 ///
 /// # Errors
-/// As [`train`](super::train()) but for those of its file; records in parts, and a context whose rows
-/// are elsewhere than in a vault.
+/// Like [`train`](super::train()), except for those about its file; also if records are in parts, or the
+/// context's rows are elsewhere than in a vault.
 pub fn train_unsaved(
     source: &Source<'_>,
     settings: Settings,
@@ -86,7 +86,8 @@ impl Unsaved {
     /// not at all; after a failure the model is unchanged.
     ///
     /// # Errors
-    /// A name that is taken, other keys, a disk that is full or fails; a model that was saved before.
+    /// Fails if the name is taken, the keys are others, the disk is full or fails, or the model was saved
+    /// before.
     pub fn save(&mut self, output: &Path, keyring: &Keyring) -> Result<Served> {
         let Learnt { genesis, .. } = &self.learnt;
         if keyring.public_key() != genesis.public_key {

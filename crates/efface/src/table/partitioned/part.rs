@@ -53,7 +53,7 @@ impl Part {
     /// [`fingerprint`](Self::fingerprint).
     ///
     /// # Errors
-    /// A plan that cannot be read; rows or targets that break one of its rules; an interruption.
+    /// Fails if the plan cannot be read, if rows or targets break one of its rules, or if interrupted.
     pub fn new(
         source: &Source<'_>,
         plan: &str,
@@ -146,8 +146,8 @@ impl Part {
     /// then be that of the lost one.
     ///
     /// # Errors
-    /// Positions out of order or out of range; rows that were erased and are asked for again; other
-    /// rows than the fingerprint says. Nothing may be summed then.
+    /// Fails if positions are out of order or out of range, if rows to be restored were erased, or if rows
+    /// differ from what the fingerprint says. Nothing may be summed then.
     pub fn set_state(
         &mut self,
         erased: &[u64],
@@ -248,7 +248,7 @@ impl Part {
     /// Returns loss and gradient at `weights`, summed over the rows.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
+    /// Fails if `weights` does not have one entry per parameter.
     pub fn totals(&self, weights: &[f64]) -> Result<Totals> {
         self.rows.data.totals(self.loss(), weights).map_err(refused)
     }
@@ -257,7 +257,7 @@ impl Part {
     /// column.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter, or the matrix does not fit in memory.
+    /// Fails if `weights` does not have one entry per parameter, or the matrix does not fit in memory.
     pub fn hessian(&self, weights: &[f64]) -> Result<Vec<f64>> {
         let curvature = self.rows.data.curvature(self.loss(), weights).map_err(refused)?;
         Ok(lower_triangle(&self.rows.data.hessian(&curvature).map_err(refused)?))
@@ -266,7 +266,7 @@ impl Part {
     /// Returns the matrix of [`hessian`](Self::hessian) times `vector`.
     ///
     /// # Errors
-    /// When `weights` or `vector` have not one entry per parameter.
+    /// Fails if `weights` or `vector` does not have one entry per parameter.
     pub fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>> {
         let curvature = self.rows.data.curvature(self.loss(), weights).map_err(refused)?;
         self.rows.data.product(self.loss(), &curvature, vector).map_err(refused)
@@ -276,7 +276,7 @@ impl Part {
     /// of the units drawn, in integers. It is a function of the weights and these units' rows alone.
     ///
     /// # Errors
-    /// A plan without a network; weights that are not its; rows that are not there.
+    /// Fails if the plan has no network, the weights are not the network's, or rows are missing.
     pub fn clipped(
         &self,
         step: u64,
