@@ -1,16 +1,16 @@
-//! That this process rounds numbers as IEEE 754 asks.
+//! Checks that this process rounds numbers as IEEE 754 requires.
 //!
-//! Distances, exact sums and the bits of networks rest on it. A processor can be told otherwise, thread
-//! by thread: libraries built with `-ffast-math` do so when they are loaded, and PyTorch on request.
+//! Distances, exact sums and the bits of networks depend on it. A processor can be set to round differently,
+//! thread by thread: libraries built with `-ffast-math` do so when they are loaded, and PyTorch on request.
 
 use std::hint::black_box;
 
 use crate::error::{Code, Error, Result};
 
-/// Checks the thread at hand and all threads that share the work.
+/// Checks the current thread and all worker threads.
 ///
 /// # Errors
-/// Numbers near zero that become zero, or results that are not rounded to the nearest number.
+/// Fails if numbers near zero become zero, or results are not rounded to the nearest number.
 pub(crate) fn check() -> Result<()> {
     let others = rayon::broadcast(|_| fault());
     let Some(fault) = fault().or_else(|| others.into_iter().flatten().next()) else {
@@ -24,7 +24,7 @@ pub(crate) fn check() -> Result<()> {
     ))
 }
 
-/// What is wrong with this thread.
+/// Returns what is wrong with this thread.
 fn fault() -> Option<&'static str> {
     let half_of_least = black_box(f64::MIN_POSITIVE) * black_box(0.5);
     let from_subnormal = black_box(f64::from_bits(1)) * black_box(9_007_199_254_740_992.0);
@@ -35,7 +35,7 @@ fn fault() -> Option<&'static str> {
     if half_of_least == 0.0 || from_subnormal == 0.0 || singly == 0.0 || from_single == 0.0 {
         return Some("numbers near zero become zero");
     }
-    // Just below and just above the middle between two numbers, on both sides of zero.
+    // Just below and just above the midpoint of two numbers, on both sides of zero.
     let (below, above) = (black_box(0.9 * HALF_STEP), black_box(1.1 * HALF_STEP));
     let nearest = black_box(1.0) + below == 1.0
         && black_box(1.0) + above > 1.0

@@ -1,4 +1,4 @@
-//! What the faces pass in: clock, randomness, keys, where rows are held, and who watches.
+//! What callers pass to an operation: clock, randomness, keys, row store, and a watcher.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -11,64 +11,64 @@ use crate::rows::RowStore;
 
 /// Clock, randomness, keys, row store and watcher of one operation.
 pub struct Context<'a> {
-    /// The time now, UTC, RFC 3339 with seconds.
+    /// Returns the current time: UTC, RFC 3339 with seconds.
     pub clock: &'a dyn Fn() -> String,
-    /// Fills a buffer with randomness of the operating system.
+    /// Fills a buffer with randomness from the operating system.
     pub entropy: &'a mut dyn FnMut(&mut [u8]) -> std::result::Result<(), String>,
-    /// Signing key and the secret of tombstones.
+    /// Signing key, and the secret behind tombstones.
     pub keyring: &'a Keyring,
-    /// Told about progress; may stop the work.
+    /// Receives progress; may stop the work.
     pub watch: &'a mut Watch<'a>,
-    /// How long to wait for a vault that another program has.
+    /// How long to wait for a vault that another program is using.
     pub wait: Duration,
     /// Where the rows of the model are.
     pub rows: RowStore<'a>,
 }
 
-/// Told about progress; may stop the work.
+/// Called with progress now and then; `Break` stops the work.
 pub type Watch<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
-/// How far long work has come.
+/// How far the work has come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Progress {
-    /// Rows read so far.
+    /// Reading rows: how many so far.
     Reading {
-        /// Rows.
+        /// Number of rows read.
         rows: u64,
     },
-    /// Passes over the data so far.
+    /// Learning by passes over the data.
     Learning {
-        /// Gradient passes done.
+        /// Number of gradient passes done.
         passes: u64,
-        /// Passes in all, where known beforehand.
+        /// Number of passes in all, if known beforehand.
         total: Option<u64>,
         /// Norm of the gradient, in units of the objective.
         gradient_norm: f64,
-        /// Norm at which the work ends, where it ends so.
+        /// Norm at which the work ends, if it ends at one.
         goal: Option<f64>,
     },
-    /// Steps of a network's training so far.
+    /// Training a network, step by step.
     Training {
-        /// Steps done.
+        /// Number of steps done.
         step: u64,
-        /// Steps in all.
+        /// Number of steps in all.
         total: u64,
     },
-    /// Another program has the vault.
+    /// Waiting while another program uses the vault.
     Waiting,
-    /// Records named by a request found, taken out or marked so far.
+    /// Finding, removing or marking the records that a request names.
     Changing {
-        /// Records.
+        /// Number of records processed.
         records: u64,
     },
-    /// Pages of a vault copied.
+    /// Copying the pages of a vault.
     Copying,
-    /// Writing the result.
+    /// Writing the result to disk.
     Storing,
 }
 
 impl Context<'_> {
-    /// N random bytes.
+    /// Returns N random bytes.
     pub(crate) fn random<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0u8; N];
         (self.entropy)(&mut bytes).map_err(|error| {
@@ -80,7 +80,7 @@ impl Context<'_> {
         Ok(bytes)
     }
 
-    /// The time now, which documents have room for in the years 0 to 9999.
+    /// Returns the current time, which must be in the years 0 to 9999 for documents to hold it.
     pub(crate) fn now(&self) -> Result<String> {
         let now = (self.clock)();
         let form = now.len() == 20 && now.bytes().take(4).all(|byte| byte.is_ascii_digit());
@@ -90,7 +90,7 @@ impl Context<'_> {
         })
     }
 
-    /// Reports progress; an error if the watcher wants to stop.
+    /// Reports progress; returns an error if the watcher wants to stop.
     pub(crate) fn report(&mut self, progress: Progress) -> Result<()> {
         match (self.watch)(&progress) {
             ControlFlow::Continue(()) => Ok(()),
@@ -99,10 +99,11 @@ impl Context<'_> {
     }
 }
 
-/// A watcher that is told of learning and, between two reports of that, asked by what reads rows for it.
+/// A watcher that receives the progress of learning and, between two such reports, is asked by the reader of
+/// rows whether to continue.
 pub(crate) struct Watched<'a> {
     watch: RefCell<&'a mut Watch<'a>>,
-    /// What was told of learning last.
+    /// The last report on learning.
     learning: Cell<Option<Progress>>,
 }
 
@@ -111,14 +112,14 @@ impl<'a> Watched<'a> {
         Self { watch: RefCell::new(watch), learning: Cell::new(None) }
     }
 
-    /// Tells how far learning has come.
+    /// Reports how far learning has come.
     pub(crate) fn tell(&self, progress: &Progress) -> ControlFlow<()> {
         self.learning.set(Some(*progress));
         self.ask(progress)
     }
 
-    /// Asks whether to go on reading; who watches is told of the rows until something is learnt from them,
-    /// and then once more how far that has come.
+    /// Asks whether to continue reading. The watcher sees rows read until learning has begun, then the last
+    /// report on learning again.
     pub(crate) fn read(&self, rows: u64) -> ControlFlow<()> {
         self.ask(&self.learning.get().unwrap_or(Progress::Reading { rows }))
     }

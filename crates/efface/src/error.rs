@@ -1,4 +1,4 @@
-//! The one error of the engine: a stable code, a message, a hint.
+//! The error type of the engine: a stable code, a message, a hint.
 
 mod code;
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 pub use code::Code;
 
-/// What kind of failure it is; the command line's exit code follows from it.
+/// The kind of failure, which decides the command line's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Understood and refused; nothing was changed (exit 1).
@@ -16,7 +16,7 @@ pub enum Kind {
     Input,
     /// The disk or the vault failed; the vault is as it was (exit 2).
     Storage,
-    /// Another program has the vault; nothing was changed (exit 3).
+    /// Another program is using the vault; nothing was changed (exit 3).
     Busy,
     /// The work was interrupted; the vault is as it was (exit 2).
     Interrupted,
@@ -33,31 +33,31 @@ pub struct Error {
 }
 
 impl Error {
-    /// A refusal: the request was understood and will not be served.
+    /// Returns a refusal: the request was understood and will not be served.
     #[must_use]
     pub fn refused(code: Code, message: impl Into<String>) -> Self {
         Self::of(Kind::Refused, code, message.into())
     }
 
-    /// Wrong usage or input.
+    /// Returns an error about wrong usage or input.
     #[must_use]
     pub fn input(code: Code, message: impl Into<String>) -> Self {
         Self::of(Kind::Input, code, message.into())
     }
 
-    /// A failure of disk or vault.
+    /// Returns an error about a failure of disk or vault.
     #[must_use]
     pub fn storage(code: Code, message: impl Into<String>) -> Self {
         Self::of(Kind::Storage, code, message.into())
     }
 
-    /// Another program has the vault.
+    /// Returns the error for a vault that another program is using.
     #[must_use]
     pub fn busy(message: impl Into<String>) -> Self {
         Self::of(Kind::Busy, Code::InUse, message.into()).hint("try again later")
     }
 
-    /// The user interrupted.
+    /// Returns the error for an interruption by the user.
     #[must_use]
     pub fn interrupted() -> Self {
         let message = "interrupted; nothing was changed".into();
@@ -68,22 +68,21 @@ impl Error {
         Self { kind, code, message, hint: None, names: Vec::new() }
     }
 
-    /// The same error with what to do about it.
+    /// Adds what to do about the error.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same error with the names that it is about, all of them.
+    /// Adds all the names that the error is about.
     #[must_use]
     pub fn about(mut self, names: Vec<String>) -> Self {
         self.names = names;
         self
     }
 
-    /// The same error; that of a damaged vault with the vault's name in front and with what to do,
-    /// where it has them not yet.
+    /// Adds the vault's name and a hint to the error of a damaged vault, if it lacks them.
     #[must_use]
     pub(crate) fn of_vault(mut self, path: &Path) -> Self {
         if self.code != Code::Damaged {
@@ -97,40 +96,40 @@ impl Error {
         self
     }
 
-    /// What kind of failure.
+    /// Returns the kind of failure.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// What it is about, for programs.
+    /// Returns the code for programs: what the error is about.
     #[must_use]
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// What happened: the value got and the rule. Names of settings and commands are marked, for a
-    /// face to write them in its own words ([`in_words`](crate::in_words)); `Display` writes them
-    /// without the marks.
+    /// Returns what happened: the value and the rule it broke. Names of settings and commands are marked, so
+    /// that a front end can write them in its own words ([`in_words`](crate::in_words)); `Display` writes
+    /// them without the marks.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The message without marks.
+    /// Returns the message without marks.
     #[must_use]
     pub fn said(&self) -> String {
         unmarked(&self.message)
     }
 
-    /// The ids or subjects that are unknown, all of them and in the order of the request; none where
-    /// the error is about something else. They are as private as the request.
+    /// Returns all unknown ids or subjects in the order of the request; empty if the error is about something
+    /// else. They are as private as the request.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// What to do, where something can be done; names are marked as in the message.
+    /// Returns what to do, if anything can be done; names are marked as in the message.
     #[must_use]
     pub fn what_to_do(&self) -> Option<&str> {
         self.hint.as_deref()
@@ -147,7 +146,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// A text with names as they are in the table of settings.
+/// Returns a text with setting names as in the table of settings.
 fn unmarked(text: &str) -> String {
     text.replace("`§", "`")
 }
@@ -264,19 +263,19 @@ impl From<efface_vault::CreateError> for Error {
 impl From<efface_formats::FitFault> for Error {
     fn from(error: efface_formats::FitFault) -> Self {
         match error {
-            // Rows are looked at before they are stored.
+            // Rows are checked before they are stored.
             efface_formats::FitFault::Row { .. } => damaged(error),
             _ => Self::refused(Code::Preprocessing, error.to_string()),
         }
     }
 }
 
-/// A row of a vault is none.
+/// Returns the error for stored data that cannot be valid.
 pub(crate) fn damaged(error: impl std::fmt::Display) -> Error {
     Error::storage(Code::Damaged, format!("the vault holds a row that cannot be read: {error}"))
 }
 
-/// An error while scanning, the engine's or the vault's.
+/// An error while scanning, from the engine or the vault.
 pub(crate) struct Stopped(pub(crate) Error);
 
 impl From<efface_vault::ReadError> for Stopped {

@@ -1,11 +1,11 @@
-//! The mechanisms by name.
+//! Names of the mechanisms.
 
 use serde::{Deserialize, Serialize};
 
-/// Makes the enum, the list of its variants, their names and their sentences from one table.
+/// Defines the enum, the list of its variants, their names and their sentences from one table.
 macro_rules! mechanisms {
     ($($variant:ident = $name:literal: $sentence:literal,)*) => {
-        /// The mechanisms users can name.
+        /// The mechanisms that users can name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum MechanismName {
             $(#[doc = $sentence] #[serde(rename = $name)] $variant,)*
@@ -15,13 +15,13 @@ macro_rules! mechanisms {
             /// Every mechanism, in the order of help pages.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant,)*];
 
-            /// The name users type.
+            /// Returns the name that users type.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// What it does, in a sentence.
+            /// Returns what it does, in a sentence.
             #[must_use]
             pub fn sentence(self) -> &'static str {
                 match self { $(Self::$variant => $sentence,)* }
@@ -42,26 +42,27 @@ mechanisms! {
 }
 
 impl MechanismName {
-    /// Whether removal is exact and nothing random is released.
+    /// Returns whether removal is exact and nothing random is released.
     #[must_use]
     pub fn is_exact(self) -> bool {
         matches!(self, Self::Ridge | Self::Shards)
     }
 
-    /// Whether it trains networks.
+    /// Returns whether it trains networks.
     #[must_use]
     pub fn is_of_networks(self) -> bool {
         matches!(self, Self::DpSgd | Self::Shards)
     }
 
-    /// Whether its model is solved from sums over the records, which are kept.
+    /// Returns whether its model is solved from sums over the records, which are kept.
     #[must_use]
     pub fn keeps_sums(self) -> bool {
         self == Self::Ridge
     }
 
-    /// Whether preprocessing may be fitted to the records, again with every request: its guarantee
-    /// compares with a run on the same records, and not on rows that a request leaves as they are.
+    /// Returns whether preprocessing may be fitted to the records, again with every request: its
+    /// guarantee compares with a run on the same records, rather than on rows that a request leaves
+    /// unchanged.
     #[must_use]
     pub fn fits_preprocessing(self) -> bool {
         matches!(self, Self::Solve | Self::Retrain | Self::Ridge)

@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::mechanism_name::MechanismName;
 
-/// Makes the enum, the list of its variants, their words and their sentences from one table.
+/// Defines the enum, the list of its variants, their words and their sentences from one table.
 macro_rules! codes {
     ($($variant:ident = $word:literal: $sentence:literal,)*) => {
         /// What an error is about: a closed list of words that stay the same when messages change.
         ///
-        /// A code says what to look at, often the name of a setting; whether that was refused, was
-        /// wrong input or a failure of the disk is its [`Kind`](super::Kind).
+        /// A code says what to look at, often the name of a setting; its [`Kind`](super::Kind) says whether
+        /// that was refused, was wrong input or a failure of the disk.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code {
             $(#[doc = $sentence] $variant,)*
@@ -19,7 +19,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Every code, in the order of the alphabet.
+            /// Returns every code, in alphabetical order.
             #[must_use]
             pub fn all() -> Vec<Self> {
                 let mut all: Vec<Self> = MechanismName::ALL.map(Self::By).to_vec();
@@ -28,7 +28,7 @@ macro_rules! codes {
                 all
             }
 
-            /// The word for programs, in kebab case.
+            /// Returns the word for programs, in kebab case.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {
@@ -37,7 +37,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What the code means, in a sentence.
+            /// Returns the meaning of the code as a sentence.
             #[must_use]
             pub fn sentence(self) -> &'static str {
                 match self {

@@ -1,4 +1,4 @@
-//! The claims a release earns under its plan.
+//! Derives the claims that a release earns under its plan.
 
 use efface_privacy::certificate::RequestKind;
 use efface_privacy::claim::{Claim, Notion, Question, Requests, evaluate};
@@ -8,7 +8,7 @@ use super::by_name;
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, private_notion};
 
-/// Claims an event earns under a plan: the one asked for first, then what else holds.
+/// Returns the claims that an event earns under a plan: the requested one first, then the others.
 pub(crate) fn claims(
     plan: &Plan,
     event: &Event,
@@ -19,7 +19,7 @@ pub(crate) fn claims(
     let further = profile.further;
     let removal = matches!(kind, RequestKind::Delete | RequestKind::Update);
     let mut questions = Vec::new();
-    // Deletion-privacy is about a deletion; other requests are certified by what else holds.
+    // Deletion-privacy is about deletions; other requests are certified by the other notions only.
     let wanted = target.notion != Notion::DeletionPrivacy || removal;
     if wanted {
         questions.push((target.question(), target.accountant));
@@ -28,9 +28,9 @@ pub(crate) fn claims(
         }
     }
     let delta = target.delta.0;
-    // What was given is accounted by the number of deleted records.
+    // Given features are accounted by the number of deleted records.
     let counted = profile.states_counts || matches!(event, Event::Composed(_));
-    // Where counts are private, no phase states one, so nothing follows from them.
+    // If counts are private, no phase states one, so nothing follows from them.
     if target.notion != Notion::IndistinguishableFromRetraining && !(counted && plan.hides_counts())
     {
         questions.push((Question::Indistinguishable { delta }, further));
@@ -57,11 +57,11 @@ pub(crate) fn claims(
     for (position, (question, accountant)) in questions.iter().enumerate() {
         let asked = wanted && position == 0;
         match evaluate(event, question, *accountant) {
-            // No bound is no claim.
+            // An infinite epsilon is no claim.
             Ok(claim) if !asked && claim.epsilon.0.is_infinite() => {}
             Ok(claim) => claims.push(claim),
-            // The claim asked for must hold; the others are extra and left out where the event
-            // does not carry them (DP under `mean` without a public minimum).
+            // The requested claim must hold; the others are extra and left out if the event does not support
+            // them (DP under `mean` without a public minimum).
             Err(error) if asked => {
                 return Err(Error::refused(Code::Accounting, error.to_string()));
             }
@@ -71,7 +71,7 @@ pub(crate) fn claims(
     Ok(claims)
 }
 
-/// The claim asked for must meet the plan's target.
+/// Checks that the requested claim meets the plan's target.
 pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
     if claims.is_empty() {
         return Err(Error::refused(Code::Accounting, "the release supports no claim"));

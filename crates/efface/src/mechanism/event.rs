@@ -1,4 +1,4 @@
-//! The events of a plan's releases, as certificates state them.
+//! Builds the events of a plan's releases, as certificates state them.
 
 use efface_page::number::counted;
 use efface_privacy::event::{Composed, Event, Refitted};
@@ -8,20 +8,20 @@ use super::{NextRequest, foreign, noisy_gd};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, Schedule};
 
-/// The event the first training would have, before anything is learnt.
+/// Returns the event of the first training, before anything is learnt.
 pub(crate) fn first_event(plan: &Plan, records: usize) -> Result<Event> {
     let event = plan.schedule.scheduled().first_event(plan, &plan.constants()?, records)?;
     stated(plan, event, None, 0)
 }
 
-/// The event a request would have, before anything is learnt.
+/// Returns the event that a request would have, before anything is learnt.
 pub(crate) fn planned_event(event: &Event, next: &NextRequest<'_>, steps: u64) -> Result<Event> {
     let mut core = event.core().clone();
     next.plan.schedule.scheduled().advance(&mut core, next, steps)?;
     stated(next.plan, core, Some(event), next.change.deleted_since.len() as u64)
 }
 
-/// The steps an event's last request makes, for mechanisms whose steps are known beforehand.
+/// Returns the steps of an event's last request, for mechanisms that know them beforehand.
 pub(crate) fn steps_of(event: &Event) -> Option<u64> {
     let phases = match event.core() {
         Event::NoisyGd(event) => &event.phases,
@@ -31,8 +31,8 @@ pub(crate) fn steps_of(event: &Event) -> Option<u64> {
     phases.last().map(|phase| phase.steps)
 }
 
-/// The event as certificates state it: on top of what was given, counts hidden where they are
-/// private. `previous` is that of the release before, `deleted` what the request deleted.
+/// Returns the event as certificates state it: composed with the training of given features, and with private
+/// counts hidden. `previous` is the event of the last release; `deleted` is what the request deleted.
 pub(crate) fn stated(
     plan: &Plan,
     mut event: Event,
@@ -47,7 +47,8 @@ pub(crate) fn stated(
     if let Some(fitting) = &plan.fitting {
         let preprocessing =
             Some(Refitted { min_frequency: fitting.rules.least(fitting.records).into() });
-        // As many parameters as any records could give: their number would tell of the records.
+        // States the largest number of parameters that any records could give: the actual number would reveal
+        // something about the records.
         let setting = plan.setting.clone();
         match &mut event {
             Event::OutputNoise(event) => {
@@ -82,7 +83,7 @@ pub(crate) fn stated(
     Ok(Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(event) }))
 }
 
-/// Refuses more deletions than the noise of the training behind the features was chosen for.
+/// Refuses more deletions than the noise of the features' training was chosen for.
 fn within_noise(plan: &Plan, most: u64, deleted: u64) -> Result<()> {
     if deleted <= most {
         return Ok(());
@@ -102,7 +103,7 @@ fn within_noise(plan: &Plan, most: u64, deleted: u64) -> Result<()> {
     Err(Error::refused(Code::BudgetExhausted, message).hint(how_to_go_on(plan)))
 }
 
-/// How to go on where what makes the features takes no more deletions.
+/// Returns the hint for when the features' training accepts no more deletions.
 pub(crate) fn how_to_go_on(plan: &Plan) -> &'static str {
     if plan.trunk.is_none() {
         return "train an extractor anew on the records that remain, and a new model on its features";

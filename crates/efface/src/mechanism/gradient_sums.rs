@@ -1,4 +1,4 @@
-//! Steps of DP-SGD on gradients that somebody else computes, for faces that know other networks.
+//! Steps of DP-SGD on gradients that the caller computes, for front ends with other networks.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use rand_chacha::rand_core::SeedableRng;
 use crate::arithmetic;
 use crate::error::{Code, Error, Result};
 
-/// Public constants of the steps; none of them computed from the records.
+/// Public constants of the steps; none is computed from the records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GradientSteps {
-    /// Numbers of a gradient.
+    /// Number of elements of a gradient.
     pub parameters: usize,
-    /// T: steps, 1 to 2^32.
+    /// T: number of steps, 1 to 2^32.
     pub steps: u64,
     /// q: the probability with which a step draws each unit, 2^-40 to 1.
     pub rate: f64,
@@ -22,26 +22,25 @@ pub struct GradientSteps {
     pub noise: f64,
     /// C: bound on the Euclidean norm of a unit's gradient; 1e-30 to 1e30.
     pub clip: f64,
-    /// What sums are divided by, a public number; 1e-3 to 2^32.
+    /// The public number that sums are divided by; 1e-3 to 2^32.
     pub expected: f64,
 }
 
-/// The sums of one training: each step draws its units, takes the gradient of each, and releases their
-/// noisy sum once. A unit's gradient is clipped and rounded to integers by itself, sums and noise are
-/// exact.
+/// The sums of one training: each step draws its units, takes the gradient of each, and releases their noisy
+/// sum once. Each unit's gradient is clipped and rounded to integers separately; sums and noise are exact.
 pub struct GradientSums {
     sums: ReleasedSums,
     rng: ChaCha20Rng,
 }
 
-/// The most numbers of a gradient.
+/// The largest number of elements of a gradient.
 const MOST_PARAMETERS: usize = 1 << 31;
 
 impl GradientSums {
-    /// Before the first step, with a seed that the operating system gave and that nobody keeps.
+    /// Starts before the first step, with a seed from the operating system that nobody keeps.
     ///
     /// # Errors
-    /// A number out of range.
+    /// Fails if a number is out of range.
     pub fn new(steps: GradientSteps, seed: [u8; 32]) -> Result<Self> {
         if !(1..=MOST_PARAMETERS).contains(&steps.parameters) {
             let got = steps.parameters;
@@ -63,51 +62,51 @@ impl GradientSums {
         Ok(Self { sums: ReleasedSums::new(plan), rng: ChaCha20Rng::from_seed(seed) })
     }
 
-    /// g: what integers are multiples of, a power of two.
+    /// Returns g, the power of two that the integers are multiples of.
     #[must_use]
     pub fn grid(&self) -> f64 {
         self.sums.plan().grid()
     }
 
-    /// Numbers of a gradient.
+    /// Returns the number of elements of a gradient.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.sums.parameters()
     }
 
-    /// Steps released so far.
+    /// Returns the number of steps released so far.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.sums.steps()
     }
 
-    /// Begins a step: the positions, ascending, of the units among so many that it draws.
+    /// Begins a step: returns the positions, ascending, of the units that it draws out of `units`.
     ///
     /// # Errors
-    /// As [`ReleasedSums::draw`]; a process that rounds otherwise than IEEE 754 asks.
+    /// Like [`ReleasedSums::draw`]; also if the process does not round as IEEE 754 requires.
     pub fn draw(&mut self, units: usize) -> Result<Vec<u32>> {
         arithmetic::check()?;
         self.sums.draw(units, &mut self.rng).map_err(refused)
     }
 
-    /// Adds gradients of drawn units, one after the other, in any order and any parts.
+    /// Adds gradients of drawn units, one after another, in any order and split over any number of calls.
     ///
     /// # Errors
-    /// As [`ReleasedSums::add`].
+    /// Like [`ReleasedSums::add`].
     pub fn add(&mut self, gradients: &[f32]) -> Result<()> {
         self.sums.add(gradients).map_err(refused)
     }
 
-    /// Ends a step: the noisy sum over `expected`.
+    /// Ends a step and returns the noisy sum divided by `expected`.
     ///
     /// # Errors
-    /// As [`ReleasedSums::release`].
+    /// Like [`ReleasedSums::release`].
     pub fn release(&mut self) -> Result<Vec<f64>> {
         self.sums.release(&mut self.rng).map_err(refused)
     }
 }
 
-/// The sums as they print themselves, without numbers that are not released, and no generator.
+/// Prints neither unreleased numbers nor the generator.
 impl fmt::Debug for GradientSums {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GradientSums").field("sums", &self.sums).finish_non_exhaustive()

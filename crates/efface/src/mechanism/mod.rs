@@ -1,8 +1,8 @@
-//! The mechanisms: what the engine asks of each, a folder for each, and which there are.
+//! The mechanisms: what the engine asks of each, one folder per mechanism, and their list.
 //!
-//! A folder holds the settings its mechanism takes and refuses, the search for its public constants,
-//! its events, its run and what it costs. To add a mechanism, give it a name and a schedule in
-//! [`plan`](crate::plan), a folder here, and a line in [`by_name`].
+//! A folder holds the settings its mechanism takes and refuses, the search for its public constants, its
+//! events, its run and its cost. To add a mechanism, give it a name and a schedule in [`plan`](crate::plan),
+//! a folder here, and a line in [`by_name`].
 
 mod claims;
 mod descent_to_delete;
@@ -50,7 +50,7 @@ use crate::plan::{Averages, List, MechanismName, NoisySteps, Plan, Schedule, Val
 use crate::rows::{Keyed, Rows};
 use crate::settings::{MOST_STEPS, Settings, default};
 
-/// The mechanism of that name.
+/// Returns the mechanism of that name.
 pub(crate) fn by_name(name: MechanismName) -> &'static dyn Mechanism {
     match name {
         MechanismName::Solve => &solve::SOLVE,
@@ -64,22 +64,22 @@ pub(crate) fn by_name(name: MechanismName) -> &'static dyn Mechanism {
     }
 }
 
-/// What a mechanism takes where nothing else is asked for.
+/// Settings that a mechanism takes unless others are asked for.
 pub(crate) struct Defaults {
     pub(crate) notion: Notion,
     pub(crate) accountant: Accountant,
     pub(crate) loss: LossName,
     pub(crate) state: State,
     pub(crate) mean: bool,
-    /// The bound on the norm of rows.
+    /// Bound on the norm of rows.
     pub(crate) row_norm: f64,
-    /// The constant appended to rows.
+    /// Constant appended to rows.
     pub(crate) intercept: f64,
 }
 
 impl Defaults {
-    /// Those of networks: no constant, which their layers have, and rows up to 100 long. A network needs
-    /// no bound on rows, but a number that a table holds by mistake should not rule it.
+    /// Returns the defaults of networks: no constant, since their layers have biases, and rows up to norm
+    /// 100. A network needs no bound on rows, but one outlier in a table should not dominate it.
     fn of_networks() -> Self {
         Self { loss: LossName::Softmax, row_norm: 100.0, intercept: 0.0, ..Self::default() }
     }
@@ -99,33 +99,33 @@ impl Default for Defaults {
     }
 }
 
-/// What holds for a mechanism with any settings.
+/// Properties of a mechanism that hold with any settings.
 pub(crate) struct Profile {
     /// Whether a public radius bounds the weights, so that lambda may be 0.
     pub(crate) takes_radius: bool,
-    /// Whether `squared` may go without a clip, because gradients need no bound.
+    /// Whether `squared` needs no clip, because gradients need no bound.
     pub(crate) takes_unclipped: bool,
     /// Whether records may have weights.
     pub(crate) takes_weights: bool,
     /// Whether it minimises the objective, whose constants plans then list.
     pub(crate) minimises: bool,
-    /// The accountant of claims that nobody asked for.
+    /// Accountant of the claims that were not asked for.
     pub(crate) further: Accountant,
-    /// Whether a refresh makes another model although nothing is kept.
+    /// Whether a refresh makes a different model although nothing is kept.
     pub(crate) refreshes: bool,
-    /// Whether plans follow the number of subjects.
+    /// Whether plans depend on the number of subjects.
     pub(crate) counts_people: bool,
-    /// Whether the work of a request tells how many records it is about.
+    /// Whether the work of a request reveals how many records it is about.
     pub(crate) tells_sizes: bool,
     /// Whether events state how many records each release lacks.
     pub(crate) states_counts: bool,
     /// Whether releases since the last refresh are counted against a limit.
     pub(crate) limits_releases: bool,
-    /// Whether a model that follows a withdrawn one goes on from zeros in the history before it.
+    /// Whether a model that follows a withdrawn one continues the earlier history from zeros.
     pub(crate) continues_history: bool,
-    /// What those who hold rows in parts are trusted with.
+    /// What holders of rows in parts are trusted with.
     pub(crate) holders_do: &'static str,
-    /// What claims rest on because of it, beyond mathematics.
+    /// Assumptions of claims that come from it, beyond mathematics.
     pub(crate) assumptions: Vec<Assumption>,
 }
 
@@ -151,12 +151,12 @@ impl Default for Profile {
 
 /// What the engine asks of a mechanism before its public constants are chosen.
 pub(crate) trait Mechanism: Sync {
-    /// What holds for it with any settings.
+    /// Returns its properties with any settings.
     fn profile(&self) -> Profile {
         Profile::default()
     }
 
-    /// What it takes unless something else is asked for.
+    /// Returns the settings it takes unless others are asked for.
     fn defaults(&self, _settings: &Settings, _variant: Variant) -> Defaults {
         Defaults::default()
     }
@@ -164,17 +164,17 @@ pub(crate) trait Mechanism: Sync {
     /// Refuses settings that it excludes or has no use for.
     fn check(&self, choices: &ValidatedSettings) -> Result<()>;
 
-    /// Refuses a start that nobody vouches for, or needlessly.
+    /// Refuses starting weights that are needless or that nobody vouches for.
     fn check_start(&self, _choices: &ValidatedSettings) -> Result<()> {
         Ok(())
     }
 
-    /// Why it needs rows and not only sums over them, if it does.
+    /// Returns why it needs rows rather than only sums over them, if it does.
     fn needs_rows(&self, _choices: &ValidatedSettings) -> Option<&'static str> {
         None
     }
 
-    /// The lambda it chooses for n records, if it chooses one.
+    /// Returns the lambda it chooses for n records, if it chooses one.
     fn lambda(
         &self,
         _choices: &ValidatedSettings,
@@ -185,7 +185,7 @@ pub(crate) trait Mechanism: Sync {
         Ok(None)
     }
 
-    /// Its public constants, which meet the target, listed with their origins.
+    /// Chooses public constants that meet the target, and lists them with their origins.
     fn schedule(&self, public: &Public<'_>, list: &mut List) -> Result<Schedule>;
 }
 
@@ -194,13 +194,13 @@ pub(crate) trait Mechanism: Sync {
 pub(crate) struct Conduct {
     /// Whether it works from the rows a request changes.
     pub(crate) uses_changed_rows: bool,
-    /// Whether it learns from rows that are read anew for every pass.
+    /// Whether it learns from rows that are read again for every pass.
     pub(crate) reads_windows: bool,
-    /// Whether claims of closeness to retraining compare with the same steps repeated, and not with
+    /// Whether claims of closeness to retraining compare with the same steps repeated, rather than with
     /// learning alone.
     pub(crate) repeats_steps: bool,
-    /// Whether no model can follow a withdrawn one in the same vault: every release is accounted as a
-    /// step further in one history, which a fresh start is not.
+    /// Whether no model can follow a withdrawn one in the same vault, because every release is accounted as a
+    /// further step in one history, which a fresh start is not.
     pub(crate) never_restarts: bool,
 }
 
@@ -225,10 +225,10 @@ pub(crate) trait Scheduled {
     /// Refuses constants that no plan with this objective has; the message says what is wrong.
     fn examine(&self, plan: &Plan, constants: &Constants) -> Result<()>;
 
-    /// How rows and releases are treated.
+    /// Returns how rows and releases are treated.
     fn conduct(&self, plan: &Plan) -> Conduct;
 
-    /// Whether the public constants of an event are the plan's.
+    /// Returns whether the public constants of an event are the plan's.
     fn is_of(&self, plan: &Plan, event: &Event) -> bool {
         event.setting() == Some(&plan.setting)
     }
@@ -236,26 +236,26 @@ pub(crate) trait Scheduled {
     /// Trains, or serves a request.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released>;
 
-    /// K for the next request, if its steps are counted: found from public counts and constants alone.
+    /// Returns K for a request if its steps are counted, from public counts and constants alone.
     fn removal_steps(&self, _event: &Event, _next: &NextRequest<'_>) -> Result<u64> {
         Ok(0)
     }
 
-    /// The event of the first training, before anything is learnt.
+    /// Returns the event of the first training, before anything is learnt.
     fn first_event(&self, plan: &Plan, constants: &Constants, records: usize) -> Result<Event>;
 
-    /// Turns the event of the model into that of its next request, before anything is learnt.
+    /// Turns the event of the model into the event of its next request, before anything is learnt.
     fn advance(&self, event: &mut Event, next: &NextRequest<'_>, steps: u64) -> Result<()>;
 
-    /// Whether the event of a request looks the same for any group of up to so many records, so that
-    /// it may be claimed to be deletion-private beside what was asked for.
+    /// Returns whether the event of a request looks the same for any group of up to `records` records, so
+    /// that it may also be claimed to be deletion-private.
     fn hides_group(&self, _plan: &Plan, _event: &Event, _records: u64) -> bool {
         false
     }
 }
 
 impl Schedule {
-    /// The constants as their mechanism treats them.
+    /// Returns the constants as their mechanism treats them.
     pub(crate) fn scheduled(&self) -> &dyn Scheduled {
         match self {
             Self::Output(output) => output,
@@ -283,8 +283,8 @@ impl Schedule {
         }
     }
 
-    /// Upper bound on the expected excess risk that the noise alone costs; none without noise, or if
-    /// nothing bounds it.
+    /// Returns an upper bound on the expected excess risk that the noise alone costs; `None` without noise,
+    /// or if nothing bounds it.
     pub(crate) fn noise_risk(&self, constants: &Constants) -> Option<f64> {
         let (distance, noise, grid) = match self {
             Self::Steps(NoisySteps { plan, .. }) => {
@@ -298,15 +298,15 @@ impl Schedule {
         Some(risk::output_noise(constants, distance, noise, grid))
     }
 
-    /// How much longer the path is at most that all records together could move the weights in a
-    /// training than that of the noise; none if weights follow no such path.
+    /// Returns an upper bound on the length of the path along which all records together can move the weights
+    /// in a training, divided by the length of the noise's path; `None` if weights follow no such path.
     pub(crate) fn signal(&self) -> Option<f64> {
         let Self::Sampled(plan) = self else { return None };
         Some(dp_sgd::signal(plan))
     }
 }
 
-/// A plan whose schedule is not its mechanism's.
+/// Returns the error for a plan whose schedule is not its mechanism's.
 pub(crate) fn foreign(plan: &Plan) -> Error {
     let name = plan.mechanism.name();
     Error::storage(Code::Damaged, format!("its schedule is not one of `{name}`"))
@@ -332,7 +332,7 @@ fn positive<const N: usize>(numbers: [f64; N]) -> Result<()> {
     }
 }
 
-/// Refuses a schedule that repeats parts of the plan otherwise than the plan has them.
+/// Refuses a schedule that repeats values of the plan differently from the plan.
 fn agrees(plan: &Plan, group: u64, joint_releases: Option<u64>) -> Result<()> {
     if group == plan.setting.group && joint_releases.is_none_or(|r| r == plan.joint_releases()) {
         return Ok(());
@@ -340,20 +340,20 @@ fn agrees(plan: &Plan, group: u64, joint_releases: Option<u64>) -> Result<()> {
     Err(Error::storage(Code::Damaged, "its schedule is for another group or number of releases"))
 }
 
-/// What one run of a mechanism works on.
+/// The input of one run of a mechanism.
 pub(crate) struct Run<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) constants: &'a Constants,
-    /// Those after the request.
+    /// The rows after the request.
     pub(crate) rows: &'a dyn Rows,
     pub(crate) start: &'a Start<'a>,
-    /// The model's releases, this one included.
+    /// Number of the model's releases, including this one.
     pub(crate) releases: u64,
     pub(crate) rng: &'a mut ChaCha20Rng,
 }
 
 impl<'a> Run<'a> {
-    /// The objective over all rows.
+    /// Returns the objective over all rows.
     fn objective(&self) -> Result<Objective<'a>> {
         objective(self.constants, self.rows)
     }
@@ -370,16 +370,16 @@ fn objective<'a>(constants: &'a Constants, rows: &'a dyn Rows) -> Result<Objecti
 
 /// Where the mechanism starts.
 pub(crate) enum Start<'a> {
-    /// The first training, or one after the model was withdrawn, from zeros.
+    /// From zeros: the first training, or one after the model was withdrawn.
     Nothing,
-    /// The first training, from given weights.
+    /// From given weights: the first training.
     Given(&'a [f64]),
-    /// A later request.
+    /// From the published model: a later request.
     Request(Request<'a>),
 }
 
 impl<'a> Start<'a> {
-    /// The weights it starts from, if any.
+    /// Returns the weights it starts from, if any.
     fn weights(&self) -> Option<&'a [f64]> {
         match self {
             Self::Nothing => None,
@@ -392,25 +392,26 @@ impl<'a> Start<'a> {
 pub(crate) struct Request<'a> {
     /// The published weights.
     pub(crate) weights: &'a [f64],
-    /// The event they were published with.
+    /// The event that the weights were published with.
     pub(crate) event: &'a Event,
-    /// What is kept beside them; none at a refresh.
+    /// The state kept besides the weights; `None` at a refresh.
     pub(crate) kept: Option<&'a Kept>,
-    /// The Hessian at these weights over the records before the request, where one is kept.
+    /// The Hessian at these weights over the records before the request, if one is kept.
     pub(crate) prepared: Option<&'a Prepared>,
-    /// What the request deletes and adds, in numbers.
+    /// Which numbers of records the request deletes and adds.
     pub(crate) change: Change<'a>,
-    /// The records it deletes, where the plan asks for them ([`Plan::uses_changed_rows`]), or what is prepared.
+    /// The records it deletes, if the plan asks for them ([`Plan::uses_changed_rows`]) or a Hessian is
+    /// prepared.
     pub(crate) removed: &'a Keyed,
-    /// The records it adds, where the plan asks for them.
+    /// The records it adds, if the plan asks for them.
     pub(crate) added: &'a Keyed,
-    /// The shards that these are in, for models that have some ([`touched`]).
+    /// The shards of these records, for models that have shards ([`touched`]).
     pub(crate) touched: &'a BTreeSet<u64>,
-    /// K, where steps are counted; 0 for others.
+    /// K if steps are counted, else 0.
     pub(crate) steps: u64,
 }
 
-/// Runs the plan's mechanism; `rows` are those after the request, `releases` counts this release.
+/// Runs the plan's mechanism; `rows` are those after the request, `releases` includes this release.
 pub(crate) fn run(
     plan: &Plan,
     rows: &dyn Rows,
@@ -426,7 +427,7 @@ pub(crate) fn run(
         .map_err(|error| rows.failure().unwrap_or(error))
 }
 
-/// Tells about the passes of a solver, `total` of them where they are known beforehand.
+/// Reports the passes of a solver, `total` of them if they are known beforehand.
 fn passes(total: Option<u64>, tell: &mut Watch<'_>) -> impl FnMut(&Pass) -> ControlFlow<()> {
     move |pass| {
         tell(&Progress::Learning {
@@ -438,7 +439,7 @@ fn passes(total: Option<u64>, tell: &mut Watch<'_>) -> impl FnMut(&Pass) -> Cont
     }
 }
 
-/// Refuses plans whose requests have no use for a Hessian made before them.
+/// Refuses plans whose requests have no use for a Hessian prepared in advance.
 pub(crate) fn check_prepares(plan: &Plan) -> Result<()> {
     if let Schedule::Output(output) = &plan.schedule {
         return solve::check_prepares(output, plan);
@@ -454,36 +455,36 @@ impl Plan {
         self.schedule.scheduled().conduct(self)
     }
 
-    /// Whether the mechanism works from the rows a request changes.
+    /// Returns whether the mechanism works from the rows a request changes.
     #[must_use]
     pub fn uses_changed_rows(&self) -> bool {
         self.conduct().uses_changed_rows
     }
 
-    /// Whether something beside model and records is kept between requests.
+    /// Returns whether something besides model and records is kept between requests.
     #[must_use]
     pub fn keeps_state(&self) -> bool {
         self.state == State::Secret || (self.mechanism.keeps_sums() && self.fitting.is_none())
     }
 
-    /// Whether a Hessian may be kept for the next request.
+    /// Returns whether a Hessian may be kept for the next request.
     pub(crate) fn prepares(&self) -> bool {
         check_prepares(self).is_ok()
     }
 
-    /// Whether releases since the last refresh are counted against a limit.
+    /// Returns whether releases since the last refresh are counted against a limit.
     #[must_use]
     pub fn limits_releases(&self) -> bool {
         by_name(self.mechanism).profile().limits_releases
     }
 
-    /// What one deletion is about.
+    /// Returns what one deletion is about.
     pub(crate) fn unit(&self) -> Unit {
         self.sampled().map_or(Unit::Record, |sampled| sampled.unit)
     }
 
-    /// Whether claims of closeness to retraining compare with the same steps repeated, and not with
-    /// learning alone.
+    /// Returns whether claims of closeness to retraining compare with the same steps repeated, rather than
+    /// with learning alone.
     #[must_use]
     pub fn repeats_steps(&self) -> bool {
         self.conduct().repeats_steps

@@ -1,4 +1,4 @@
-//! The engine's refusals for what the learner refuses.
+//! Translates refusals of the learner into those of the engine.
 
 use efface_learn::mechanism::MechanismError;
 use efface_learn::solver::SolveError;
@@ -9,7 +9,7 @@ use efface_privacy::event::State;
 use crate::error::{Code, Error, Result};
 use crate::plan::{MechanismName, ValidatedSettings};
 
-/// The engine's refusal for what a mechanism of the learner refuses.
+/// Returns the engine's error for a mechanism error of the learner.
 pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
     use MechanismError as E;
     move |error| {
@@ -42,10 +42,10 @@ pub(crate) fn refused(name: MechanismName) -> impl Fn(MechanismError) -> Error {
     }
 }
 
-/// Refuses what a mechanism has no use for whose removals are exact, and which draws nothing.
+/// Refuses settings that are useless to a mechanism with exact removal and no randomness.
 pub(super) fn exact_alone(choices: &ValidatedSettings) -> Result<()> {
     let (s, name) = (&choices.settings, choices.mechanism.name());
-    // What a network learnt is not removed exactly.
+    // What a network learnt from a record is not removed exactly.
     let network = choices.learnt_features();
     let exact = choices.notion == Notion::ExactRemoval || network;
     if !exact || choices.accountant != Accountant::Exact {
@@ -83,13 +83,13 @@ pub(super) fn exact_alone(choices: &ValidatedSettings) -> Result<()> {
     given.map_or(Ok(()), |(setting, _, reason)| pointless(setting, choices.mechanism, reason))
 }
 
-/// The refusal of a setting that a mechanism has no use for.
+/// Refuses a setting that a mechanism has no use for.
 pub(super) fn pointless(setting: &str, mechanism: MechanismName, reason: &str) -> Result<()> {
     let rule = format!("has no meaning with `{}`: {reason}", mechanism.name());
     clash(&format!("`§{setting}`"), &rule, "leave it out")
 }
 
-/// A refusal of settings that exclude each other: what, the rule, what to do.
+/// Refuses settings that exclude each other: what, the rule, what to do.
 pub(crate) fn clash(what: &str, rule: &str, hint: &str) -> Result<()> {
     Err(Error::refused(Code::Settings, format!("{what} {rule}")).hint(hint))
 }

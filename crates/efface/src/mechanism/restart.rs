@@ -1,15 +1,15 @@
-//! Whether a model that an erasure withdrew can be followed by another one.
+//! Whether another model can follow one that an erasure withdrew.
 
 use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
 impl Plan {
-    /// Whether a new model can follow a withdrawn one in the same vault.
+    /// Returns whether a new model can follow a withdrawn one in the same vault.
     pub(crate) fn can_restart(&self) -> bool {
         !self.conduct().never_restarts
     }
 
-    /// The refusal of whatever needs the model that an erasure withdrew.
+    /// Returns the error for whatever needs the model that an erasure withdrew.
     pub(crate) fn withdrawn(&self) -> Error {
         let error = Error::refused(
             Code::Withdrawn,
@@ -22,7 +22,7 @@ impl Plan {
         }
     }
 
-    /// The refusal where no record is left, either, so that nothing can be trained or added in this vault.
+    /// Returns the error if no record is left either, so that nothing can be trained or added in this vault.
     pub(crate) fn spent(&self) -> Error {
         Error::refused(
             Code::Withdrawn,
@@ -31,7 +31,7 @@ impl Plan {
         .hint("train a new model in a vault of its own: `§efface train`; this one keeps the ledger of what was erased")
     }
 
-    /// Refuses to train anew where the accounting cannot go on.
+    /// Refuses to train again if the accounting cannot continue.
     pub(crate) fn check_can_restart(&self) -> Result<()> {
         if self.can_restart() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What the search for a mechanism's constants starts from.
+//! Common inputs of the searches for a mechanism's constants.
 
 use efface_formats::ImageShape;
 use efface_learn::Constants;
@@ -19,51 +19,52 @@ use crate::plan::{Target, ValidatedSettings};
 use crate::settings::MOST_STEPS;
 pub(crate) use crate::settings::default::EXCESS_RISK;
 
-/// The fewest steps of a request with `ok(steps)`; none when even [`MOST_STEPS`] are not enough.
+/// Returns the fewest steps of a request with `ok(steps)`; `None` if even [`MOST_STEPS`] are not enough.
 pub(crate) fn least_steps(ok: impl FnMut(u64) -> Result<bool>) -> Result<Option<u64>> {
     least_count(MOST_STEPS, ok)
 }
 
-/// The most mu that is looked for beside a network, and how often the range is halved.
+/// The largest mu that is tried on top of a network, and how often the range is halved.
 const MOST_ROOM: f64 = 16.0;
 const HALVINGS: u32 = 24;
 
-/// What a schedule is computed from: settings and public numbers.
+/// Public numbers from which a schedule is computed.
 pub(crate) struct Public<'a> {
     pub(crate) choices: &'a ValidatedSettings,
     pub(crate) constants: &'a Constants,
     pub(crate) setting: &'a Setting,
     pub(crate) target: &'a Target,
     pub(crate) records: u64,
-    /// Subjects of the first training, where the mechanism asks for their number.
+    /// Number of subjects of the first training, if the mechanism asks for it.
     pub(crate) people: Option<u64>,
     /// Whether records name subjects.
     pub(crate) subjects: bool,
-    /// Where the numbers of the normaliser come from.
+    /// Origin of the normaliser's numbers.
     pub(crate) normalizer_origin: Origin,
-    /// The same with delta.
+    /// Origin of the normaliser's numbers together with delta.
     pub(crate) size_origin: Origin,
     pub(crate) given: Option<&'a Given>,
-    /// Records deleted together, before and since, that claims about features of a training are to
-    /// hold for; 0 where features are others.
+    /// Records deleted together, before and since, for which claims about features of a training must hold; 0
+    /// for other features.
     pub(crate) deletions: u64,
-    /// The shape of the images that rows are, where the table says so.
+    /// The image shape of rows, if the table states one.
     pub(crate) image: Option<ImageShape>,
-    /// What steps are over, where that is not all records.
+    /// The batches that steps are over, unless they are over all records.
     pub(crate) batches: Option<BatchPlan>,
 }
 
 impl Public<'_> {
-    /// Records that may still be deleted from what a training learnt, where features are of one.
+    /// Returns the number of records that may still be deleted from the training of the features, if they
+    /// come from one.
     fn since(&self) -> Option<u64> {
         Some(self.deletions.saturating_sub(self.given?.deleted_before()?))
     }
 
-    /// How much mu the target leaves beside the training whose features are used, once all records are
-    /// deleted that its noise is to be enough for; none where features are others.
+    /// Returns how much mu the target leaves on top of the features' training after all deletions that its
+    /// noise must cover; `None` if features come from no training.
     ///
     /// # Errors
-    /// A training that alone is beyond the target.
+    /// Fails if the training alone exceeds the target.
     pub(crate) fn room(&self) -> Result<Option<Mu>> {
         let Some(segments) = self.within()? else { return Ok(None) };
         let (mut good, mut bad) = (0.0, MOST_ROOM);
@@ -75,11 +76,11 @@ impl Public<'_> {
         Mu::new(good).map(Some).map_err(|error| unaccounted(&error))
     }
 
-    /// The steps of the training whose features are used, with all records deleted that its noise is to
-    /// be enough for; none where features are others.
+    /// Returns the steps of the features' training after all deletions that its noise must cover; `None` if
+    /// features come from no training.
     ///
     /// # Errors
-    /// A training that alone is beyond the target.
+    /// Fails if the training alone exceeds the target.
     pub(crate) fn within(&self) -> Result<Option<Vec<Segment>>> {
         let (Some(given), Some(since)) = (self.given, self.since()) else { return Ok(None) };
         let found = pld::declared::deleted_since(given, since);
@@ -93,7 +94,7 @@ impl Public<'_> {
         Ok(Some(segments))
     }
 
-    /// The epsilon of a training's steps with something `mu`-GDP on top.
+    /// Returns the epsilon of a training's steps with something `mu`-GDP on top.
     fn beside(&self, segments: &[Segment], mu: f64) -> Result<f64> {
         let delta = Delta::new(self.target.delta.0).map_err(|error| unaccounted(&error))?;
         let mu = Mu::new(mu).map_err(|error| unaccounted(&error))?;
@@ -123,16 +124,16 @@ impl Public<'_> {
         ))
     }
 
-    /// Whether the target is met once as many records are deleted as what was given allows for; `room`
-    /// is [`room`](Self::room).
+    /// Returns whether the target is met after as many deletions as the given features allow; `room` is
+    /// [`room`](Self::room).
     pub(super) fn is_met(&self, inner: Event, room: Option<Mu>) -> Result<bool> {
         let Some(room) = room else { return self.target.is_met(&self.composed(inner)) };
         let claim = self.target.claim(&inner)?;
         Ok(claim.mu.is_some_and(|mu| mu.0 <= room.get()))
     }
 
-    /// About the most x whose event meets the target, where mu grows in a line with x; NaN where none is
-    /// known. A guess that a search starts from.
+    /// Estimates the largest x whose event meets the target if mu is linear in x; NaN if no estimate is
+    /// known. A search starts from it.
     pub(super) fn about(
         &self,
         event: impl Fn(f64) -> Result<Event>,
@@ -165,8 +166,8 @@ impl Public<'_> {
         Ok(1.0 + (most - one) / (two - one))
     }
 
-    /// The event on top of what was given, once as many records are deleted as its figures are
-    /// for. Later requests that delete more are accounted as they come.
+    /// Returns the event on top of the given features, after as many deletions as their figures are for.
+    /// Later requests that delete more are accounted when they come.
     pub(super) fn composed(&self, inner: Event) -> Event {
         let Some(given) = self.given else { return inner };
         let removed = Some(match self.since() {
@@ -176,12 +177,12 @@ impl Public<'_> {
         Event::Composed(Composed { given: given.clone(), removed, inner: Box::new(inner) })
     }
 
-    /// The grid of optima that are found to within [`FARTHEST`] times the noise.
+    /// Returns the grid of optima that are found to within [`FARTHEST`] times the noise.
     pub(super) fn grid(&self, sigma: f64) -> Result<Grid> {
         grid(sigma, self.constants.optimum_bound() + FARTHEST * sigma)
     }
 
-    /// The number of records that defaults follow: N, where it is a public constant.
+    /// Returns the number of records that defaults depend on: N, if it is a public constant.
     pub(super) fn size(&self) -> u64 {
         self.setting.normalizer.divisor(self.records).max(1)
     }
@@ -190,10 +191,10 @@ impl Public<'_> {
         self.constants.total_smoothness()
     }
 
-    /// The most output noise whose bound on the excess risk is what it may cost, for a distance of
+    /// Returns the largest output noise whose bound on the excess risk is within `risk`, for a distance of
     /// `unit` times the noise.
     pub(super) fn affordable(&self, risk: Option<f64>, unit: f64) -> f64 {
-        // The risk is a multiple of sigma^2 when distance and grid are multiples of sigma.
+        // The risk is a multiple of sigma^2 if distance and grid are multiples of sigma.
         let fine = 0.5_f64.powi(FINEST as i32);
         let per_square = output_noise(self.constants, unit, 1.0, fine);
         (risk.unwrap_or(EXCESS_RISK) / per_square).sqrt() * (1.0 - 1e-6)
@@ -212,15 +213,15 @@ fn unaccounted(error: &dyn std::fmt::Display) -> Error {
     Error::refused(Code::Accounting, error.to_string())
 }
 
-/// Binary digits of the grid below the leading one of the noise, where the weights leave room.
+/// Binary digits of the grid below the leading one of the noise, if the weights leave room.
 const FINEST: u32 = 30;
-/// The fewest that an event may have.
+/// The fewest such digits that an event may have.
 pub(super) const COARSEST: u32 = 20;
 /// The largest distance to an optimum that is tried, in multiples of the noise.
 pub(super) const FARTHEST: f64 = 1e3;
 
-/// The finest grid that `fits` something, for a noise that is rounded up to a multiple of it. What a
-/// coarser one costs is accounted like any grid.
+/// Returns the finest grid that `fits`, for a noise that is rounded up to a multiple of it. The cost of a
+/// coarser grid is accounted like that of any grid.
 pub(super) fn finest<T>(noise: f64, fits: impl Fn(&Grid) -> Option<T>) -> Result<(Grid, T)> {
     for bits in (COARSEST..=FINEST).rev() {
         let grid = with_bits(noise, bits)?;
@@ -236,8 +237,8 @@ pub(super) fn finest<T>(noise: f64, fits: impl Fn(&Grid) -> Option<T>) -> Result
         .hint("raise `§lambda`, `§noise` or `§excess-risk`, or lower `§row-norm`"))
 }
 
-/// The grid for a noise and weights up to `reach`; where float64 holds them on none, the coarsest,
-/// for the mechanism to refuse by its own rules.
+/// Returns the grid for a noise and weights up to `reach`; if float64 can hold them on none, the coarsest,
+/// which the mechanism then refuses by its own rules.
 pub(super) fn grid(noise: f64, reach: f64) -> Result<Grid> {
     let fits = |grid: &Grid| Points::holds(grid.spacing, reach).then_some(());
     finest(noise, fits).map(|(grid, ())| grid).or_else(|_| with_bits(noise, COARSEST))

@@ -31,12 +31,12 @@ use crate::table::{Table, check_ids, read_as_planned};
 
 /// Adds the records of a table and certifies the new model.
 ///
-/// Without an id column, records are numbered on: row K of this table is `row:` and K plus the rows of
-/// all tables before.
+/// Without an id column, record numbers continue: row K of this table is `row:` followed by K plus the number
+/// of rows of all tables before.
 ///
 /// # Errors
-/// Rows that break the plan's rules, ids that are in use or were deleted, more records than the
-/// capacity, a vault in use, an interruption.
+/// Fails if rows break the plan's rules, if ids are in use or were deleted, if there are more records than
+/// the capacity, if the vault is in use, or if interrupted.
 pub fn add(
     path: &Path,
     source: &Source<'_>,
@@ -47,11 +47,11 @@ pub fn add(
     serve_request(path, NewRows { source, kind, table: None }, request_id, context)
 }
 
-/// Replaces records by new contents under the same ids: the old contents are deleted, the new
-/// ones added, in one request.
+/// Replaces records by new contents under the same ids: one request deletes the old contents and adds the new
+/// ones.
 ///
 /// # Errors
-/// As [`add`]; also ids that the model does not have.
+/// Like [`add`]; also if the model does not have one of the ids.
 pub fn update(
     path: &Path,
     source: &Source<'_>,
@@ -62,11 +62,11 @@ pub fn update(
     serve_request(path, NewRows { source, kind, table: None }, request_id, context)
 }
 
-/// Records that are added, or replace others.
+/// Records that are added, or that replace others.
 struct NewRows<'a, 's> {
     source: &'a Source<'s>,
     kind: RequestKind,
-    /// What the source has; none before it is read.
+    /// The table read from the source; `None` before it is read.
     table: Option<Table>,
 }
 
@@ -87,7 +87,8 @@ impl Verb for NewRows<'_, '_> {
         context: &mut Context<'_>,
     ) -> Result<(String, Vec<&'a str>)> {
         let plan = &current.plan;
-        // Before anything is read or taken out: rows that are elsewhere can be neither added nor replaced.
+        // Checked before anything is read or taken out: rows outside the vault can be neither added nor
+        // replaced.
         RowStore::Vault.check(plan)?;
         context.rows.check(plan)?;
         let table = read_as_planned(self.source, plan, &mut |progress| context.report(progress))?;
@@ -193,12 +194,12 @@ impl Verb for NewRows<'_, '_> {
     }
 }
 
-/// A request whose table was not read, which the order of a [`Verb`]'s steps excludes.
+/// Returns the error for a request whose table was not read, which the order of a [`Verb`]'s steps excludes.
 fn unread() -> Error {
     Error::input(Code::Data, "the table was not read")
 }
 
-/// Rows name subjects exactly where the model's do.
+/// Checks that rows name subjects exactly if the model's do.
 fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
     if plan.subjects != table.subjects.is_some() {
         let (has, lacks) = if plan.subjects {
@@ -215,11 +216,11 @@ fn check_subjects(plan: &Plan, table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// Refuses classes that are probably known ones in another spelling, and those that make a model of two classes one
-/// of several, unless they were asked for.
+/// Refuses classes that are probably known ones in another spelling, and those that turn a model of two
+/// classes into one of several, unless they were asked for.
 fn check_classes(plan: &Plan, table: &Table, asked_for: bool) -> Result<()> {
     let (Task::Classes(known), Some(table)) = (&plan.task, &table.classes) else { return Ok(()) };
-    // After all records were erased the classes have no names.
+    // After all records were erased, the classes have no names.
     let is_erased = known.iter().all(String::is_empty);
     if asked_for || is_erased || table.origin == Origin::User {
         return Ok(());
@@ -243,7 +244,7 @@ fn check_classes(plan: &Plan, table: &Table, asked_for: bool) -> Result<()> {
         .hint("write the labels as the model has them, or add them as new ones: `§new-classes`"))
 }
 
-/// Rows name their records where that is needed, and only where the model's have names.
+/// Checks that rows name their records if that is needed, and only if the model's records have ids.
 fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
     match (kind, named) {
         (RequestKind::Update, false) => {
@@ -263,7 +264,7 @@ fn check_naming(kind: RequestKind, plan: &Plan, named: bool) -> Result<()> {
     }
 }
 
-/// A digest of the whole table, so that a request id is never reused for other rows.
+/// Returns a digest of the whole table, so that a request id is never reused for other rows.
 fn body(table: &Table) -> String {
     let mut hasher = Sha256::new();
     let mut bytes = Vec::new();
@@ -276,7 +277,7 @@ fn body(table: &Table) -> String {
             }
             None => {
                 encode(&table.data, row, table.weighted, &mut bytes);
-                // The others are among the bytes.
+                // The other targets are among the bytes.
                 let target = table.data.targets_of(row).first();
                 bytes.extend(target.copied().unwrap_or_default().to_le_bytes());
             }
@@ -292,8 +293,8 @@ fn body(table: &Table) -> String {
     hex::encode(hasher.finalize())
 }
 
-/// Takes out the records that an update replaces, and notes since when each was there. Their contents are
-/// noted if they are `needed`.
+/// Takes out the records that an update replaces, and notes since when each was there. Notes their contents
+/// if they are `needed`.
 fn withdraw(
     transaction: &mut Transaction<'_>,
     plan: &Plan,
@@ -331,8 +332,8 @@ fn withdraw(
     Ok(())
 }
 
-/// Refuses to give a record to another subject: what a subject may tell is accounted over all trainings
-/// by the records that are its own.
+/// Refuses to give a record to another subject: a subject's influence is accounted over all trainings by its
+/// own records.
 fn stay_theirs(
     identities: &[Identity],
     ids: &[Box<str>],
@@ -355,7 +356,8 @@ fn stay_theirs(
     .hint("delete the subject, and add the record under another id"))
 }
 
-/// Records of people who were deleted before: perhaps of a table that still has what was to be forgotten.
+/// Warns about records of people who were deleted before: the table may still contain what was to be
+/// forgotten.
 fn back_again(
     vault: &Vault,
     subjects: Option<&[Box<str>]>,
@@ -380,10 +382,10 @@ fn back_again(
     Ok((count > 0).then(|| Notice::new(NoticeCode::DeletedBefore, message)))
 }
 
-/// Fewer rows than so many may equal rows that are there by chance.
+/// Fewer rows than this may equal stored rows by chance.
 const CHANCE: usize = 5;
 
-/// All rows of a table without ids equal rows that are there: it was probably added before.
+/// Warns if all rows of a table without ids equal stored rows: it was probably added before.
 fn all_there(vault: &Vault, table: &Table) -> Result<Option<Notice>> {
     let Some(raw) = table.raw.as_ref().filter(|raw| raw.rows.len() >= CHANCE) else {
         return Ok(None);
@@ -406,12 +408,12 @@ fn all_there(vault: &Vault, table: &Table) -> Result<Option<Notice>> {
     Ok(is_all.then(|| Notice::new(NoticeCode::RowsRepeated, message)))
 }
 
-/// `3 ids are`, `3 ids is`, as some or one of them are meant.
+/// Returns `3 ids are` or `3 ids is`, depending on whether several or one of them are meant.
 fn are(ids: usize, some: usize) -> String {
     format!("{} {}", counted(ids as u64, "id"), if some == 1 { "is" } else { "are" })
 }
 
-/// Ids are never reused, not even after a deletion.
+/// Refuses ids that were ever used: ids are never reused, not even after a deletion.
 fn refuse_known(
     rows: &dyn Rows,
     vault: &Vault,
@@ -443,8 +445,8 @@ fn refuse_known(
     Ok(())
 }
 
-/// Refuses records that could never be deleted again: a network's or a declared training's features take
-/// no more deletions, and no erasure without a release.
+/// Refuses records that could never be deleted: if a network's or a declared training's features allow no
+/// more deletions, and an erasure without a release is impossible too.
 fn check_can_go(plan: &Plan, current: &Current) -> Result<()> {
     let spent = matches!(&current.latest.event, Event::Composed(_))
         && deletions_left(plan, &current.latest) == Some(0);

@@ -1,4 +1,4 @@
-//! Copies of a whole vault: backups, their way back, and moves.
+//! Copies of a whole vault: backups, restoring them, and moves.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::store::head::Head;
 use crate::store::ledger::{CERTIFICATE, ERASURE};
 use crate::store::{Current, open_for_reading, wait_for};
 
-/// A backup, or a vault made of one.
+/// A backup, or a vault restored from one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Backup {
     /// Path of the copy.
@@ -32,15 +32,15 @@ pub struct Backup {
     pub records: u64,
     /// Index and hash of its ledger's head.
     pub head: (u64, String),
-    /// Things the user should know.
+    /// Warnings and notes for the user.
     pub notices: Vec<String>,
 }
 
-/// Copies a vault, as the last request left it, to a file that must not exist yet. It works while
-/// others read or write the vault: a request that is being served commits when the copy is made.
+/// Copies a vault, as the last request left it, to a file that must not exist yet. It works while others read
+/// or write the vault: a request in progress commits after the copy is made.
 ///
 /// # Errors
-/// A vault that cannot be read, a name that is taken, a full disk, an interruption.
+/// Fails if the vault cannot be read, the name is taken, the disk is full, or if interrupted.
 pub fn backup(
     path: &Path,
     destination: &Path,
@@ -60,27 +60,28 @@ pub fn backup(
     Ok(told)
 }
 
-/// A backup that is to be a vault again.
+/// How to restore a backup.
 #[derive(Debug, Clone, Copy)]
 pub struct Restore<'a> {
-    /// The backup; it is not changed.
+    /// The backup, which stays unchanged.
     pub backup: &'a Path,
-    /// The vault to make.
+    /// Path of the restored vault.
     pub destination: &'a Path,
-    /// Whether a vault of that name is replaced.
+    /// Whether to replace a vault of that name.
     pub replace: bool,
-    /// A ledger head that was kept: a backup from before it is refused.
+    /// A ledger head that was kept: an older backup is refused.
     pub head: Option<&'a str>,
 }
 
-/// Makes a vault of a backup, once all of its ledger has been checked, and serves again the deletions that
-/// the vault in its place served since the backup: as one request, before the vault has its name. Where no
-/// release is left for it, the records are erased and the model is withdrawn.
+/// Restores a vault from a backup after checking its whole ledger, and serves again the deletions that the
+/// replaced vault served since the backup: as one request, before the vault has its name. If no release is
+/// left for it, the records are erased and the model is withdrawn.
 ///
 /// # Errors
-/// A backup that is damaged or does not reach the head, a name that is taken, a vault in use, a journal of an
-/// interrupted request beside the name. Where nothing tells which deletions to serve again, since there is no
-/// vault in its place, or one that cannot be read with this key, and no head was given.
+/// Fails if the backup is damaged or does not reach the head, if the name is taken, if a vault is in use, or
+/// if a journal of an interrupted request lies beside the name. Also fails if it is unknown which deletions
+/// to serve again: because there is no vault to replace, or none that this key can read, and no head was
+/// given.
 pub fn restore(how: &Restore<'_>, context: &mut Context<'_>) -> Result<Backup> {
     let (copied, mut told) = copied(how, context.wait, context.watch)?;
     match copied.replaced().map_err(|error| unknown_whom(&Error::from(error)))? {
@@ -116,10 +117,10 @@ pub fn restore(how: &Restore<'_>, context: &mut Context<'_>) -> Result<Backup> {
     Ok(told)
 }
 
-/// The same, but deletions that were served after the backup are undone.
+/// Like [`restore`], but undoes the deletions that were served after the backup.
 ///
 /// # Errors
-/// As [`restore`], of whom to delete again apart.
+/// Like [`restore`], except for those about deletions to serve again.
 pub fn restore_undoing_deletions(
     how: &Restore<'_>,
     wait: Duration,
@@ -138,7 +139,7 @@ pub fn restore_undoing_deletions(
     Ok(told)
 }
 
-/// A copy of the backup, checked from end to end.
+/// Copies the backup and checks the copy from end to end.
 fn copied(how: &Restore<'_>, wait: Duration, watch: &mut Watch<'_>) -> Result<(Copied, Backup)> {
     let head = how.head.map(Head::parse).transpose()?;
     if !how.replace && std::fs::symlink_metadata(how.destination).is_ok() {
@@ -157,12 +158,12 @@ fn copied(how: &Restore<'_>, wait: Duration, watch: &mut Watch<'_>) -> Result<(C
         })?;
         copy.ok_or_else(|| Error::storage(Code::Vault, "nothing was copied"))?
     };
-    // What is checked is the copy itself: nothing comes between the check and the use.
+    // The check reads the copy itself: nothing comes between check and use.
     let told = check(copied.path(), head, watch)?;
     Ok((copied, told))
 }
 
-/// The refusal where the vault that is replaced does not tell whom it deleted.
+/// Returns the error if the replaced vault cannot state which records it deleted.
 fn unknown_whom(error: &Error) -> Error {
     let message = format!(
         "the backup was not restored: which deletions were served after it is told by the vault that it \
@@ -174,7 +175,7 @@ fn unknown_whom(error: &Error) -> Error {
     )
 }
 
-/// What the vault that is replaced served after the backup, in words.
+/// Describes what the replaced vault served after the backup.
 fn undone(replaced: &Vault, backup: &Backup, again: bool) -> Result<Vec<String>> {
     if replaced.genesis()?.vault_id != backup.vault {
         let what = "the vault in its place is another one, made by another training";
@@ -213,9 +214,10 @@ fn undone(replaced: &Vault, backup: &Backup, again: bool) -> Result<Vec<String>>
     Ok(list)
 }
 
-/// The records of the copy that the vault in its place deleted, by the keyed hashes it keeps of their ids.
+/// Returns the records of the copy that the replaced vault deleted, by the keyed hashes of their ids that it
+/// keeps.
 fn deleted_since(replaced: &mut Vault, copy: &Path, keyring: &Keyring) -> Result<Vec<String>> {
-    // Its rows may be damaged, which is why it is replaced.
+    // Its rows may be damaged, which may be why it is replaced.
     replaced.unlock_damaged(keyring)?;
     replaced.check_notes()?;
     let mut gone = HashSet::new();
@@ -244,7 +246,7 @@ fn deleted_since(replaced: &mut Vault, copy: &Path, keyring: &Keyring) -> Result
     Ok(names)
 }
 
-/// Deletes these records from the copy, with a release if one is left for it. What was done, in words.
+/// Deletes these records from the copy, with a release if one is left for it. Describes what was done.
 fn delete_again(copy: &Path, names: Vec<String>, context: &mut Context<'_>) -> Result<String> {
     let count = names.len();
     let request = Delete { what: Selector::Ids(names), request_id: None };
@@ -263,11 +265,11 @@ fn delete_again(copy: &Path, names: Vec<String>, context: &mut Context<'_>) -> R
     ))
 }
 
-/// Moves a vault to a name that must be free. The old file is overwritten with zeros and removed
-/// once the new one is on the disk.
+/// Moves a vault to a name that must be free. The old file is overwritten with zeros and removed once the new
+/// one is on disk.
 ///
 /// # Errors
-/// A vault in use, a name that is taken, a full disk, an interruption.
+/// Fails if the vault is in use, the name is taken, the disk is full, or if interrupted.
 pub fn relocate(
     path: &Path,
     destination: &Path,
@@ -298,7 +300,7 @@ fn summary(vault: &Vault) -> Result<Backup> {
     })
 }
 
-/// Checks a whole vault: every page, every entry of the ledger, and the head that was kept.
+/// Checks a whole vault: every page, every ledger entry, and the head that was kept.
 fn check(path: &Path, head: Option<Head>, watch: &mut Watch<'_>) -> Result<Backup> {
     if watch(&Progress::Copying).is_break() {
         return Err(Error::interrupted());

@@ -24,10 +24,10 @@ use crate::rows::{Access, CHUNK, InVault, OnRecords, Rows};
 use crate::store::ledger::signed;
 use crate::store::{Current, kept, needs_changed_rows, open_for_reading};
 
-/// What is to be deleted.
+/// The records to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
-    /// Records, by their ids.
+    /// Records named by their ids.
     Ids(Vec<String>),
     /// All records of these subjects.
     Subjects(Vec<String>),
@@ -40,12 +40,12 @@ impl Selector {
         }
     }
 
-    /// Whether they are subjects.
+    /// Returns whether the names are subjects.
     fn are_people(&self) -> bool {
         matches!(self, Self::Subjects(_))
     }
 
-    /// The code of the error that says that one of the names is unknown.
+    /// Returns the error code for an unknown name.
     pub(crate) fn unknown(&self) -> Code {
         match self {
             Self::Ids(_) => Code::UnknownRecord,
@@ -53,7 +53,7 @@ impl Selector {
         }
     }
 
-    /// What must not be left of it when the model has this version.
+    /// Returns the check that nothing of it is left at this version of the model.
     pub(crate) fn leaving(&self, version: u64) -> ResidueCheck {
         match self {
             Self::Ids(names) => ResidueCheck::ids(names.iter().cloned(), version),
@@ -61,7 +61,7 @@ impl Selector {
         }
     }
 
-    /// The label its tombstones are made under.
+    /// Returns the label under which its tombstones are made.
     pub(crate) fn label(&self) -> &'static str {
         match self {
             Self::Ids(_) => "record",
@@ -75,16 +75,16 @@ impl Selector {
 pub struct Delete {
     /// The records or subjects to delete.
     pub what: Selector,
-    /// The caller's name for the request; a fresh one if none.
+    /// The caller's name for the request; a fresh one if `None`.
     pub request_id: Option<String>,
 }
 
-/// What becomes of the model once the rows are gone.
+/// What happens to the model after the rows are deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterDeletion {
-    /// A new one is learnt, certified and published.
+    /// A new model is learnt, certified and published.
     Release,
-    /// It is withdrawn, with everything kept beside it.
+    /// The model is withdrawn, with everything kept besides it.
     Withdraw,
 }
 
@@ -95,18 +95,19 @@ struct Resolved {
     gone: Vec<(String, u64)>,
 }
 
-/// Deletes records and certifies it.
+/// Deletes records and certifies the new model.
 ///
-/// Ids that are unknown refuse the whole request; ids that were deleted before are passed over,
-/// and if there are no others the certificate of their deletion is returned again.
+/// Refuses the whole request if an id is unknown. Skips ids that were deleted before; if there are no others,
+/// returns the certificate of their deletion again.
 ///
 /// # Errors
-/// Unknown names, a target or a budget that cannot be met, a vault in use, an interruption.
+/// Fails if names are unknown, if a target or budget cannot be met, if the vault is in use, or if
+/// interrupted.
 pub fn delete(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
     deleted(path, request, AfterDeletion::Release, context)
 }
 
-/// Deletes, and then releases a new model or withdraws it.
+/// Deletes, then releases a new model or withdraws the old one.
 pub(crate) fn deleted(
     path: &Path,
     request: &Delete,
@@ -160,7 +161,7 @@ impl Verb for Deletion<'_> {
         let rows = store.open(Access::Reading(vault), plan, &leaving)?;
         let resolved = resolve(&*rows, vault, current, what, keyring, &mut on_records)?;
         if resolved.live.is_empty() {
-            // If nothing is done, the rows are asked, and not the index that led to none.
+            // If nothing is to be done, check the rows themselves, as an index found none.
             rows.check_names()?;
             return before(vault, current, &resolved.gone);
         }
@@ -174,7 +175,7 @@ impl Verb for Deletion<'_> {
             identities.extend(rows.identities(some)?);
         }
         leaving.only(&identities)?;
-        // The records that a subject's name stands for have names that were not known before.
+        // The names of a subject's records become known only now.
         check_private(self.request.request_id.as_deref(), &identities)?;
         let vault_id = &current.genesis.vault_id;
         let hmac = |label: &str, name: &str| keyring.hmac(vault_id, label, name.as_bytes());
@@ -247,7 +248,7 @@ impl Verb for Deletion<'_> {
     }
 }
 
-/// Refuses a request id of the user's that gives away who these records are.
+/// Refuses a user's request id that reveals who these records are.
 pub(crate) fn check_private(id: Option<&str>, identities: &[Identity]) -> Result<()> {
     let Some(id) = id else { return Ok(()) };
     let private: Vec<&str> = identities
@@ -258,8 +259,8 @@ pub(crate) fn check_private(id: Option<&str>, identities: &[Identity]) -> Result
     check_request_id(id, &private)
 }
 
-/// Everything named was deleted before: the newest certificate of that, and under the request's id
-/// from now on.
+/// Everything named was deleted before: returns the newest certificate of that, which the request's id stands
+/// for from now on.
 fn before<R>(vault: &Vault, current: &Current, gone: &[(String, u64)]) -> Result<Resolution<R>> {
     let Some(newest) = gone.iter().map(|(_, index)| *index).max() else {
         return Err(Error::input(Code::Ids, "nothing to delete was named"));
@@ -269,7 +270,7 @@ fn before<R>(vault: &Vault, current: &Current, gone: &[(String, u64)]) -> Result
     Ok(Resolution::Before(newest, Notice::new(NoticeCode::DeletedBefore, message)))
 }
 
-/// The requests that deleted these names, and where their certificates are, in words.
+/// Describes the requests that deleted these names, and where their certificates are.
 fn deleted_by(vault: &Vault, current: &Current, gone: &[(String, u64)]) -> Result<String> {
     const SHOWN: usize = 10;
     let indices: BTreeSet<u64> = gone.iter().map(|(_, index)| *index).collect();
@@ -285,7 +286,7 @@ fn deleted_by(vault: &Vault, current: &Current, gone: &[(String, u64)]) -> Resul
     Ok(list.join(", "))
 }
 
-/// Subjects of whom a deletion leaves no record.
+/// Returns the subjects of whom a deletion leaves no record.
 fn emptied(
     rows: &dyn Rows,
     identities: &[Identity],
@@ -307,8 +308,8 @@ fn emptied(
     Ok(list)
 }
 
-/// For each record that leaves, or where subjects are counted for each of these, the release whose
-/// data first held it; a part of a subject is refused.
+/// Returns, for each deleted record or subject (whichever the plan counts), the release whose data first held
+/// it; refuses to delete only part of a subject.
 fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u64>> {
     if plan.unit() == Unit::Record {
         return Ok(leaving.iter().map(|identity| since(identity.added_version)).collect());
@@ -319,7 +320,7 @@ fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u6
         let added = since(identity.added_version);
         first.entry(subject).and_modify(|first| *first = added.min(*first)).or_insert(added);
     }
-    // Those that are emptied come in order.
+    // `emptied` is sorted.
     let whole = |subject: &str| emptied.binary_search_by(|gone| gone.as_str().cmp(subject)).is_ok();
     if first.keys().all(|subject| whole(subject)) {
         return Ok(first.into_values().collect());
@@ -332,18 +333,18 @@ fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u6
     .hint("delete the whole subject with `§subject`"))
 }
 
-/// Says what a deletion would do, without doing it.
+/// Describes what a deletion would do, without doing it.
 ///
 /// # Errors
-/// As [`delete`], as far as they can be known beforehand.
+/// Those of [`delete`] that can be known beforehand.
 pub fn delete_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
     dry_run(path, request, AfterDeletion::Release, keyring)
 }
 
-/// Says what an erasure would do, without doing it.
+/// Describes what an erasure would do, without doing it.
 ///
 /// # Errors
-/// As [`erase`](fn@crate::erase).
+/// Like [`erase`](fn@crate::erase).
 pub fn erase_dry_run(path: &Path, request: &Delete, keyring: &Keyring) -> Result<DryRun> {
     dry_run(path, request, AfterDeletion::Withdraw, keyring)
 }
@@ -382,7 +383,7 @@ fn dry_run(
     Ok(DryRun { steps, claims, ..dry })
 }
 
-/// The steps and claims that a deletion with a release would have.
+/// Returns the steps and claims that a deletion with a release would have.
 fn foreseen(
     vault: &Vault,
     current: &Current,
@@ -392,8 +393,8 @@ fn foreseen(
 ) -> Result<(Option<u64>, Vec<Claim>)> {
     current.published()?;
     let classes = current.plan.task.class_names().to_vec();
-    // Where preprocessing is fitted, constants follow from the number of records; that a class may
-    // leave with its last record is seen when the request is served.
+    // If preprocessing is fitted, constants depend on the number of records; whether a class leaves with its
+    // last record is seen only when the request is served.
     let plan = &current.plan.resolved_again(remaining, classes, 0.0)?;
     check_releases(plan, current, false, kept(vault, plan)?.map(|kept| kept.releases))?;
     let deleted_since = units(plan, leaving, &emptied(rows, leaving, &mut |_| Ok(()))?)?;
@@ -406,7 +407,7 @@ fn foreseen(
     Ok((steps_of(&event), claims))
 }
 
-/// What an entry of the ledger has in the place of the subjects that were named.
+/// Returns what a ledger entry states instead of the named subjects.
 pub(crate) fn root_of_subjects(
     which: &Selector,
     hmac: impl Fn(&str, &str) -> [u8; 32],
@@ -426,7 +427,7 @@ fn check_names(which: &Selector) -> Result<()> {
     Ok(())
 }
 
-/// What was asked, in a form that does not depend on the order.
+/// Returns the request in a form that does not depend on the order of names.
 pub(crate) fn body(which: &Selector, then: AfterDeletion) -> String {
     let how = match then {
         AfterDeletion::Release => "",
@@ -439,11 +440,11 @@ pub(crate) fn body(which: &Selector, then: AfterDeletion) -> String {
     format!("{how}{}\n{}", which.label(), list.join("\n"))
 }
 
-/// The names that the vault knows (records that are there or were deleted before), and those it does
-/// not. A request with the latter is refused; one with the former alone is not, on that account.
+/// Splits names into those that the vault knows (present or deleted records) and those it does not. A request
+/// with unknown names is refused; one with known names only is not refused for that reason.
 ///
 /// # Errors
-/// As [`delete_dry_run`], unknown names apart.
+/// Like [`delete_dry_run`], except for unknown names.
 pub fn split_known(
     path: &Path,
     what: &Selector,
@@ -469,7 +470,7 @@ pub fn split_known(
     Ok((Some(known).filter(|known| !known.names().is_empty()), unknown))
 }
 
-/// Resolves names; one that is unknown refuses all.
+/// Resolves names; refuses all if one is unknown.
 fn resolve(
     rows: &dyn Rows,
     vault: &Vault,
@@ -485,7 +486,7 @@ fn resolve(
     Err(unless_in_rows(vault, which.are_people(), unknown_names(current, which, unknown)))
 }
 
-/// The refusal of names that the vault never had.
+/// Returns the error for names that the vault never had.
 pub(crate) fn unknown_names(current: &Current, which: &Selector, unknown: Vec<String>) -> Error {
     let count = unknown.len();
     let shown: Vec<String> = unknown.iter().take(20).map(|name| format!("`{name}`")).collect();
@@ -507,7 +508,7 @@ pub(crate) fn unknown_names(current: &Current, which: &Selector, unknown: Vec<St
     Error::refused(which.unknown(), message).hint(hint).about(unknown)
 }
 
-/// What the vault has of these names, and those it never had.
+/// Looks these names up; returns what the vault has of them, and those it never had.
 fn looked_up(
     rows: &dyn Rows,
     vault: &Vault,

@@ -1,9 +1,9 @@
-//! Erasures, also from a vault whose rows are not those that its last request left.
+//! Erasures, also from a vault whose rows differ from what its last request left.
 //!
-//! Every other request refuses such a vault. There an erasure reads all rows itself: those named go, and
-//! with them every row whose checksum fails, since whose it is cannot be told, and every row of an id
-//! that was deleted before. What remains is what was stored, row for row; only rows that are missing
-//! cannot be brought back, and are stated.
+//! Every other request refuses such a vault. There an erasure reads all rows itself: it removes those named,
+//! every row whose checksum fails, since its owner cannot be determined, and every row of an id that was
+//! deleted before. The remaining rows are exactly those that were stored; only missing rows cannot be brought
+//! back, and the entry states them.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -23,17 +23,18 @@ use crate::requests::withdraw::{Lost, withdraw};
 use crate::rows::{CHUNK, RowStore};
 use crate::store::{Current, open_damaged};
 
-/// Erases records and withdraws the model, with everything kept beside it, until a
-/// [`refresh`](crate::refresh()). Nothing is released, so nothing that can refuse a release refuses
-/// this; the entry of the ledger says so, and claims nothing about any model.
+/// Erases records and withdraws the model, with everything kept besides it, until a
+/// [`refresh`](crate::refresh()). Nothing is released, so nothing that can refuse a release refuses this; the
+/// ledger entry says so, and claims nothing about any model.
 ///
-/// Names are taken as by [`delete`](crate::delete()). A vault whose rows are damaged serves this, too: rows whose
-/// checksum fails go with those that are named, since whose they are cannot be told, and names that
-/// only such a row can have had are taken as theirs. The entry and a notice say how many went.
+/// Names are resolved as by [`delete`](crate::delete()). A vault whose rows are damaged also serves this:
+/// rows whose checksum fails are removed with those that are named, since their owners cannot be determined,
+/// and names that only such a row can have had count as theirs. The entry and a notice state how many were
+/// removed.
 ///
 /// # Errors
-/// Unknown names, a vault in use, an interruption; a vault in which more than rows, their indexes,
-/// the model and what is kept beside it is damaged.
+/// Fails if names are unknown, if the vault is in use, or if interrupted; also if more of the vault is
+/// damaged than its rows, their indexes, the model and what is kept besides it.
 pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result<Served> {
     let in_vault = !matches!(context.rows, RowStore::Parts(_));
     match deleted(path, request, AfterDeletion::Withdraw, context) {
@@ -44,13 +45,13 @@ pub fn erase(path: &Path, request: &Delete, context: &mut Context<'_>) -> Result
     }
 }
 
-/// Whether an erasure may have failed because the vault is damaged: it says so, or a name is unknown
-/// that a damaged row may have had.
+/// Returns whether an erasure may have failed because the vault is damaged: the error says so, or a name is
+/// unknown that a damaged row may have had.
 fn may_be_damage(error: &Error) -> bool {
     matches!(error.code(), Code::Damaged | Code::UnknownRecord | Code::UnknownSubject)
 }
 
-/// Serves an erasure that was `refused`, if the vault is damaged; else it stays refused.
+/// Serves an erasure that was `refused` if the vault is damaged; otherwise it stays refused.
 fn erase_damaged(
     path: &Path,
     request: &Delete,
@@ -65,7 +66,7 @@ fn erase_damaged(
     served.map_err(|error| beyond(error, damaged).of_vault(path))
 }
 
-/// An error, and, where the vault is damaged beyond what an erasure can mend, what is left to do.
+/// Adds to an error what is left to do if the vault is damaged beyond what an erasure can repair.
 fn beyond(error: Error, damaged: bool) -> Error {
     if !damaged || error.code() != Code::Damaged {
         return error;
@@ -77,7 +78,7 @@ fn beyond(error: Error, damaged: bool) -> Error {
     )
 }
 
-/// What the rows of a damaged vault say of a request.
+/// What the rows of a damaged vault show about a request.
 struct Found {
     survey: Survey,
     /// Rows that the request names.
@@ -120,7 +121,7 @@ impl Found {
         Ok(Self { survey, named, put_back })
     }
 
-    /// Names that no row has, and that were not deleted before.
+    /// Returns the names that no row has and that were not deleted before.
     fn unknown(
         &self,
         vault: &Vault,
@@ -159,7 +160,7 @@ fn erased(
     refused: &Error,
     context: &mut Context<'_>,
 ) -> Result<Served> {
-    // Names in parts are told from one another by the vault alone.
+    // Only the vault can tell names in parts apart.
     context.rows.check(&current.plan)?;
     let (kind, what) = (RequestKind::Delete, &request.what);
     let private: Vec<&str> = what.names().iter().map(String::as_str).collect();
@@ -168,7 +169,7 @@ fn erased(
     let named =
         name_request(request.request_id.as_deref(), kind, vault_id, &body, &private, context)?;
     match served_before(&vault, current, &named) {
-        // The index of requests is made anew: one that was served is found when this is noted.
+        // The index of requests is rebuilt: a request that was served is found when this one is noted.
         Err(error) if error.code() == Code::Damaged => {}
         Ok(None) => {}
         done => return done.and_then(|served| served.ok_or_else(|| refused.clone())),
@@ -176,7 +177,7 @@ fn erased(
     let found = Found::of(&vault, current, what, context)?;
     let unknown = found.unknown(&vault, current, what, context)?;
     let sound = found.survey.as_left && found.put_back.is_empty();
-    // A name that a row has, and the index did not lead to, is damage of the index.
+    // If a row has a name that the index did not lead to, the index is damaged.
     if sound
         && refused.code() != Code::Damaged
         && refused.names().iter().all(|n| unknown.contains(n))

@@ -18,7 +18,7 @@ use crate::store::seal::sealed;
 use crate::weights::Weights;
 
 efface_privacy::named! {
-    /// The formats of exports.
+    /// File formats of exports.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ExportFormat {
         /// NumPy archive of named arrays.
@@ -31,24 +31,23 @@ efface_privacy::named! {
 }
 
 impl ExportFormat {
-    /// Names users type.
+    /// The names that users type.
     pub const NAMES: [&'static str; 3] = ["npz", "json", "safetensors"];
 }
 
-/// The published model as bytes of a format, with all that it takes to predict alike: `coef` (outputs x
-/// features; of a network all of its weights, whose layers `network` says), `intercept` (outputs), both for
-/// standardised rows where preprocessing is fitted, with the mean and the inverse scale of each feature
-/// (`units`) beside them, the classes or the range of y, the names of the features, the
-/// row map and its norm, the schema that turns a row into features, the map from
-/// there to random features where there is one, and the loss. The ledger notes the export first: whatever leaves is
-/// not covered by later deletions.
+/// Returns the published model as a file of a format, with everything needed to reproduce its predictions:
+/// `coef` (outputs x features; for a network all of its weights, whose layers are in `network`) and
+/// `intercept` (outputs), both for standardised rows if preprocessing is fitted, with the mean and the
+/// inverse scale of each feature (`units`); the classes or the range of y; the names of the features; the row
+/// map and its norm; the schema that turns a row into features; the map to random features, if there is one;
+/// and the loss. The ledger notes the export first: later deletions do not cover an exported model.
 ///
 /// # Errors
-/// A vault that cannot be read or written.
+/// Fails if the vault cannot be read or written.
 pub fn export(path: &Path, format: ExportFormat, context: &mut Context<'_>) -> Result<Vec<u8>> {
     let (mut vault, current) = open_to_serve(path, "efface export", context)?;
     let mut transaction = vault.begin()?;
-    // Where nobody can write any more: the head that the note follows is the last one.
+    // In the transaction nobody else can write: the note follows the last head.
     in_line(&transaction, &current)?;
     let model = published(&transaction, &current)?;
     let bytes = rendered(&model, format)?;
@@ -67,14 +66,14 @@ pub fn export(path: &Path, format: ExportFormat, context: &mut Context<'_>) -> R
     Ok(bytes)
 }
 
-/// Everything about a model but its numbers, as JSON writes it.
+/// Everything about a model but its numbers, as written to JSON.
 #[derive(Serialize)]
 struct Document<'a> {
-    /// What kind of document it is.
+    /// The kind of document.
     format: &'static str,
     #[serde(flatten)]
     model: &'a Weights,
-    /// Rows of `coef`, one for each output.
+    /// Rows of `coef`, one per output.
     coef: Vec<&'a [f64]>,
     intercept: &'a [f64],
 }
@@ -97,7 +96,7 @@ fn rendered(model: &Weights, format: ExportFormat) -> Result<Vec<u8>> {
     }
 }
 
-/// What is said about a model in words, by name; lists as they are.
+/// Returns the properties of a model in words, by name; lists stay lists.
 fn words(model: &Weights) -> Vec<(&'static str, Vec<String>)> {
     let mut words = vec![
         ("loss", vec![model.loss.clone()]),
@@ -122,12 +121,12 @@ fn words(model: &Weights) -> Vec<(&'static str, Vec<String>)> {
     words
 }
 
-/// Whether these words are a list, even of one.
+/// Returns whether these words are a list, even one of a single word.
 fn is_list(name: &str) -> bool {
     matches!(name, "classes" | "target_names" | "feature_names")
 }
 
-/// The numbers a reader needs beside the weights.
+/// Returns the numbers that a reader needs besides the weights.
 fn numbers(model: &Weights) -> Vec<(&'static str, Vec<f64>)> {
     let mut numbers = vec![("row_norm", vec![model.row_norm])];
     numbers.extend(model.target_range.map(|(low, high)| ("target_range", vec![low, high])));
@@ -143,12 +142,12 @@ fn numbers(model: &Weights) -> Vec<(&'static str, Vec<f64>)> {
     numbers
 }
 
-/// An archive of arrays: `coef` (outputs x features), `intercept` (outputs), and what else it takes to
-/// predict. What is one value is an array without axes.
+/// Writes an archive of arrays: `coef` (outputs x features), `intercept` (outputs), and whatever else
+/// prediction needs. A single value is an array without axes.
 fn npz(model: &Weights) -> io::Result<Vec<u8>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let mut put = |name: &str, array: Vec<u8>| -> io::Result<()> {
-        // Without a time of its own, so that the same model gives the same bytes.
+        // Without a timestamp, so that the same model gives the same bytes.
         let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
         archive.start_file(format!("{name}.npy"), options)?;
         archive.write_all(&array)
@@ -172,14 +171,14 @@ fn npz(model: &Weights) -> io::Result<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// An NPY file of float64 numbers in C order.
+/// Returns an NPY file of float64 numbers in C order.
 fn npy_of_numbers(shape: &[u64], values: &[f64]) -> Vec<u8> {
     let mut bytes = npy_header("<f8", shape);
     bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
     bytes
 }
 
-/// An NPY file of texts, each as UTF-32 of one length.
+/// Returns an NPY file of texts, each padded to the same length in UTF-32.
 fn npy_of_texts(texts: &[String], list: bool) -> Vec<u8> {
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     let shape = if list { vec![texts.len() as u64] } else { Vec::new() };
@@ -191,7 +190,7 @@ fn npy_of_texts(texts: &[String], list: bool) -> Vec<u8> {
     bytes
 }
 
-/// What stands before the elements of an NPY file of version 2.
+/// Returns the header that precedes the elements of an NPY file of version 2.
 fn npy_header(descr: &str, shape: &[u64]) -> Vec<u8> {
     let axes: String = shape.iter().map(|axis| format!("{axis},")).collect();
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({axes}), }}");
@@ -205,8 +204,8 @@ fn npy_header(descr: &str, shape: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// The safetensors container: length of the header, header, tensors, all little-endian. What is no
-/// tensor is text in its metadata, lists and numbers as JSON.
+/// Returns the safetensors container: length of the header, header, tensors, all little-endian. Everything
+/// else is text in its metadata, lists and numbers as JSON.
 fn safetensors(model: &Weights) -> Result<Vec<u8>> {
     let first = 8 * model.coef.len();
     let end = first + 8 * model.intercept.len();
@@ -235,7 +234,7 @@ fn safetensors(model: &Weights) -> Result<Vec<u8>> {
         "intercept": { "dtype": "F64", "shape": [model.outputs], "data_offsets": [first, end] },
     })
     .to_string();
-    // Tensors start at a multiple of 8 bytes; the header is filled up with spaces.
+    // Tensors start at a multiple of 8 bytes; the header is padded with spaces.
     let padded = header.len().next_multiple_of(8);
     let mut bytes = (padded as u64).to_le_bytes().to_vec();
     bytes.extend(header.bytes());

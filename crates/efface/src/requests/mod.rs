@@ -1,5 +1,5 @@
-//! What changes a vault: training, and the requests that delete, add, update, refresh, prepare, copy and
-//! export.
+//! Everything that changes a vault: training, and the requests that delete, add, update, refresh, prepare,
+//! copy and export.
 
 pub(crate) mod add;
 pub(crate) mod copies;

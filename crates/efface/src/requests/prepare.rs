@@ -1,4 +1,4 @@
-//! Work done before a request, so that the request finds it done.
+//! Prepares a Hessian ahead of the next request.
 
 use std::path::Path;
 
@@ -15,16 +15,16 @@ use crate::rows::Access;
 use crate::rows::residue::ResidueCheck;
 use crate::store::{Current, open_to_serve, prepared_or_held};
 
-/// Keeps the Hessian at the published weights over the records there are, for the next request of a `solve`
-/// model in `perfect` state, which then needs a few passes over the data. It is a function of published
+/// Keeps the Hessian at the published weights over the current records, for the next request of a `solve`
+/// model in `perfect` state, which then needs only a few passes over the data. It is a function of published
 /// weights, records and public constants; the request that uses it drops it in the transaction that changes
-/// the records. No certificate, claim or ledger entry is made or changed. Where it is kept already, nothing
-/// is done. Where rows stay in memory ([`RowStore::Resident`](crate::RowStore)), it stays there beside them, and
-/// the vault does not get it.
+/// the records. No certificate, claim or ledger entry is made or changed. If it is kept already, nothing is
+/// done. If rows stay in memory ([`RowStore::Resident`](crate::RowStore)), it stays there with them, and is
+/// not written to the vault.
 ///
 /// # Errors
-/// A model that would not use it, or has more than 2048 weights; a withdrawn model; a vault in use, a full
-/// disk, an interruption.
+/// Fails if the model would not use a Hessian, has more than 2048 weights, or was withdrawn; if the vault is
+/// in use, the disk is full, or if interrupted.
 pub fn prepare(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
     prepare_here(path, context).map_err(|error| error.of_vault(path))
 }
@@ -42,7 +42,7 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
         already,
     };
     let resident = context.rows.held();
-    // One that is damaged is made anew.
+    // A damaged one is made again.
     if let Ok(Some(kept)) = prepared_or_held(&vault, plan, version, weights.len(), resident) {
         let bytes = Zeroizing::new(kept.to_bytes()).len();
         if let Some(resident) = resident {
@@ -71,7 +71,8 @@ fn prepare_here(path: &Path, context: &mut Context<'_>) -> Result<Ready> {
     Ok(ready(records as u64, bytes, false))
 }
 
-/// What is to be kept, over the records there are, and how many they are; with its numbers as they are stored.
+/// Returns what to keep, made over the current records with its numbers as they are stored, and the number of
+/// records.
 fn made(vault: &Vault, current: &Current, context: &mut Context<'_>) -> Result<(Prepared, usize)> {
     let (plan, nobody) = (&current.plan, ResidueCheck::default());
     let watched = Watched::by(context.watch);

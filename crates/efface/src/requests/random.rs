@@ -1,4 +1,4 @@
-//! Generators: seeded by the operating system, or in tests by a user and the version.
+//! Generators, seeded by the operating system, or in tests by a user's seed and the version.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 use crate::context::Context;
 use crate::error::Result;
 
-/// A fresh generator for one release. A user's seed is mixed with the version, so that no two
+/// Returns a fresh generator for one release. A user's seed is mixed with the version, so that no two
 /// releases of a model draw the same noise.
 pub(crate) fn generator(
     seed: Option<u64>,
@@ -30,7 +30,7 @@ pub(crate) fn generator(
     Ok(generator)
 }
 
-/// A random identifier of 16 hexadecimal digits.
+/// Returns a random identifier of 16 hexadecimal digits.
 pub(crate) fn identifier(context: &mut Context<'_>) -> Result<String> {
     Ok(hex::encode(context.random::<8>()?))
 }

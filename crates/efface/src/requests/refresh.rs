@@ -1,4 +1,4 @@
-//! A fresh start of what is kept, and of a model that an erasure withdrew.
+//! Refresh: a fresh start without kept state, or of a model that an erasure withdrew.
 
 use std::path::Path;
 
@@ -15,12 +15,12 @@ use crate::requests::serve::RowChange;
 use crate::requests::verb::{Resolution, Verb, serve_request};
 use crate::store::Current;
 
-/// Restarts from the published model without anything kept, and publishes afresh; if the model was
-/// withdrawn by an erasure, from zeros. A network is trained anew.
+/// Restarts from the published model without anything kept, and publishes again; starts from zeros if an
+/// erasure withdrew the model. A network is trained again.
 ///
 /// # Errors
-/// In `perfect` state, where publishing the same state again returns the same release, unless the
-/// model was withdrawn; for a withdrawn model whose accounting cannot go on.
+/// Fails in `perfect` state if publishing again would give the same release and the model was not withdrawn;
+/// also if the accounting of a withdrawn model cannot continue.
 pub fn refresh(path: &Path, request_id: Option<&str>, context: &mut Context<'_>) -> Result<Served> {
     serve_request(path, Refresh, request_id, context)
 }

@@ -1,4 +1,4 @@
-//! Weights to start from, as a user gives them.
+//! Starting weights given by a user.
 
 use std::io::{BufReader, Cursor};
 
@@ -12,14 +12,16 @@ use crate::plan::Plan;
 /// The first bytes of a zip archive, which an NPZ file is.
 const ZIP: &[u8] = b"PK";
 
-/// The weights in the engine's order: for each output the features', then the intercept's.
+/// Reads the weights in the engine's order: for each output those of the features, then that of the
+/// intercept.
 ///
-/// An NPZ archive holds `coef` (outputs x features) and, with an intercept, `intercept` (outputs),
-/// as an export does; an NPY file holds all weights in order, the intercept's in units of the
-/// constant that is appended to rows. Both as float64 or float32.
+/// An NPZ archive holds `coef` (outputs x features) and, with an intercept, `intercept` (outputs), like an
+/// export; an NPY file holds all weights in order, the intercept's in units of the constant that is appended
+/// to rows. Both may be float64 or float32.
 ///
 /// # Errors
-/// Bytes of another format, arrays of another shape than the plan's, numbers that are not finite.
+/// Fails if the bytes have another format, the arrays have other shapes than the plan's, or numbers are not
+/// finite.
 pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     let (columns, features) = (plan.columns(), plan.rows.features as usize);
     let outputs = plan.parameters() / columns.max(1);

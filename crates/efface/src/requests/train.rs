@@ -40,19 +40,18 @@ use crate::settings::Settings;
 use crate::table::raw::{as_the_labels_ask, fit};
 use crate::table::{check_ids, check_spellings, facts_of, facts_of_parts, read_table};
 
-/// Trains a model and makes its vault at `output`. The records are those of a table or, where
-/// `context` names another row store, of what holds them.
+/// Trains a model and creates its vault at `output`. The records come from a table or, if `context` names
+/// another row store, from there.
 ///
-/// Without `preprocess`, it is fitted where the other settings allow it
-/// ([`Settings::fits_preprocessing`]), and declared for tables with a schema and records in parts.
+/// Without `preprocess`, preprocessing is fitted if the other settings allow it
+/// ([`Settings::fits_preprocessing`]); it is declared for tables with a schema and for records in parts.
 ///
-/// Nothing is written before the model is certified; the vault then appears under its name whole
-/// or not at all. A table that is larger than [`RowStore::Within`] allows is read twice, and its rows are
-/// learnt from where the vault is made, under a name of its own that a failure removes.
+/// Nothing is written before the model is certified; then the complete vault appears under its name, or
+/// nothing does. A table that is larger than [`RowStore::Within`] allows is read twice; its rows are learnt
+/// from a vault in the making, whose temporary name a failure removes.
 ///
 /// # Errors
-/// Settings or data that break a rule, a target that cannot be met, a name that is taken, an
-/// interruption.
+/// Fails if settings or data break a rule, the target cannot be met, the name is taken, or if interrupted.
 pub fn train(
     source: &Source<'_>,
     settings: Settings,
@@ -62,12 +61,12 @@ pub fn train(
     trained(source, settings, None, output, context)
 }
 
-/// Trains as a choice of the planner says.
+/// Trains a model by a choice of the planner.
 ///
 /// `seed` is for tests, as in [`Settings`].
 ///
 /// # Errors
-/// As [`train`]; data that contradict the plan, or a choice whose settings do not lead to what it
+/// Like [`train`]; also if the data contradict the plan, or the settings of a choice do not lead to what it
 /// says training would fix.
 pub fn train_as_planned(
     source: &Source<'_>,
@@ -99,14 +98,14 @@ fn trained(
 /// A first training.
 struct First<'a> {
     choices: ValidatedSettings,
-    /// The choice of the planner that it follows.
+    /// The planner's choice that it follows.
     chosen: Option<&'a Chosen>,
     received_at: String,
     /// Whether no vault is to follow.
     unsaved: bool,
 }
 
-/// What a training gives before there is a vault for it.
+/// The result of a training before its vault exists.
 struct Learnt {
     genesis: Genesis,
     named: Named,
@@ -122,12 +121,12 @@ impl<'a> First<'a> {
     ) -> Result<Self> {
         arithmetic::check()?;
         let received_at = context.now()?;
-        // A plan of the planner says what it compared.
+        // A plan of the planner already says what it compared.
         let raw = chosen.is_none() && source.is_raw();
         let fitted = settings.fits_preprocessing(raw);
         let targets = source.targets();
         let settings = match &settings.loss {
-            // Several labels are numbers.
+            // Several labels are always numbers.
             None if !targets.is_empty() => {
                 Settings { loss: Some(LossName::Squared.name().to_owned()), ..settings }
             }
@@ -154,7 +153,7 @@ impl<'a> First<'a> {
         self.of_rows(source, &options, context)?.save(output, context.keyring)
     }
 
-    /// How the table is read.
+    /// Returns how to read the table.
     fn reading(&self, source: &Source<'_>) -> Result<ReadOptions> {
         if self.choices.fitted && source.schema.is_some() {
             let message = "`§schema` declares what `§preprocess fitted` computes from the records";
@@ -164,7 +163,7 @@ impl<'a> First<'a> {
         source.training_options(&self.choices)
     }
 
-    /// Classes are told from each other by more than how they spell a number.
+    /// Checks that classes differ by more than the spelling of a number.
     fn check_spellings(&self, classes: Option<&ClassTable>) -> Result<()> {
         let is_learnt = self.choices.loss.task() != Task::Regression;
         check_spellings(classes.filter(|_| is_learnt), &[])
@@ -251,7 +250,7 @@ impl<'a> First<'a> {
         Ok(Unsaved::of(plan, learnt, records))
     }
 
-    /// The plan goes to [`Partitioned::make`], which fails for parts that cannot be made.
+    /// Passes the plan to [`Partitioned::make`], which fails for parts that cannot be made.
     fn of_parts(
         &self,
         shape: &Shape,
@@ -304,13 +303,13 @@ impl<'a> First<'a> {
         Ok(plan)
     }
 
-    /// The weights that learning starts from, where some were given.
+    /// Returns the weights that learning starts from, if some were given.
     fn given(&self, plan: &Plan) -> Result<Option<Vec<f64>>> {
         let given = self.choices.settings.start.as_deref();
         given.map(|bytes| start::read(bytes, plan)).transpose()
     }
 
-    /// Learns and certifies; of the records, some were `clipped`.
+    /// Learns and certifies; `clipped` records were scaled down.
     fn learn(
         &self,
         plan: &Plan,
@@ -330,7 +329,7 @@ impl<'a> First<'a> {
         self.certified(plan, facts, rows, clipped, (genesis, released), context)
     }
 
-    /// A training's certificate.
+    /// Certifies a training.
     fn certified(
         &self,
         plan: &Plan,
@@ -375,7 +374,7 @@ impl<'a> First<'a> {
 }
 
 impl Learnt {
-    /// Puts the model into a new vault that has its rows, and gives that its name.
+    /// Puts the model into a new vault that has its rows already, and gives the vault its name.
     fn finish(&self, mut creation: Creation, keyring: &Keyring) -> Result<Served> {
         let served = store(&mut creation, &self.named, &self.certified, keyring)?;
         creation.commit()?;
@@ -383,19 +382,19 @@ impl Learnt {
     }
 }
 
-/// The refusal of sizes without what holds the records, or the other way round.
+/// Returns the error for sizes without a holder of the records, or the other way round.
 fn parts_apart() -> Error {
     let message = "records in parts need their sizes and what holds them";
     Error::input(Code::Data, message).hint("give both `Source::parts` and `Context::rows`")
 }
 
-/// The refusal of a table without the weights that its schema names.
+/// Returns the error for a table without the weights that its schema names.
 fn no_weights() -> Error {
     Error::refused(Code::Weights, "the schema has a weight column, but the table does not")
         .hint("add the column, or make a schema without it: `§efface schema DATA`")
 }
 
-/// Refuses early what could not be created at the end.
+/// Refuses early a name that could not be created at the end.
 fn free_name(output: &Path) -> Result<()> {
     if efface_vault::is_reserved(output) {
         return Err(CreateError::Reserved(output.into()).into());

@@ -1,4 +1,4 @@
-//! A network in another vault, as a training on its hidden features takes it.
+//! A network in another vault whose hidden features a training uses.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,18 +12,18 @@ use crate::plan::{TakenTrunk, Trunk};
 use crate::settings::Settings;
 use crate::store::{Current, open_for_reading};
 
-/// The network that the settings name, read from its vault as it is now: what it published, and the
-/// event of that with everybody deleted so far. None where features are others.
+/// Returns the network that the settings name, read from its vault as it is now: what it published, and the
+/// event of that including all deletions so far. `None` if the features do not come from a network.
 ///
 /// # Errors
-/// A vault that cannot be read, is damaged, has withdrawn its model, or has no network.
+/// Fails if the vault cannot be read, is damaged, has withdrawn its model, or has no network.
 pub(crate) fn named(settings: &Settings, context: &mut Context<'_>) -> Result<Option<TakenTrunk>> {
     let Some((path, layer)) = place(settings)? else { return Ok(None) };
     let salt = context.random::<32>()?;
     taken(path, layer, salt).map(Some).map_err(|error| error.of_vault(path))
 }
 
-/// The network's vault, and before which of its last layers the features stand.
+/// Returns the network's vault and which of its last layers the features are the input of.
 fn place(settings: &Settings) -> Result<Option<(&Path, u32)>> {
     let Some(text) = settings.network_features() else { return Ok(None) };
     let (path, layer) = match text.rsplit_once(",layer=") {
@@ -40,8 +40,8 @@ fn place(settings: &Settings) -> Result<Option<(&Path, u32)>> {
     Ok(Some((Path::new(path.trim()), layer)))
 }
 
-/// Refuses records which were deleted from the network, as far as their names tell: by ids and subjects of
-/// the table, and by the key that both vaults are kept with.
+/// Refuses records that were deleted from the network, if their names show it: by ids and subjects of the
+/// table, and by the key of both vaults.
 pub(crate) fn refuse_deleted(
     settings: &Settings,
     ids: Option<&[Box<str>]>,

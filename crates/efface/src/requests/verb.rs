@@ -1,4 +1,4 @@
-//! The way of every request through a vault: it is named, resolved against the rows, applied to them in one
+//! The path of every request through a vault: it is named, resolved against the rows, applied to them in one
 //! transaction, and released.
 
 use std::path::Path;
@@ -15,15 +15,15 @@ use crate::store::{Current, open_to_serve};
 
 /// A request that changes a vault.
 pub(crate) trait Verb {
-    /// What the rows say of the request, before any of them changes.
+    /// What resolving the request against the rows finds, before any of them changes.
     type Resolved;
 
     fn kind(&self) -> RequestKind;
 
-    /// The command that asks, for whoever finds the vault in use.
+    /// Returns the command, for messages to other programs that find the vault in use.
     fn purpose(&self) -> &'static str;
 
-    /// Reads what the request brings. Returns what was asked, from which the request's digest is made, and
+    /// Reads the input of the request. Returns what was asked, from which the request's digest is made, and
     /// the ids and subjects that the request's id must not contain.
     fn read<'a>(
         &'a mut self,
@@ -31,7 +31,7 @@ pub(crate) trait Verb {
         context: &mut Context<'_>,
     ) -> Result<(String, Vec<&'a str>)>;
 
-    /// Finds the records that the request is about, and refuses what cannot be done.
+    /// Finds the records that the request is about; refuses what cannot be done.
     fn resolve(
         &self,
         vault: &Vault,
@@ -61,11 +61,11 @@ pub(crate) trait Verb {
     }
 }
 
-/// What is to be done for a request.
+/// What remains to be done for a request.
 pub(crate) enum Resolution<R> {
-    /// This.
+    /// Apply this to the rows.
     Apply(R),
-    /// Nothing: the ledger's entry at this index served it, as the notice says.
+    /// Nothing: the ledger entry at this index served it before, as the notice says.
     Before(u64, Notice),
 }
 

@@ -1,7 +1,6 @@
-//! Erasure without a release: the rows go now, and the model is withdrawn until a refresh.
+//! Erasure without a release: the rows are deleted now, and the model is withdrawn until a refresh.
 //!
-//! An erasure needs no solver, no distance, no budget and no release, so nothing that can refuse a
-//! deletion refuses it.
+//! An erasure needs no solver, distance, budget or release, so nothing that can refuse a deletion refuses it.
 
 use efface_privacy::certificate::{
     Chain, Damage, ERASURE_SCHEMA, Erased, Erasure, Signature, When, Withdrawn,
@@ -18,21 +17,20 @@ use crate::store::Current;
 use crate::store::ledger::{ERASURE, append};
 use crate::store::seal::sealed;
 
-/// What an erasure from a damaged vault cannot say.
+/// What an erasure from a damaged vault cannot state.
 const MISSING_ROWS: &str = "rows that were missing from the damaged vault, and what the erased ones \
                             held before they were changed: where that went is not known";
 
 /// Rows of a damaged vault that no request named.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lost {
-    /// Damaged ones that an erasure takes out.
+    /// Damaged rows that an erasure removes.
     pub(crate) erased: u64,
-    /// Those that are not there.
+    /// Rows that are missing.
     pub(crate) missing: u64,
 }
 
-/// Withdraws the model with the rows that the transaction has deleted, notes it in the ledger and
-/// commits.
+/// Withdraws the model after the transaction deleted the rows, notes it in the ledger and commits.
 pub(crate) fn withdraw(
     mut transaction: Transaction<'_>,
     current: &Current,
@@ -114,8 +112,8 @@ pub(crate) fn withdraw(
     })
 }
 
-/// Refuses an erasure that would leave something of the rows behind: what makes the features was trained
-/// on them, and is part of the vault, or the features of other rows are.
+/// Refuses an erasure that would leave something computed from the rows: the network in the vault, or the
+/// features of other rows, made by an extractor that may have learnt from them.
 fn erasable(plan: &Plan) -> Result<()> {
     if !plan.learnt_features() {
         return Ok(());
@@ -136,8 +134,8 @@ fn erasable(plan: &Plan) -> Result<()> {
     ))
 }
 
-/// The same refusal, with the way that is open but where a network stays: rows can go although no release
-/// can follow.
+/// Adds to a refusal's hint how the rows can still be erased: without a release, or with the whole vault if
+/// features were learnt.
 pub(crate) fn or_erase(plan: &Plan, error: Error) -> Error {
     if error.kind() != Kind::Refused {
         return error;

@@ -6,9 +6,8 @@ use efface_matrix::Row;
 use crate::error::{Code, Error, Result, Stopped, damaged};
 use crate::plan::Plan;
 
-/// The bytes of a row: little-endian f32 for dense, pairs of u32 and f32 for sparse rows. The
-/// intercept is part of the row. The targets after the first follow as f64, and where records have
-/// weights, this one's.
+/// Encodes a row: little-endian f32 for dense rows, pairs of u32 and f32 for sparse rows. The intercept is
+/// part of the row. The targets after the first follow as f64, then the row's weight if records have weights.
 pub(crate) fn encode(data: &Dataset, row: usize, weighted: bool, bytes: &mut Vec<u8>) {
     bytes.clear();
     match data.x().row(row) {
@@ -32,7 +31,7 @@ pub(crate) fn encode(data: &Dataset, row: usize, weighted: bool, bytes: &mut Vec
     }
 }
 
-/// What [`encode`] writes: where that is the row alone, as it lies in memory, else in `bytes`.
+/// Returns what [`encode`] writes: borrowed from memory if it is the row alone, else written to `bytes`.
 pub(crate) fn encoded<'b>(
     data: &'b Dataset,
     row: usize,
@@ -52,7 +51,7 @@ pub(crate) fn encoded<'b>(
     }
 }
 
-/// What [`encode`] wrote, apart from the weight, and the weight.
+/// Splits what [`encode`] wrote into row and targets, and the weight.
 pub(crate) fn split_weight(
     bytes: &[u8],
     weighted: bool,
@@ -64,8 +63,8 @@ pub(crate) fn split_weight(
     }
 }
 
-/// The row, and its targets after the first appended to `targets`: what [`encode`] wrote for a model with
-/// so many, apart from the weight.
+/// Splits off the row, and appends its targets after the first to `targets`; `bytes` is what [`encode`] wrote
+/// for a model with `count` targets, without the weight.
 pub(crate) fn split_targets<'a>(
     bytes: &'a [u8],
     count: usize,
@@ -81,7 +80,8 @@ pub(crate) fn split_targets<'a>(
     Ok(row)
 }
 
-/// A dense row and its targets, the first of which is this: what [`encode`] wrote, apart from the weight.
+/// Decodes a dense row and its targets, the first of which is `target`, from what [`encode`] wrote, without
+/// the weight.
 pub(crate) fn decode_dense(
     bytes: &[u8],
     target: f64,
@@ -128,13 +128,13 @@ pub(crate) fn decode(
     Ok(())
 }
 
-/// Weights as little-endian f64.
+/// Returns weights as little-endian f64.
 pub(crate) fn weight_bytes(weights: &[f64]) -> Vec<u8> {
     weights.iter().flat_map(|weight| weight.to_le_bytes()).collect()
 }
 
-/// What a model publishes: its weights, and before them, where preprocessing is fitted, the statistics
-/// as canonical JSON after the number of its bytes.
+/// Returns what a model publishes: its weights, preceded, if preprocessing is fitted, by the length in bytes
+/// and the canonical JSON of the statistics.
 pub(crate) fn release_bytes(plan: &Plan, weights: &[f64]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(found) = plan.statistics()? {
@@ -147,7 +147,7 @@ pub(crate) fn release_bytes(plan: &Plan, weights: &[f64]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The way back of [`release_bytes`]: the plan with its statistics, and the weights.
+/// Reverses [`release_bytes`]: returns the plan with its statistics, and the weights.
 pub(crate) fn released(bytes: &[u8], plan: Plan) -> Result<(Plan, Vec<f64>)> {
     if plan.fitting.is_none() {
         let weights = weights_of(bytes, &plan)?;
@@ -165,7 +165,7 @@ pub(crate) fn released(bytes: &[u8], plan: Plan) -> Result<(Plan, Vec<f64>)> {
     Ok((plan, weights))
 }
 
-/// The way back of [`weight_bytes`], checked against the plan.
+/// Reverses [`weight_bytes`], and checks the weights against the plan.
 fn weights_of(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     let (words, rest) = bytes.as_chunks::<8>();
     if !rest.is_empty() || words.len() != plan.parameters() {

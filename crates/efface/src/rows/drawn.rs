@@ -1,4 +1,4 @@
-//! What a step of a network's training asks of rows in parts.
+//! What a step of a network's training asks of holders of rows in parts.
 
 use std::fmt;
 
@@ -6,26 +6,27 @@ use zeroize::Zeroize;
 
 use crate::error::{Code, Error, Result};
 
-/// Rows of one part that a step draws. Who is drawn is secret: nothing prints it.
+/// The rows of one part that a step draws. They are secret: nothing prints them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Drawn {
-    /// Their places among those of the part that take part in sums; those of a unit ascend, one behind another.
+    /// Their positions among the part's rows that take part in sums; those of a unit are adjacent and
+    /// ascending.
     pub rows: Vec<u32>,
-    /// How many each unit has, in turn; none: each row is a unit.
+    /// Number of rows of each unit in turn; `None` if each row is a unit.
     pub lengths: Option<Vec<u32>>,
 }
 
 impl Drawn {
-    /// Units that are drawn.
+    /// Returns the number of drawn units.
     #[must_use]
     pub fn units(&self) -> u64 {
         self.lengths.as_ref().map_or(self.rows.len(), Vec::len) as u64
     }
 
-    /// For each row its unit, from 0; none where each row is one.
+    /// Returns the unit of each row, from 0; `None` if each row is a unit.
     ///
     /// # Errors
-    /// Lengths that are not those of the rows, or rows beyond the `rows` there are.
+    /// Fails if the lengths do not match the rows, or a row is not among the `rows` of the part.
     pub(crate) fn checked(&self, rows: usize) -> Result<Option<Vec<u32>>> {
         let refuse = |what| Err(Error::input(Code::Data, format!("the rows of a step {what}")));
         if self.rows.iter().any(|row| *row as usize >= rows) {
@@ -55,14 +56,14 @@ impl Drop for Drawn {
     }
 }
 
-/// One step of a network's training, as it is asked of those who hold the rows.
+/// One step of a network's training, as asked of the holders of the rows.
 #[derive(Debug)]
 pub struct NetworkStep<'a> {
-    /// Which, from 0: an answer repeats it.
+    /// Number of the step, from 0; an answer repeats it.
     pub number: u64,
     /// The weights to take gradients at.
     pub weights: &'a [f32],
-    /// What is drawn from each part, in their order. A part of which nothing is drawn is asked, too, so
-    /// that nobody is told by not being asked.
+    /// The rows drawn from each part, in the order of the parts. A part is asked even if nothing is drawn
+    /// from it, so that being asked reveals nothing.
     pub drawn: Vec<Drawn>,
 }

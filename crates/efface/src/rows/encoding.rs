@@ -1,4 +1,4 @@
-//! Raw rows as the numbers that are learnt from: by the plan's statistics, then within its bound.
+//! Encodes raw rows as the features that are learnt from: with the plan's statistics, then within its bound.
 
 use efface_formats::{
     Fault, Features, Fitted, FittedTarget, Frame, Mapped, RawRows, Row as Buffer, RowBytes, RowMap,
@@ -12,15 +12,15 @@ use super::memory_limit::not_held;
 use crate::error::{Code, Error, Result, damaged};
 use crate::plan::{Plan, Task};
 
-/// Rows that were read but not yet turned into numbers. A copy shares the rows.
+/// Rows that were read but not yet encoded. A copy shares the rows.
 #[derive(Debug, Clone)]
 pub(crate) struct RawRecords {
     pub(crate) rows: RawRows,
-    /// One for each row; none where records have no weights.
+    /// One per row; `None` if records have no weights.
     pub(crate) weights: Option<Vec<f64>>,
 }
 
-/// Rows as numbers, and how many of them were scaled down to the bound.
+/// Encoded rows, and how many of them were scaled down to the bound.
 pub(crate) struct EncodedRows {
     pub(crate) data: Dataset,
     pub(crate) scaled: u64,
@@ -34,7 +34,7 @@ pub(crate) enum Labels {
 }
 
 impl RawRecords {
-    /// Rows of a frame, which are checked to be such; the fault of the first that is none.
+    /// Checks that rows have the form of a frame; the error is the fault of the first that does not.
     pub(crate) fn of(
         frame: Frame,
         mut rows: RowBytes,
@@ -56,7 +56,7 @@ impl RawRecords {
         Ok(Self { rows: all, weights })
     }
 
-    /// The same in parts of [`PART`] rows, the last of what is left.
+    /// Splits them into parts of [`PART`] rows; the last may have fewer.
     fn into_parts(mut self) -> Vec<Self> {
         let mut parts = Vec::new();
         while !self.rows.is_empty() {
@@ -69,7 +69,7 @@ impl RawRecords {
         parts
     }
 
-    /// The same without the rows at these positions, which ascend.
+    /// Returns a copy without the rows at these positions, which ascend.
     pub(crate) fn without(&self, rows: &[usize]) -> Self {
         let mut left = self.rows.clone();
         left.remove(rows);
@@ -81,11 +81,12 @@ impl RawRecords {
         Self { rows: left, weights }
     }
 
-    /// Applies the plan's statistics to each row, in parts on all cores; the memory of each part is given
-    /// back when it is done, unless a copy shares it.
+    /// Applies the plan's statistics to each row, in parts on all cores. The memory of each part is freed
+    /// when it is done, unless a copy shares it.
     ///
     /// # Errors
-    /// A plan without statistics; a row that breaks the plan's row map, or with a class it does not have.
+    /// Fails if the plan has no statistics, or if a row breaks the plan's row map or has a class that the
+    /// plan does not have.
     pub(crate) fn encode(self, plan: &Plan, labels: Labels) -> Result<EncodedRows> {
         let encoder = Encoder::of(plan, labels)?;
         let encode = |part: Self| {
@@ -105,11 +106,11 @@ impl RawRecords {
     }
 }
 
-/// Rows that one thread turns into numbers before they are put together: a whole number of a matrix's
-/// blocks, so that these need not be copied.
+/// Rows that one thread encodes before they are put together: a whole number of a matrix's blocks, so that
+/// these need not be copied.
 pub(super) const PART: usize = 2 * efface_matrix::CHUNK;
 
-/// What turns raw rows into numbers, one by one.
+/// Encodes raw rows one by one.
 pub(super) struct Encoder<'a> {
     found: &'a Fitted,
     map: RowMap,
@@ -117,10 +118,10 @@ pub(super) struct Encoder<'a> {
     intercept: f32,
     columns: usize,
     labels: Labels,
-    /// Of each row.
+    /// Number of targets of each row.
     targets: usize,
     order: Option<Vec<f64>>,
-    /// Weights by class of the plan, in the place of the records' own.
+    /// Weights by class of the plan, which replace the records' own.
     by_class: Option<Vec<f64>>,
 }
 
@@ -145,7 +146,7 @@ impl<'a> Encoder<'a> {
         })
     }
 
-    /// No rows, with the plan's shape.
+    /// Returns an empty set of rows with the plan's shape.
     pub(super) fn none(&self) -> Result<EncodedRows> {
         let x = match self.storage {
             Storage::Sparse => Matrix::sparse(self.columns),
@@ -155,7 +156,7 @@ impl<'a> Encoder<'a> {
         Ok(EncodedRows { data, scaled: 0 })
     }
 
-    /// Appends rows, which have these weights or none.
+    /// Appends rows, with these weights if there are any.
     pub(super) fn encode<'r>(
         &self,
         rows: impl Iterator<Item = &'r [u8]>,
@@ -188,7 +189,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// The features, then the constant of the intercept where there is one.
+    /// Copies the features, then the constant of the intercept if there is one.
     fn copy(&self, features: Features<'_>, indices: &mut Vec<u32>, values: &mut Vec<f32>) {
         match features {
             Features::Dense(all) => values.extend_from_slice(all),
@@ -211,7 +212,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// The plan's index of each class of the statistics; none for regression.
+/// Returns the plan's index of each class of the statistics; `None` for regression.
 fn class_order(plan: &Plan) -> Result<Option<Vec<f64>>> {
     let (Task::Classes(names), Some(found)) = (&plan.task, plan.statistics()?) else {
         return Ok(None);
@@ -221,7 +222,7 @@ fn class_order(plan: &Plan) -> Result<Option<Vec<f64>>> {
     order.map(Some).ok_or_else(|| damaged("it has a class that the plan does not"))
 }
 
-/// Weights by class of the statistics as weights by class of the plan.
+/// Converts weights by class of the statistics to weights by class of the plan.
 fn weights_in(found: Option<Vec<f64>>, order: &Option<Vec<f64>>) -> Option<Vec<f64>> {
     let (found, order) = (found?, order.as_ref()?);
     let last = order.iter().fold(0.0_f64, |last, &place| last.max(place));
@@ -232,7 +233,7 @@ fn weights_in(found: Option<Vec<f64>>, order: &Option<Vec<f64>>) -> Option<Vec<f
     Some(weights)
 }
 
-/// Appends the class of a row, by the plan's order, or its numbers to predict.
+/// Appends the class of a row, in the plan's order, or its regression targets.
 fn target(
     found: &Fitted,
     raw: &[u8],

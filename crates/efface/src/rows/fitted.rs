@@ -1,4 +1,4 @@
-//! Preprocessing is fitted to the rows of a vault, block by block.
+//! Fits preprocessing to the rows of a vault, block by block.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use super::{InVault, Rows};
 use crate::error::{Error, Result};
 
 impl InVault<'_, '_> {
-    /// The preprocessing of these rows, computed from nothing, and the sum of their weights.
+    /// Fits preprocessing to these rows from scratch; returns it and the sum of the rows' weights.
     pub(crate) fn fit(&self) -> Result<(Fitted, f64)> {
         let Some(fitting) = &self.plan.fitting else { return Err(not_fitted()) };
         let source = Source { rows: self, frame: self.frame()?, weights: Cell::new(None) };
@@ -18,11 +18,11 @@ impl InVault<'_, '_> {
     }
 }
 
-/// The rows of a vault, as preprocessing is fitted to them.
+/// The rows of a vault, as input to fitting.
 struct Source<'a, 'b, 'v> {
     rows: &'a InVault<'b, 'v>,
     frame: &'a Frame,
-    /// The sum of the records' weights, once there was a pass.
+    /// The sum of the records' weights, after the first pass.
     weights: Cell<Option<f64>>,
 }
 
@@ -37,8 +37,8 @@ impl RawSource for Source<'_, '_, '_> {
         Ok(self.rows.count()? as u64)
     }
 
-    /// The first pass also looks for rows that should have left. A fault counts the rows that are present
-    /// from the first of its block on, so behind deleted ones its number is too low.
+    /// The first pass also looks for rows that should have been deleted. A fault counts from the first row of
+    /// its block, present rows only, so its number is too low after deleted ones.
     fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<()> {
         let rows = self.rows;
         let first_pass = self.weights.get().is_none();

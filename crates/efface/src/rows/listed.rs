@@ -1,4 +1,4 @@
-//! Lists of ids or subjects in a column of a table.
+//! Reads lists of ids or subjects from a column of a table.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use efface_formats::{Input, Limits, PathOrStdin, column_texts};
 use crate::error::Result;
 use crate::rows::source::unreadable;
 
-/// The values of a column, as ids are read from a table: spaces around them do not count, and empty
-/// cells are left out. CSV, Parquet and Arrow; no path is standard input.
+/// Returns the values of a column, read like ids of a table: surrounding spaces are stripped and empty cells
+/// left out. Reads CSV, Parquet and Arrow; no path means standard input.
 ///
 /// # Errors
-/// A table that cannot be read, or has no such column.
+/// Fails if the table cannot be read, or has no such column.
 pub fn names_in(path: Option<PathBuf>, column: &str) -> Result<Vec<String>> {
     let path = path.map_or(PathOrStdin::Stdin, PathOrStdin::Path);
     let input = Input { path, labels: None, format: None };

@@ -1,4 +1,4 @@
-//! Rows in memory.
+//! Rows in memory, before or without a vault.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,22 +12,22 @@ use super::{Batch, OnRecords, RawRecords, Rows, damaged};
 use crate::error::{Code, Error, Result};
 use crate::plan::Plan;
 
-/// Records as mechanisms see them: contents and targets, and the numbers that name them for good.
+/// Records as mechanisms see them: contents, targets, and permanent record numbers.
 #[derive(Debug)]
 pub(crate) struct Keyed {
-    /// The number of each record, ascending where the order is that of all records.
+    /// Number of each record; ascending if all records are in their usual order.
     pub(crate) keys: Vec<i64>,
-    /// One row for each.
+    /// One row per record.
     pub(crate) data: Dataset,
 }
 
 impl Keyed {
-    /// No records, with the plan's shape.
+    /// Returns no records, with the plan's shape.
     pub(crate) fn none(plan: &Plan) -> Result<Self> {
         Self::empty(plan.rows.sparse, plan.columns(), plan.task.targets())
     }
 
-    /// No records, with the shape of these.
+    /// Returns no records, with the shape of `data`.
     pub(crate) fn none_like(data: &Dataset) -> Result<Self> {
         Self::empty(matches!(data.x(), Matrix::Sparse(_)), data.cols(), data.targets())
     }
@@ -38,54 +38,54 @@ impl Keyed {
         Ok(Self { keys: Vec::new(), data })
     }
 
-    /// Appends a record of others.
+    /// Appends one record of `from`.
     pub(crate) fn take(&mut self, from: &Self, row: usize) -> Result<()> {
         self.data.push_from(&from.data, row).map_err(broken)?;
         self.keys.push(from.keys[row]);
         Ok(())
     }
 
-    /// Overwrites the records in these rows, which ascend.
+    /// Overwrites and removes the records at these positions, which ascend.
     pub(crate) fn wipe(&mut self, rows: &[usize]) -> Result<()> {
         self.data.remove_rows(rows).map_err(broken)?;
         remove(&mut self.keys, rows);
         Ok(())
     }
 
-    /// Overwrites the records in these rows, which ascend, and leaves their places to be [closed](Self::wipe)
-    /// later; false where that cannot be.
+    /// Overwrites the records at these positions, which ascend, and leaves their gaps to be
+    /// [closed](Self::wipe) later; returns false if that is impossible.
     pub(crate) fn clear(&mut self, rows: &[usize]) -> Result<bool> {
         self.data.clear_rows(rows).map_err(broken)
     }
 
-    /// Overwrites all records.
+    /// Overwrites and removes all records.
     pub(crate) fn wipe_all(&mut self) -> Result<()> {
         self.wipe(&(0..self.keys.len()).collect::<Vec<_>>())
     }
 
-    /// The rows whose number the predicate says yes to.
+    /// Returns the rows whose number satisfies the predicate.
     pub(crate) fn which(&self, chosen: impl Fn(i64) -> bool) -> Vec<usize> {
         (0..self.keys.len()).filter(|row| chosen(self.keys[*row])).collect()
     }
 }
 
-/// Rows in memory, under the names and numbers they would have in a vault: what is learnt from before
-/// there is a vault, and where none is wanted.
+/// Rows in memory, under the names and numbers they would have in a vault. Learning uses them before there is
+/// a vault, and if none is wanted.
 #[derive(Debug)]
 pub(crate) struct InMemory<'a> {
     plan: &'a Plan,
     rows: Keyed,
-    /// The records as they came, where preprocessing is fitted.
+    /// The raw records, if preprocessing is fitted.
     raw: Option<RawRecords>,
     names: Names,
-    /// The version that first saw each.
+    /// The version that first saw each record.
     added: Vec<u64>,
-    /// The highest number ever given.
+    /// The highest record number ever used.
     last: i64,
 }
 
 impl<'a> InMemory<'a> {
-    /// The first rows of a model.
+    /// Returns the first rows of a model.
     pub(crate) fn of(plan: &'a Plan, data: Dataset, names: Names) -> Self {
         let last = data.rows() as i64;
         let added = vec![1; data.rows()];
@@ -93,12 +93,13 @@ impl<'a> InMemory<'a> {
         Self { plan, rows, raw: None, names, added, last }
     }
 
-    /// The same with the records as they came, for a store that keeps these.
+    /// Adds the raw records, for a store that keeps them.
     pub(crate) fn with_raw(self, raw: Option<RawRecords>) -> Self {
         Self { raw, ..self }
     }
 
-    /// As another store takes them; `read` rows that are named by their positions were read for them.
+    /// Converts the rows for another store; `read` is the number of table rows read for records that are
+    /// named by position.
     pub(crate) fn into_records(mut self, read: Option<u64>) -> Result<Records> {
         if self.raw.is_some() {
             self.rows.wipe_all()?;
@@ -106,7 +107,7 @@ impl<'a> InMemory<'a> {
         Ok(Records { data: self.rows.data, names: self.names, raw: self.raw, read })
     }
 
-    /// All of them.
+    /// Returns all rows as one data set.
     pub(crate) fn records(&self) -> &Dataset {
         &self.rows.data
     }
@@ -118,14 +119,14 @@ impl<'a> InMemory<'a> {
     }
 }
 
-/// The records of a first training, for its vault. What is dropped is overwritten.
+/// The records of a first training, to be put into its vault. They are overwritten when dropped.
 #[derive(Debug)]
 pub(crate) struct Records {
-    /// None of them where they are kept as they came.
+    /// Empty if the raw records are kept.
     data: Dataset,
     names: Names,
     raw: Option<RawRecords>,
-    /// Of records that are named by their positions: rows of the table that have had one.
+    /// For records named by position: the number of table rows that have had a position.
     pub(crate) read: Option<u64>,
 }
 
@@ -138,7 +139,7 @@ impl Records {
 impl Drop for Records {
     fn drop(&mut self) {
         let all: Vec<usize> = (0..self.data.rows()).collect();
-        // Names and records as they came do it themselves.
+        // Names and raw records overwrite themselves.
         drop(self.data.remove_rows(&all));
     }
 }
@@ -212,7 +213,7 @@ impl Rows for InMemory<'_> {
         Ok(())
     }
 
-    /// That every row obeys the plan's public constants.
+    /// Checks that every row obeys the plan's public constants.
     fn check(&self) -> Result<()> {
         let constants = self.plan.constants()?;
         let data = &self.rows.data;

@@ -1,4 +1,4 @@
-//! How much memory the rows of one operation may take.
+//! Limits the memory that the rows of one operation may use.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,11 +12,10 @@ use efface_page::number::bytes;
 use crate::error::{Code, Error, Result, damaged};
 use crate::plan::{Plan, Schedule};
 
-/// Most memory that an operation should take, rows of the model included (`§memory`).
+/// Memory that an operation should not exceed, rows of the model included (`§memory`).
 ///
-/// Rows that need more than is left beside what the process needs otherwise are read anew for every pass
-/// over them, block by block; rows that need less are held, as they are without a limit. Names of records
-/// are not rows.
+/// Rows that need more than the process leaves of it are read again, block by block, for every pass over
+/// them; rows that need less are held, as without a limit. Names of records do not count as rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryBudget {
     total: usize,
@@ -24,21 +23,21 @@ pub struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// The least that can be given: 64 MiB.
+    /// The smallest allowed limit: 64 MiB.
     pub const LEAST: u64 = 64 << 20;
 
-    /// What a process needs beside rows and model: itself, the pages of the vault, and the blocks that
-    /// are read ahead, as they are stored and as they are checked.
+    /// What a process needs besides rows and model: itself, the pages of the vault, and the blocks that are
+    /// read ahead, both as stored and as checked.
     const PROCESS: usize = 48 << 20;
 
-    /// Bytes of a window, where the limit allows more: windows that stay in a processor's cache from when
-    /// they are checked until they are summed pass faster than those that do not.
+    /// Size of a window in bytes, if the limit allows more: a pass is faster over windows that stay in the
+    /// processor's cache from being checked until they are summed.
     const WINDOW: usize = 8 << 20;
 
-    /// A limit in bytes.
+    /// Returns a limit of `total` bytes.
     ///
     /// # Errors
-    /// Less than [`LEAST`](Self::LEAST).
+    /// Fails if it is less than [`LEAST`](Self::LEAST).
     pub fn of(total: u64) -> Result<Self> {
         if total < Self::LEAST {
             let message = format!("`§memory` must be at least 64 MiB, got {}", bytes(total));
@@ -48,11 +47,11 @@ impl MemoryBudget {
         Ok(Self { total, beside: Self::PROCESS })
     }
 
-    /// A limit as people write it: a number, which may have a fraction, and a unit (`B`, `KB`, `MB`, `GB`,
-    /// `TB` of 1000 each, `KiB`, `MiB`, `GiB`, `TiB` of 1024 each), without one bytes.
+    /// Parses a limit: a number, which may have a fraction, and a unit (`B`, `KB`, `MB`, `GB`, `TB` with
+    /// factors of 1000, `KiB`, `MiB`, `GiB`, `TiB` with factors of 1024); bytes without a unit.
     ///
     /// # Errors
-    /// Another text; [as there](Self::of).
+    /// Fails if the text is no size; also like [`of`](Self::of).
     pub fn parse(text: &str) -> Result<Self> {
         let bytes = size(text).ok_or_else(|| {
             let message = format!(
@@ -64,15 +63,15 @@ impl MemoryBudget {
         Self::of(bytes)
     }
 
-    /// So many bytes for rows alone, as few as they may be: for tests.
+    /// Returns a limit of `bytes` for rows alone, however small: for tests.
     #[doc(hidden)]
     #[must_use]
     pub fn for_rows(bytes: usize) -> Self {
         Self { total: bytes, beside: 0 }
     }
 
-    /// What is left for rows beside what a solver of the plan's model keeps: some tens of vectors of
-    /// weights, and where a Hessian or its blocks of classes are formed a few matrices.
+    /// Returns what is left for rows besides what a solver of the plan's model keeps: some tens of vectors of
+    /// weights, and a few matrices if a Hessian or its blocks of classes are formed.
     pub(super) fn for_rows_of(self, plan: &Plan) -> usize {
         let weights = plan.parameters();
         let order = if weights <= LARGEST_HESSIAN { weights } else { 0 };
@@ -83,25 +82,25 @@ impl MemoryBudget {
         self.total.saturating_sub(self.beside).saturating_sub(solver)
     }
 
-    /// Bytes that rows take in memory.
+    /// Returns the bytes that rows occupy in memory.
     pub(crate) fn of_rows(rows: &Dataset) -> usize {
         rows.x().bytes() + rows.rows() * (Sizes::BESIDE + 8 * rows.targets())
     }
 
-    /// Bytes that raw rows take in memory: where each is and its weight, too.
+    /// Returns the bytes that raw rows occupy in memory, including the position and weight of each.
     pub(crate) fn of_raw(rows: &RowBytes) -> usize {
         rows.iter().map(|row| row.len() + size_of::<[u64; 4]>()).sum()
     }
 
-    /// Whether a table of so many bytes may be held beside the process.
+    /// Returns whether a table of `bytes` fits in memory besides the process.
     pub(crate) fn may_hold(self, bytes: usize) -> bool {
         bytes <= self.total.saturating_sub(self.beside)
     }
 
-    /// Limits of a reader that keeps no rows: what else is kept of a table counts against the limit, the
-    /// different labels among it.
+    /// Returns limits for a reader that keeps no rows: whatever else it keeps of a table, such as the
+    /// distinct labels, counts against the limit.
     pub(crate) fn of_reader(self, limits: &Limits) -> Limits {
-        /// More than a label takes that is kept once, its name twice.
+        /// More than a label takes if it is kept once with its name twice.
         const LABEL: usize = 512;
         let all = self.total.max(Self::PROCESS);
         let memory_bytes = limits.memory_bytes.min(all as u64);
@@ -109,7 +108,7 @@ impl MemoryBudget {
         Limits { memory_bytes, classes, keeps_rows: false, ..limits.clone() }
     }
 
-    /// The refusal of a table that would have to be in memory, for what needs it there.
+    /// Returns the error for a table that is too large for `what`, which needs all rows in memory.
     pub(crate) fn too_large(self, rows: usize, what: &str) -> Error {
         let message = format!(
             "training with {what} needs all rows in memory: {}, and `§memory` is {}",
@@ -122,23 +121,23 @@ impl MemoryBudget {
         )
     }
 
-    /// Whether all rows can be held.
+    /// Returns whether all rows can be held.
     pub(super) fn holds(self, plan: &Plan, rows: Sizes) -> bool {
         rows.all() <= self.for_rows_of(plan)
     }
 
-    /// How rows are read that have so many bytes each on average, stored and in memory; none where all
-    /// of them can be held.
+    /// Returns how to read rows of these average sizes, stored and in memory; `None` if all of them can be
+    /// held.
     ///
     /// # Errors
-    /// Rows of which not even as many can be held as are summed together.
+    /// Fails if not even the rows that are summed together fit into memory.
     pub(super) fn windows(self, plan: &Plan, rows: Sizes) -> Result<Option<Windows>> {
         if self.holds(plan, rows) {
             return Ok(None);
         }
         let most = self.for_rows_of(plan);
-        // One window is computed with while the next is there and two more are begun; where rows differ in
-        // length, they are there as they are stored, too.
+        // One window is in use while the next is ready and two more are begun; if rows differ in length,
+        // their stored form is in memory too.
         let each = rows.each().max(1);
         let parts = if rows.alike { 4 } else { 6 };
         let window = most / parts / each;
@@ -159,7 +158,7 @@ impl MemoryBudget {
         Ok(Some(Windows { records: rows.count, rows: window.min(cached), gauge }))
     }
 
-    /// The refusal of rows that would have to be in memory together, where they are too many.
+    /// Returns the error for rows that are too many to be in memory together.
     pub(super) fn too_many(self, rows: Sizes) -> Error {
         let message = format!(
             "this needs {} rows in memory: {}, and `§memory` is {}",
@@ -174,8 +173,8 @@ impl MemoryBudget {
     }
 }
 
-/// What the blocks of classes take that conjugate gradients are preconditioned by: those at hand, those that are
-/// formed in their place, and a few matrices while they are; nothing where the plan's solver forms none.
+/// Returns the bytes of the blocks of classes that precondition conjugate gradients: the current ones, those
+/// that replace them, and a few matrices meanwhile; 0 if the plan's solver forms none.
 fn bytes_of_blocks(plan: &Plan) -> usize {
     let (Schedule::Output(output), Ok(constants)) = (&plan.schedule, plan.constants()) else {
         return 0;
@@ -192,8 +191,8 @@ fn bytes_of_blocks(plan: &Plan) -> usize {
     (cols * cols).saturating_mul(8 * (2 * classes + 6))
 }
 
-/// What is wrong with stored rows that cannot be put together: they are damaged, unless it is the system that
-/// refused the memory.
+/// Returns the error for stored rows that cannot be put together: they are damaged, unless the system refused
+/// the memory.
 pub(super) fn not_held(error: ChangeError) -> Error {
     match error {
         ChangeError::Memory { .. } => Error::refused(Code::Memory, error.to_string())
@@ -202,7 +201,7 @@ pub(super) fn not_held(error: ChangeError) -> Error {
     }
 }
 
-/// Units and their bytes.
+/// Units and their sizes in bytes.
 const UNITS: [(&str, u64); 10] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -216,7 +215,7 @@ const UNITS: [(&str, u64); 10] = [
     ("", 1),
 ];
 
-/// Bytes as people write them.
+/// Parses a size with or without a unit.
 fn size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || ".eE_".contains(c)));
@@ -227,20 +226,20 @@ fn size(text: &str) -> Option<u64> {
     (bytes.is_finite() && bytes < 2.0_f64.powi(63)).then_some(bytes as u64)
 }
 
-/// Rows, and the bytes that each has on average.
+/// Number of rows, and the average bytes of each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) count: usize,
-    /// As stored.
+    /// Bytes as stored.
     pub(super) stored: usize,
-    /// As numbers.
+    /// Bytes when encoded.
     pub(super) encoded: usize,
-    /// Whether all have the same.
+    /// Whether all rows have the same size.
     pub(super) alike: bool,
 }
 
 impl Sizes {
-    /// Numbers of a record beside its features: where its bytes are, its key, norm and weight.
+    /// Bytes of a record besides its features: the position of its bytes, its key, norm and weight.
     const BESIDE: usize = 48;
 
     fn each(self) -> usize {
@@ -252,17 +251,17 @@ impl Sizes {
     }
 }
 
-/// How rows are read that are not held.
+/// How rows that are not held are read.
 #[derive(Debug)]
 pub(super) struct Windows {
-    /// All records.
+    /// Number of all records.
     pub(super) records: usize,
-    /// Rows of a window at most.
+    /// Maximum number of rows of a window.
     pub(super) rows: usize,
     pub(super) gauge: Gauge,
 }
 
-/// Bytes of rows that are held at a time, against the most that may be.
+/// Bytes of rows held at a time, against the allowed maximum.
 #[derive(Debug)]
 pub(super) struct Gauge {
     most: usize,
@@ -270,10 +269,10 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// Counts bytes until what is returned is dropped.
+    /// Counts bytes as held until the returned guard is dropped.
     ///
     /// # Errors
-    /// More than may be held: rows that are far longer than those before them.
+    /// Fails if more would be held than allowed, because rows are far longer than those before them.
     pub(super) fn hold(&self, bytes: usize) -> Result<Held<'_>> {
         let before = self.held.fetch_add(bytes, Ordering::Relaxed);
         let held = Held { gauge: self, bytes };
@@ -288,7 +287,7 @@ impl Gauge {
         .hint("give more `§memory`"))
     }
 
-    /// The same of bytes that were foreseen.
+    /// Counts bytes that were planned for, without a check.
     pub(super) fn count(&self, bytes: usize) -> Held<'_> {
         self.held.fetch_add(bytes, Ordering::Relaxed);
         Held { gauge: self, bytes }
@@ -305,7 +304,7 @@ impl Gauge {
     }
 }
 
-/// Bytes that are counted as held.
+/// Guard of bytes that are counted as held.
 #[derive(Debug)]
 pub(super) struct Held<'a> {
     gauge: &'a Gauge,

@@ -1,5 +1,4 @@
-//! The rows of a model behind one trait, wherever they are: in its vault, in memory, or in parts that
-//! others hold.
+//! The rows of a model behind one trait, wherever they are: in its vault, in memory, or in remote parts.
 
 pub(crate) mod bytes;
 mod drawn;
@@ -47,34 +46,34 @@ use crate::error::{Code, Error, Result, damaged};
 use crate::plan::Plan;
 use crate::rows::residue::ResidueCheck;
 
-/// Records between two looks at whether to stop.
+/// Records processed between two checks for cancellation.
 pub(crate) const CHUNK: usize = 512;
 
-/// OnBlock now and then, with how many records more are done, whether to go on.
+/// Called now and then with the number of records processed since the last call; an error stops the work.
 pub(crate) type OnRecords<'a> = dyn FnMut(usize) -> Result<()> + 'a;
 
-/// OnBlock at every block, with how many rows a pass has read, whether to go on.
+/// Called at every block with the number of rows that the pass has read; `Break` stops it.
 pub(crate) type OnBlock<'a> = dyn Fn(u64) -> ControlFlow<()> + 'a;
 
-/// The rows of a model, as they are found, read and changed.
+/// The rows of a model: finds, reads and changes them.
 pub(crate) trait Rows {
-    /// How many there are.
+    /// Returns the number of rows.
     fn count(&self) -> Result<usize>;
 
-    /// All of them in one block, in the order of their numbers.
+    /// Returns all rows in one block, in the order of their numbers.
     ///
     /// # Errors
-    /// Rows in [`parts`](Self::parts), which only tell sums; rows that are not as they were stored, or that should
-    /// have left; rows that are [too many](Self::streamed) for memory.
+    /// Fails if rows are in [`parts`](Self::parts), which only report sums; if rows changed since they were
+    /// stored, or should have been deleted; if they are [too many](Self::streamed) for memory.
     fn data(&self) -> Result<&Dataset>;
 
-    /// The numbers of all of them, ascending.
+    /// Returns the numbers of all records, ascending.
     fn keys(&self) -> Result<Vec<i64>>;
 
-    /// These records, in the order named, repetitions included.
+    /// Reads these records, in the given order, repetitions included.
     fn read(&self, records: &[RecordId]) -> Result<Keyed>;
 
-    /// As [`read`](Self::read), by numbers as mechanisms have them.
+    /// Like [`read`](Self::read), by numbers as mechanisms have them.
     fn pick(&self, keys: &[u64]) -> Result<Dataset> {
         let number = |key: &u64| i64::try_from(*key).map(RecordId::new);
         let records: std::result::Result<Vec<_>, _> = keys.iter().map(number).collect();
@@ -82,42 +81,42 @@ pub(crate) trait Rows {
         Ok(self.read(&records)?.data)
     }
 
-    /// What tells sums over the rows, where these cannot be read.
+    /// Returns what sums over the rows, if these cannot be read.
     fn parts(&self) -> Option<&dyn Partitioned> {
         None
     }
 
-    /// What reads them anew for every pass, where they are too many for the memory they may take.
+    /// Returns what reads the rows again for every pass, if they are too many for the memory limit.
     ///
     /// # Errors
-    /// Rows of which not even a few fit in memory.
+    /// Fails if not even a few rows fit in memory.
     fn streamed(&self) -> Result<Option<&dyn Streamed>> {
         Ok(None)
     }
 
-    /// What a pass of [`streamed`](Self::streamed) rows failed at last, once.
+    /// Returns, once, the last failure of a pass over [`streamed`](Self::streamed) rows.
     fn failure(&self) -> Option<Error> {
         None
     }
 
-    /// How many processes summed them, where they are outside the vault.
+    /// Returns how many processes summed the rows, if they are outside the vault.
     fn holders(&self) -> Result<Option<u64>> {
         Ok(None)
     }
 
-    /// The records of these ids, each once.
+    /// Returns the records of these ids, each once.
     fn find_ids(&self, ids: &[&str]) -> Result<IdLookup>;
 
-    /// All records of a subject, in the order of their numbers.
+    /// Returns all records of a subject, in the order of their numbers.
     fn find_subject(&self, subject: &str) -> Result<Vec<RecordId>>;
 
-    /// Who these records are, and which version of the model first saw each.
+    /// Returns who these records are, and which version of the model first saw each.
     fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>>;
 
-    /// The subject of each, in the order of their numbers.
+    /// Returns the subject of each record, in the order of their numbers.
     ///
     /// # Errors
-    /// Records that are not named, or have no subject.
+    /// Fails if records have no names or no subject.
     fn subjects(&self) -> Result<Vec<String>> {
         let records: Vec<RecordId> = self.keys()?.into_iter().map(RecordId::new).collect();
         let named = self.identities(&records)?;
@@ -128,33 +127,33 @@ pub(crate) trait Rows {
         all.ok_or_else(|| damaged("a record has no subject"))
     }
 
-    /// Adds records, which the model of this version is the first to see; their numbers.
+    /// Adds records that the model of this version is the first to see; returns their numbers.
     fn insert(&mut self, batch: &Batch<'_>, version: u64) -> Result<Vec<i64>>;
 
-    /// Takes these records out and overwrites what was theirs, as far as the store is concerned at
-    /// once, and otherwise when the request is done.
+    /// Removes these records and overwrites their contents: at once if the store permits it, otherwise when
+    /// the request is done.
     fn erase(&mut self, records: &[RecordId], on_records: &mut OnRecords<'_>) -> Result<()>;
 
-    /// That the rows are those that should be there.
+    /// Checks that the rows are exactly those that should be there.
     fn check(&self) -> Result<()>;
 
-    /// That there are rows under those names alone that should be there: their contents are not looked at.
+    /// Checks that rows exist under exactly the expected names, without looking at their contents.
     fn check_names(&self) -> Result<()> {
         self.check()
     }
 }
 
-/// Records that are put into a store.
+/// Records to be added to a store.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Batch<'a> {
     pub(crate) data: &'a Dataset,
     pub(crate) names: &'a Names,
-    /// The records as they came, where preprocessing is fitted: these are stored.
+    /// The raw records if preprocessing is fitted: these are stored.
     pub(crate) raw: Option<&'a RawRecords>,
 }
 
 impl Batch<'_> {
-    /// How many records.
+    /// Returns the number of records.
     pub(crate) fn rows(&self) -> usize {
         self.raw.map_or(self.data.rows(), |raw| raw.rows.len())
     }
@@ -163,25 +162,25 @@ impl Batch<'_> {
 /// Where the rows of a model are.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum RowStore<'a> {
-    /// In its vault.
+    /// In its vault, read once per request.
     #[default]
     Vault,
-    /// In its vault, of which no more are in memory at a time than this allows.
+    /// In its vault, with no more of them in memory at a time than this limit allows.
     Within(MemoryBudget),
-    /// In its vault, from where they are read once for several requests.
+    /// In its vault, read once for several requests.
     Resident(&'a Resident),
-    /// Elsewhere, in ordered parts that tell sums. Records that a request deletes are
-    /// [withdrawn](Partitioned::withdraw) first: they are to be erased when it succeeds, and brought
-    /// back when it does not.
+    /// Elsewhere, in ordered parts that report sums. Records that a request deletes are
+    /// [withdrawn](Partitioned::withdraw) first: the caller erases them if it succeeds, and brings them back
+    /// if it fails.
     #[doc(hidden)]
     Parts(&'a dyn Partitioned),
 }
 
 impl<'s> RowStore<'s> {
-    /// The rows of a vault, without those that leave.
+    /// Opens the rows of a vault, which must not contain those that leave.
     ///
     /// # Errors
-    /// A model whose rows are elsewhere.
+    /// Fails if the model's rows are elsewhere.
     pub(crate) fn open<'a>(
         self,
         access: Access<'a, '_>,
@@ -194,7 +193,7 @@ impl<'s> RowStore<'s> {
         self.open_watched(access, plan, leaving, None)
     }
 
-    /// As [`open`](Self::open); `on_block` is asked while they are read.
+    /// Like [`open`](Self::open); calls `on_block` while rows are read.
     pub(crate) fn open_watched<'a>(
         self,
         access: Access<'a, '_>,
@@ -213,7 +212,7 @@ impl<'s> RowStore<'s> {
         })
     }
 
-    /// How often rows are read from the vault.
+    /// Returns how often rows are read from the vault.
     pub(crate) fn policy(self) -> Policy<'s> {
         match self {
             Self::Within(memory) => Policy::EveryPass(memory),
@@ -222,25 +221,24 @@ impl<'s> RowStore<'s> {
         }
     }
 
-    /// The memory that rows may take, if it is limited.
+    /// Returns the memory limit of the rows, if there is one.
     pub(crate) fn memory(self) -> Option<MemoryBudget> {
         if let Self::Within(memory) = self { Some(memory) } else { None }
     }
 
-    /// What keeps rows in memory between requests, if anything.
+    /// Returns what keeps rows in memory between requests, if anything.
     pub(crate) fn held(self) -> Option<&'s Resident> {
         if let Self::Resident(resident) = self { Some(resident) } else { None }
     }
 
-    /// A request begins in a vault with this head of its ledger: rows that are held are its rows, or are
-    /// given up.
+    /// Begins a request in a vault with this ledger head: drops held rows unless they are those of the vault.
     pub(crate) fn begin(self, path: &Path, vault: &str, head: LedgerHead) {
         if let Some(resident) = self.held() {
             resident.begin(path, vault, head);
         }
     }
 
-    /// A request has left a vault with this head of its ledger, and the rows that are held are its rows.
+    /// Ends a request that left a vault with this ledger head: the held rows are now those of the vault.
     pub(crate) fn end(self, path: &Path, vault: &str, head: LedgerHead) {
         if let Some(resident) = self.held() {
             resident.end(path, vault, head);

@@ -8,18 +8,18 @@ use zeroize::Zeroize;
 use crate::error::{Code, Error, Result};
 use crate::rows::naming::row_id;
 
-/// Names of records, one for each row.
+/// Names of records, one per row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
-    /// The position of each among all rows that the model was ever given, ascending from 0.
+    /// Position of each row among all rows that the model was ever given, ascending from 0.
     pub positions: Vec<u64>,
-    /// Their ids; none where records are named by their position.
+    /// Ids of the records; `None` if they are named by position.
     pub ids: Option<Vec<Box<str>>>,
-    /// The subject of each row, if named.
+    /// Subject of each row, if the table names subjects.
     pub subjects: Option<Vec<Box<str>>>,
 }
 
-/// Makes each record without a subject a person of its own, by its id.
+/// Makes each record without a subject its own subject, named by its id.
 pub(crate) fn name_nobody(subjects: Option<&mut [Box<str>]>, id: impl Fn(usize) -> String) {
     let subjects = subjects.into_iter().flatten().enumerate();
     for (row, subject) in subjects.filter(|(_, subject)| subject.is_empty()) {
@@ -28,18 +28,18 @@ pub(crate) fn name_nobody(subjects: Option<&mut [Box<str>]>, id: impl Fn(usize) 
 }
 
 impl Names {
-    /// Rows named by nothing but their position, from 0.
+    /// Returns names for `rows` records named only by their position, from 0.
     pub(crate) fn by_position(rows: usize) -> Self {
         Self { positions: (0..rows as u64).collect(), ids: None, subjects: None }
     }
 
-    /// How many records are named.
+    /// Returns the number of named records.
     #[must_use]
     pub fn count(&self) -> usize {
         self.positions.len()
     }
 
-    /// The id of a record, or what stands for one.
+    /// Returns the id of a record, or the `row:K` that stands for one.
     pub(crate) fn id(&self, row: usize) -> Cow<'_, str> {
         match &self.ids {
             Some(ids) => Cow::Borrowed(&ids[row]),
@@ -47,12 +47,12 @@ impl Names {
         }
     }
 
-    /// Whose a record is.
+    /// Returns the subject of a record.
     pub(crate) fn subject(&self, row: usize) -> Option<&str> {
         self.subjects.as_ref().map(|subjects| &*subjects[row])
     }
 
-    /// The same names for rows that come after `first` others.
+    /// Shifts the positions for rows that come after `first` others.
     pub(crate) fn after(mut self, first: u64) -> Self {
         self.positions.iter_mut().for_each(|position| *position = position.saturating_add(first));
         self
@@ -75,7 +75,7 @@ impl Names {
         Ok(())
     }
 
-    /// Leaves out these rows, which ascend.
+    /// Removes the names of these rows, which ascend.
     pub(crate) fn remove(&mut self, rows: &[usize]) {
         remove(&mut self.positions, rows);
         for names in [&mut self.ids, &mut self.subjects].into_iter().flatten() {
@@ -92,7 +92,7 @@ impl Drop for Names {
     }
 }
 
-/// Leaves out what stands in these rows, which ascend.
+/// Removes the elements at these positions, which ascend.
 pub(super) fn remove<T>(list: &mut Vec<T>, rows: &[usize]) {
     let mut gone = rows.iter().copied().peekable();
     let mut row = 0;

@@ -1,9 +1,9 @@
-//! How records are named: by ids of the user's, or by their position as `row:K`.
+//! Naming of records: by the user's ids, or by position as `row:K`.
 //!
-//! A model has one convention for its whole life. Where the first table had an id column, ids are
-//! what that column says, whatever they look like. Where it had none, row K of the table, counted from
-//! 0, is the record `row:K`; rows of later tables are numbered on, and no number is used twice. A
-//! whole number by itself is never taken for a position.
+//! A model has one convention for its whole life. If the first table had an id column, ids are what that
+//! column says, whatever they look like. If it had none, row K of the table, counted from 0, is the record
+//! `row:K`; the numbers continue over later tables, and no number is used twice. A bare integer is never
+//! taken for a position.
 
 use crate::error::{Code, Error, Result};
 use crate::plan::{Ids, Plan};
@@ -38,8 +38,8 @@ pub(crate) fn check_convention<'a>(
     }))
 }
 
-/// What to add to the refusal of unknown ids, where one of them is written like a position in a
-/// model whose records have ids of their own.
+/// Returns a hint for unknown ids, if one is written like a position and the model's records have ids of
+/// their own.
 pub(crate) fn hint_on_unknown(plan: &Plan, unknown: &[String]) -> Option<&'static str> {
     (plan.ids == Ids::Column && unknown.iter().any(|id| row_position(id).is_some()))
         .then_some("this model's records are named by the ids of the table, not by position")

@@ -1,7 +1,7 @@
-//! Rows that are held outside the vault, in ordered parts that tell sums.
+//! Rows that are held outside the vault, in ordered parts that report sums.
 //!
-//! The vault of such a model names its records and where each is ([`Place`]); plan, ledger, weights
-//! and certificates are as in any other.
+//! The vault of such a model stores the names of its records and the place of each ([`Place`]); plan, ledger,
+//! weights and certificates are like those of any other.
 
 use std::collections::HashSet;
 
@@ -14,71 +14,73 @@ use super::{Batch, InVault, Keyed, Names, NetworkStep, OnRecords, Place, Rows};
 use crate::error::{Code, Error, Result, Stopped};
 use crate::plan::{Ids, Plan, sizes};
 
-/// Reaches the parts that hold a model's records, wherever they are.
+/// Access to the parts that hold a model's records, wherever they are.
 ///
-/// Errors are in words, and end the request: nothing is released then, and the vault is as before.
+/// Errors are text and end the request: nothing is released then, and the vault is unchanged.
 pub trait Partitioned: Parts {
-    /// Records of each part that take part in sums, in their order.
+    /// Returns the number of records of each part that take part in sums, in the order of the parts.
     fn sizes(&self) -> Vec<usize>;
 
-    /// Asks every part for the sum of the clipped gradients of what a step draws from it
-    /// ([`Part::clipped`](crate::Part::clipped)). `take` is called once for each, in any order.
+    /// Asks every part for the sum of the clipped gradients of the units that a step draws from it
+    /// ([`Part::clipped`](crate::Part::clipped)). Calls `take` once per part, in any order.
     ///
-    /// A part that is lost may be asked again, for the very same rows.
+    /// A part that was lost may be asked again, for exactly the same rows.
     ///
     /// # Errors
-    /// Parts that cannot be summed. Whoever implements it tells nobody who was drawn, in no message either.
+    /// Fails if a part cannot be summed. Implementations must reveal to nobody who was drawn, not even in a
+    /// message.
     fn clipped(
         &self,
         step: &NetworkStep<'_>,
         take: &mut dyn FnMut(PartSum),
     ) -> std::result::Result<(), String>;
 
-    /// How many processes summed parts since the request began.
+    /// Returns the number of processes that summed parts since the request began.
     ///
     /// # Errors
-    /// When that is not known.
+    /// Fails if the number is not known.
     fn holders(&self) -> std::result::Result<u64, String>;
 
-    /// Makes the parts by a plan ([`Part::new`](crate::Part::new)); how many rows were shortened, in all.
+    /// Makes the parts by a plan ([`Part::new`](crate::Part::new)); returns the total number of rows scaled
+    /// down.
     ///
     /// # Errors
-    /// Rows that break a rule of the plan, or parts that cannot be made.
+    /// Fails if rows break a rule of the plan, or parts cannot be made.
     fn make(&self, plan: &str) -> std::result::Result<u64, String>;
 
-    /// The names of the records of one part, in their order.
+    /// Returns the names of the records of one part, in their order.
     ///
     /// # Errors
-    /// A part that cannot be asked.
+    /// Fails if the part cannot be asked.
     fn names(&self, part: usize) -> std::result::Result<Names, String>;
 
-    /// Leaves records out of all sums from now on, and out of [`records`](Parts::records).
+    /// Excludes records from all sums from now on, and from [`records`](Parts::records).
     ///
-    /// The caller has them erased once the request is served, or else brought back.
+    /// The caller has them erased after the request succeeds, or brought back after it fails.
     ///
     /// # Errors
-    /// Places that are not there.
+    /// Fails if a place does not exist.
     fn withdraw(&self, places: &[Place]) -> std::result::Result<(), String>;
 }
 
-/// A failure of whoever holds the parts.
+/// Returns the error for a failure of the holder of the parts.
 pub(crate) fn failed(reason: String) -> Error {
     Error::storage(Code::Parts, reason)
 }
 
-/// Rows in parts. Their names and places are in a vault, once there is one.
+/// Rows in parts. A vault stores their names and places, once there is one.
 pub(crate) struct InParts<'a, 'v> {
     held: &'a dyn Partitioned,
     listed: Option<InVault<'a, 'v>>,
 }
 
 impl<'a, 'v> InParts<'a, 'v> {
-    /// Those of a model that is still to be trained.
+    /// Returns the rows of a model that is not trained yet.
     pub(crate) fn unlisted(held: &'a dyn Partitioned) -> Self {
         Self { held, listed: None }
     }
 
-    /// Those that a vault lists.
+    /// Returns the rows that a vault lists.
     pub(super) fn of(held: &'a dyn Partitioned, listed: InVault<'a, 'v>) -> Result<Self> {
         let (count, got) = (listed.count()?, held.records());
         if got != count {
@@ -141,7 +143,7 @@ impl Rows for InParts<'_, '_> {
         self.listed()?.identities(records)
     }
 
-    /// In the order of the parts, whose rows those of the vault must be.
+    /// In the order of the parts, which the vault's rows must follow.
     fn subjects(&self) -> Result<Vec<String>> {
         let Some(listed) = &self.listed else { return named(self.held) };
         let records: Vec<RecordId> = listed.keys()?.into_iter().map(RecordId::new).collect();
@@ -161,20 +163,20 @@ impl Rows for InParts<'_, '_> {
             .hint("train a new model on all of them"))
     }
 
-    /// Withdraws them from all sums, in one call, and erases their names and places.
+    /// Withdraws the records from all sums, in one call, and erases their names and places.
     fn erase(&mut self, records: &[RecordId], on_records: &mut OnRecords<'_>) -> Result<()> {
         self.held.withdraw(&self.places(records)?).map_err(failed)?;
         let listed = self.listed.as_mut().ok_or_else(only_sums)?;
         listed.erase(records, on_records)
     }
 
-    /// That names and places are as they were stored; rows are checked whenever they are summed.
+    /// Checks that names and places are as they were stored; rows are checked whenever they are summed.
     fn check(&self) -> Result<()> {
         self.listed.as_ref().map_or(Ok(()), Rows::check)
     }
 }
 
-/// The subjects of the records of all parts, before a vault lists them.
+/// Returns the subjects of the records of all parts, before a vault lists them.
 fn named(held: &dyn Partitioned) -> Result<Vec<String>> {
     let mut all = Vec::with_capacity(held.records());
     for part in 0..held.count() {
@@ -188,14 +190,14 @@ fn elsewhere() -> Error {
     failed("the records that are listed are not those of the partitions".to_owned())
 }
 
-/// Plans that need rows are refused when they are made; this is for what slips through.
+/// Returns the error for plans that need rows. These are refused when they are made; this catches the rest.
 fn only_sums() -> Error {
     Error::refused(Code::InParts, "the rows are in partitions that return only sums")
 }
 
-/// Checks the names of all records before anything is learnt: they are distinct, and no subject owns
-/// more than the plan allows, and there are as many as were declared. Part by part, of which a short
-/// digest is kept. The most records of one subject, where the plan asks.
+/// Checks the names of all records before anything is learnt: they are distinct, no subject owns more than
+/// the plan allows, and there are as many as were declared. Reads part by part and keeps only a short digest
+/// of each name. Returns the largest number of records of one subject, if the plan asks for it.
 pub(crate) fn check_names(
     held: &dyn Partitioned,
     plan: &Plan,
@@ -243,8 +245,8 @@ fn digest(id: &str) -> u128 {
     bytes.iter().take(16).fold(0, |all, byte| all << 8 | u128::from(*byte))
 }
 
-/// Writes names and places of all records. Without ids a record is named by its position among all
-/// records: `row:K`, K from 0.
+/// Writes names and places of all records. Without ids a record is named by its position among all records:
+/// `row:K`, K from 0.
 pub(crate) fn insert_places(
     transaction: &mut Transaction<'_>,
     held: &dyn Partitioned,

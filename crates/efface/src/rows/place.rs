@@ -1,21 +1,21 @@
-//! Where a record is that is not in the vault.
+//! The place of a record that is outside the vault.
 
 use crate::error::{Code, Error, Result};
 
-/// Where a record is: in which part, and which row of it, both as the parts were first made.
+/// The part and row of a record, both as the parts were first made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The part, from 0.
+    /// Number of the part, from 0.
     pub part: u32,
     /// The row within the part, from 0.
     pub row: u64,
 }
 
 impl Place {
-    /// Bytes of [`to_bytes`](Self::to_bytes).
+    /// Length of [`to_bytes`](Self::to_bytes).
     pub(crate) const BYTES: usize = 12;
 
-    /// What the vault keeps of a record in place of its features: 12 bytes, little-endian.
+    /// Returns what the vault keeps of a record instead of its features: 12 bytes, little-endian.
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..4].copy_from_slice(&self.part.to_le_bytes());
@@ -23,7 +23,7 @@ impl Place {
         bytes
     }
 
-    /// The way back of [`to_bytes`](Self::to_bytes).
+    /// Reverses [`to_bytes`](Self::to_bytes).
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let whole = bytes.split_first_chunk::<4>().and_then(|(part, row)| {
             let row = u64::from_le_bytes(row.try_into().ok()?);

@@ -1,5 +1,5 @@
-//! Dense rows that are stored as the numbers that are learnt from: whoever reads a block puts its rows where
-//! they belong among all rows, or in a window of them.
+//! Dense rows that are stored encoded: each reader of a block writes its rows directly to their positions
+//! among all rows, or in a window of them.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::error::{Error, Result, Stopped, damaged};
 use crate::plan::Plan;
 use crate::rows::bytes::{decode_dense, split_weight};
 
-/// Whether rows of a plan are put in their places so.
+/// Returns whether rows of a plan can be written directly to their positions.
 pub(super) fn is_placed(plan: &Plan) -> bool {
     plan.fitting.is_none() && !plan.rows.sparse
 }
@@ -26,7 +26,7 @@ impl From<ChangeError> for Stopped {
     }
 }
 
-/// Puts rows of a block, from the one at `from` among them on, in these places.
+/// Writes the rows of a block, from position `from` on, to these places.
 fn put(
     block: &RowBlock,
     from: usize,
@@ -45,7 +45,7 @@ fn put(
 }
 
 impl InVault<'_, '_> {
-    /// All of them, in the order of their numbers.
+    /// Reads all rows, in the order of their numbers.
     pub(super) fn placed(&self) -> Result<Keyed> {
         let (plan, weighted) = (self.plan, self.weighted());
         let filling = Filling::new(self.count()?, plan.columns(), plan.task.targets());
@@ -64,7 +64,7 @@ impl InVault<'_, '_> {
     }
 }
 
-/// A window, all of whose rows are in their places.
+/// A window with all of its rows.
 pub(super) struct Window<'g> {
     number: usize,
     pub(super) data: Dataset,
@@ -76,15 +76,15 @@ pub(super) struct Windowed<'g> {
     weighted: bool,
     columns: usize,
     targets: usize,
-    /// The first row of each, and the end of the last.
+    /// The first row of each window, and the end of the last.
     starts: Vec<usize>,
     open: Mutex<BTreeMap<usize, Open<'g>>>,
-    /// Windows that were summed, whose memory is used again.
+    /// Windows that were already summed, whose memory is reused.
     spare: Mutex<Vec<(Dataset, Held<'g>)>>,
     gauge: &'g Gauge,
 }
 
-/// A window that is open, for those that put rows in it.
+/// An open window, shared by those that write rows to it.
 struct Open<'g> {
     filling: Arc<Filling>,
     held: Held<'g>,
@@ -107,7 +107,7 @@ impl<'g> Windowed<'g> {
         }
     }
 
-    /// Puts the rows of a block, which come after so many, in their places; returns how many they are.
+    /// Writes the rows of a block, which follow `before` others, to their windows; returns their number.
     fn put(&self, block: &RowBlock, before: u64) -> std::result::Result<usize, Stopped> {
         let first = before as usize;
         let end = first.saturating_add(block.len());
@@ -139,7 +139,7 @@ impl<'g> Windowed<'g> {
         Ok(filling)
     }
 
-    /// The window of this number, whose rows are all in their places.
+    /// Closes the window of this number, whose rows are all written.
     fn close(&self, number: usize) -> Result<Window<'g>> {
         drop(self.filling(number)?);
         let Open { filling, held } = lock(&self.open).remove(&number).ok_or_else(changed)?;
@@ -147,9 +147,9 @@ impl<'g> Windowed<'g> {
         Ok(Window { number, data: filling.finish().map_err(not_held)?, held })
     }
 
-    /// Takes a window back once it is summed.
+    /// Takes back a window that was summed, for reuse.
     pub(super) fn reuse(&self, Window { data, held, number }: Window<'g>) {
-        // Nothing is put in the last one's place.
+        // No window follows the last one to reuse its memory.
         if number + 2 < self.starts.len() {
             lock(&self.spare).push((data, held));
         }
@@ -157,14 +157,14 @@ impl<'g> Windowed<'g> {
 }
 
 impl InVault<'_, '_> {
-    /// Cuts all rows into windows; `full` says whether it wants more.
+    /// Cuts all rows into windows; `full` receives each and returns whether to continue.
     pub(super) fn each_placed<'g>(
         &self,
         windows: &Windowed<'g>,
         full: &mut dyn FnMut(Window<'g>) -> bool,
     ) -> Result<()> {
         let (mut rows, mut next) = (0, 0);
-        // Blocks that are read ahead reach into one more window at most, where that is longer than they are.
+        // Blocks that are read ahead open at most one more window, if windows are longer than blocks.
         let longest = windows.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         let stored = self.sizes()?.stored;
         let ahead = longest.saturating_sub(super::block_rows(self.plan) as usize) * stored;

@@ -13,28 +13,29 @@ use super::stored::Stored;
 use super::{Batch, Keyed};
 use crate::error::{Result, Stopped};
 
-/// Rows of one vault that stay in memory between requests ([`RowStore::Resident`](super::RowStore)), so
-/// that only the first of them reads the vault.
+/// Rows of one vault that stay in memory between requests ([`RowStore::Resident`](super::RowStore)), so that
+/// only the first of them reads the vault.
 ///
-/// They are used again only where the vault is found as the last request left it: the same ledger, and a
-/// file that nobody has written to since. Else they are overwritten and read anew. Rows that a request takes
-/// out are overwritten here when it takes them out of the vault, and all of them when this is dropped.
-/// Another process that deletes rows does not reach these: they go with the next request here, or with this.
+/// They are reused only if the vault is found as the last request left it: with the same ledger, and a file
+/// that nobody has written to since. Otherwise they are overwritten and read again. Rows that a request
+/// deletes are overwritten here as well as in the vault, and all rows are overwritten when this is dropped. A
+/// deletion by another process does not reach these rows: they are overwritten by the next request here, or
+/// when this is dropped.
 #[derive(Default)]
 pub struct Resident(RefCell<Held>);
 
 #[derive(Default)]
 struct Held {
-    /// The vault as it was when rows and names were those of it; none while they are not.
+    /// The vault whose rows and names these are; `None` while they match none.
     at: Option<At>,
     rows: Option<Keyed>,
-    /// The numbers of those that are overwritten, but have their places until somebody asks for the rows.
+    /// Numbers of the overwritten records whose gaps are closed only when the rows are needed.
     cleared: Vec<i64>,
-    /// As they are stored, where each request makes anew what is learnt from.
+    /// The rows as stored, if each request encodes them again.
     raw: Option<Stored>,
-    /// What was prepared for the next request.
+    /// The Hessian prepared for the next request.
     prepared: Option<Prepared>,
-    /// Whether all names in the vault's tables were held against the rows.
+    /// Whether all names in the vault's tables were checked against the rows.
     agree: bool,
     readings: u64,
 }
@@ -48,20 +49,20 @@ struct At {
 }
 
 impl std::fmt::Debug for Resident {
-    /// No rows: they are private data and do not belong in logs.
+    /// Prints no rows: they are private data and do not belong in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Resident").finish_non_exhaustive()
     }
 }
 
 impl Resident {
-    /// None yet: the first request reads them.
+    /// Holds nothing yet: the first request reads the rows.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many rows are held.
+    /// Returns the number of rows held.
     #[must_use]
     pub fn rows(&self) -> usize {
         let held = self.0.borrow();
@@ -69,18 +70,18 @@ impl Resident {
         held.rows.as_ref().map_or(raw, |rows| rows.keys.len() - held.cleared.len())
     }
 
-    /// How often rows were read from the vault.
+    /// Returns how often rows were read from the vault.
     #[must_use]
     pub fn readings(&self) -> u64 {
         self.0.borrow().readings
     }
 
-    /// Overwrites all of them; the next request reads them anew.
+    /// Overwrites all rows; the next request reads them again.
     pub fn wipe(&self) {
         self.0.borrow_mut().wipe();
     }
 
-    /// What is held is that of a vault as a request finds it, or it is given up.
+    /// Drops everything held unless it belongs to the vault as a request finds it.
     pub(super) fn begin(&self, path: &Path, vault: &str, head: LedgerHead) {
         let at = At::of(path, vault, head);
         let mut held = self.0.borrow_mut();
@@ -90,35 +91,35 @@ impl Resident {
         }
     }
 
-    /// What is held is that of the vault as a request leaves it.
+    /// Marks everything held as that of the vault as a request leaves it.
     pub(super) fn end(&self, path: &Path, vault: &str, head: LedgerHead) {
         let mut held = self.0.borrow_mut();
         held.at = At::of(path, vault, head);
-        // It was for this request.
+        // It was prepared for this request.
         held.prepared = None;
     }
 
-    /// Holds what was prepared for the next request, too.
+    /// Holds the prepared Hessian for the next request.
     pub(crate) fn keep_prepared(&self, prepared: Prepared) {
         self.0.borrow_mut().prepared = Some(prepared);
     }
 
-    /// Whether anything is prepared.
+    /// Returns whether a Hessian is prepared.
     pub(crate) fn is_prepared(&self) -> bool {
         self.0.borrow().prepared.is_some()
     }
 
-    /// Gives up what was prepared: nobody will use it.
+    /// Drops the prepared Hessian, which nobody will use.
     pub(crate) fn drop_prepared(&self) {
         self.0.borrow_mut().prepared = None;
     }
 
-    /// Gives up what was prepared to a request.
+    /// Hands the prepared Hessian over to a request.
     pub(crate) fn take_prepared(&self) -> Option<Prepared> {
         self.0.borrow_mut().prepared.take()
     }
 
-    /// Whether all names were held against the rows.
+    /// Returns whether all names were checked against the rows.
     pub(super) fn agrees(&self) -> bool {
         self.0.borrow().agree
     }
@@ -127,7 +128,7 @@ impl Resident {
         self.0.borrow_mut().agree = true;
     }
 
-    /// Some of the numbers, in the order of these records; none where they are not all held.
+    /// Returns these records encoded, in their order; `None` if they are not all held.
     pub(super) fn picked(&self, records: &[RecordId]) -> Option<Keyed> {
         let held = self.0.borrow();
         let rows = held.rows.as_ref()?;
@@ -141,8 +142,8 @@ impl Resident {
         Some(Keyed { keys, data: rows.data.picked(places).ok()? })
     }
 
-    /// Overwrites rows that a request takes out. Behind numbers the others close up when they are asked for:
-    /// a request may need none of them.
+    /// Overwrites rows that a request deletes. Encoded rows close the gaps only when they are needed: a
+    /// request may need none of them.
     pub(super) fn erase(&self, records: &[RecordId]) {
         let gone: Vec<i64> = records.iter().map(|record| record.get()).collect();
         let mut cleared = false;
@@ -162,7 +163,7 @@ impl Resident {
         }
     }
 
-    /// Holds rows that a request puts in, too.
+    /// Adds the rows that a request adds.
     pub(super) fn append(&self, batch: &Batch<'_>, keys: &[i64]) {
         let numbers = |rows: &mut Keyed| {
             (0..keys.len()).try_for_each(|row| rows.data.push_from(batch.data, row)).ok()?;
@@ -180,8 +181,8 @@ impl Resident {
         self.0.borrow_mut().change(numbers, raw);
     }
 
-    /// Shows all rows as they are stored, in their order and read so on all cores; none where they are not
-    /// held.
+    /// Passes all rows as stored to `take` in their order, after reading them on all cores; returns `None` if
+    /// they are not held.
     pub(super) fn pass<T: Send>(
         &self,
         read: &(impl Fn(Stored) -> std::result::Result<T, Stopped> + Sync),
@@ -200,7 +201,7 @@ impl Resident {
         Some(shown.map_err(|Stopped(error)| error))
     }
 
-    /// Gives up the rows as they are stored.
+    /// Takes the rows as they are stored.
     pub(super) fn take(&self) -> Option<Stored> {
         self.0.borrow_mut().raw.take()
     }
@@ -213,7 +214,7 @@ impl Resident {
     }
 }
 
-/// Where the records of these numbers are among all, in their order; none where one is not.
+/// Returns the sorted positions of these records among all; `None` if one is missing.
 fn places(keys: &[i64], gone: &[i64]) -> Option<Vec<usize>> {
     let place = |number: &i64| keys.binary_search(number).ok();
     let mut places: Vec<usize> = gone.iter().map(place).collect::<Option<_>>()?;
@@ -228,14 +229,14 @@ impl Held {
         self.prepared = None;
         self.cleared.clear();
         if let Some(mut rows) = self.rows.take() {
-            // Positions of all of them, in order: this cannot fail.
+            // The positions of all rows, in order: this cannot fail.
             drop(rows.wipe_all());
         }
-        // Overwritten when they are given back.
+        // Overwritten when dropped.
         self.raw = None;
     }
 
-    /// Gives the rows up, closed up.
+    /// Takes the rows, with all gaps closed.
     fn take(&mut self) -> Option<Keyed> {
         let gone = std::mem::take(&mut self.cleared);
         let mut rows = self.rows.take()?;
@@ -245,8 +246,8 @@ impl Held {
         Some(rows)
     }
 
-    /// Changes the rows with the vault's, which are those of no finished request until it ends; rows that
-    /// cannot be changed so are given up.
+    /// Changes the rows together with the vault's; they match no finished request until this one ends. Drops
+    /// rows that cannot be changed.
     fn change(
         &mut self,
         numbers: impl FnOnce(&mut Keyed) -> Option<()>,
@@ -267,27 +268,26 @@ impl Drop for Held {
 }
 
 impl At {
-    /// None where the system does not say when the file was written to.
+    /// Returns `None` if the system does not tell when the file was written to.
     fn of(path: &Path, vault: &str, head: LedgerHead) -> Option<Self> {
         let file = FileStamp::of(path).ok()?;
         Some(Self { vault: vault.to_owned(), head, file })
     }
 }
 
-/// All rows of a vault, once they are read; those that stay in memory are given back when they are no longer
-/// needed.
+/// All rows of a vault once they are read; resident rows are returned when no longer needed.
 pub(super) struct Read<'a> {
     rows: OnceCell<Keyed>,
     resident: Option<&'a Resident>,
 }
 
 impl<'a> Read<'a> {
-    /// Not read yet.
+    /// Returns a state in which nothing is read yet.
     pub(super) fn nothing(resident: Option<&'a Resident>) -> Self {
         Self { rows: OnceCell::new(), resident }
     }
 
-    /// Read already, for one request.
+    /// Returns rows that were read already, for one request.
     pub(super) fn filled(rows: Keyed) -> Self {
         Self { rows: OnceCell::from(rows), resident: None }
     }
@@ -296,7 +296,7 @@ impl<'a> Read<'a> {
         self.rows.get()
     }
 
-    /// Those that are held, or else what `read` gives.
+    /// Returns the held rows, or else what `read` returns.
     pub(super) fn get_or_read(&self, read: impl FnOnce() -> Result<Keyed>) -> Result<&Keyed> {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
@@ -318,7 +318,7 @@ impl<'a> Read<'a> {
         self.rows.take()
     }
 
-    /// Gives those back that stay in memory, and forgets the others.
+    /// Returns resident rows to their holder, and drops others.
     pub(super) fn leave(&mut self) {
         if let (Some(rows), Some(resident)) = (self.rows.take(), self.resident) {
             resident.0.borrow_mut().rows = Some(rows);
@@ -340,8 +340,7 @@ mod tests {
     use efface_learn::mechanism::Steering;
     use efface_learn::solver::Factor;
 
-    /// What was prepared is given to the next request, where it finds the vault as it was left, and to no later
-    /// one.
+    /// What was prepared goes to the next request, if it finds the vault as it was left, and to no later one.
     #[test]
     fn what_was_prepared_is_that_of_the_vault_or_goes() {
         let folder = tempfile::tempdir().unwrap();
@@ -359,7 +358,7 @@ mod tests {
         keep();
         assert_eq!(held.take_prepared(), Some(prepared.clone()));
         assert_eq!(held.take_prepared(), None);
-        // A request that had no use for it.
+        // A request that does not use it.
         keep();
         held.end(&path, "v", head);
         assert_eq!(held.take_prepared(), None);

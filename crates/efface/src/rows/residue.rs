@@ -1,5 +1,5 @@
-//! The names a request takes out, held against the rows themselves: an index may be damaged, and
-//! then leads to fewer rows than there are.
+//! Checks the names that a request deletes against the rows themselves: an index may be damaged, and then
+//! leads to fewer rows than there are.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -10,15 +10,15 @@ use efface_vault::{Id, Identity, Name, RowFault, StoreFault, StoredRecord, Vault
 
 use crate::error::{Error, Result, Stopped};
 
-/// Names that are compared one by one, which is quicker for so few than to look for a hash.
+/// Up to this many names are compared one by one, which is faster than hashing.
 const FEW: usize = 4;
 
-/// Ids and subjects of which nothing may be left after a request.
+/// Ids and subjects that must have no row left after a request.
 #[derive(Debug, Default)]
 pub(crate) struct ResidueCheck {
-    /// Of ids that are positions, which a block need not spell out.
+    /// Ids that are positions, which a block need not spell out.
     positions: HashSet<u64>,
-    /// The lowest and the highest of these: most rows are not between.
+    /// The lowest and the highest position: most rows are outside these bounds.
     bounds: (u64, u64),
     /// Other ids.
     texts: HashSet<String>,
@@ -28,7 +28,7 @@ pub(crate) struct ResidueCheck {
 }
 
 impl ResidueCheck {
-    /// The rows of these ids; the request itself adds those of `version`.
+    /// Checks for rows of these ids, except those of `version`, which the request itself adds.
     pub(crate) fn ids(names: impl IntoIterator<Item = String>, version: u64) -> Self {
         let mut leaving = Self { version, bounds: (u64::MAX, 0), ..Self::default() };
         for id in names {
@@ -46,12 +46,12 @@ impl ResidueCheck {
         leaving
     }
 
-    /// All rows of these subjects.
+    /// Checks for all rows of these subjects.
     pub(crate) fn subjects(names: impl IntoIterator<Item = String>, version: u64) -> Self {
         Self { subjects: names.into_iter().collect(), version, ..Self::default() }
     }
 
-    /// Whether a row should be gone.
+    /// Returns whether a row of this name should be gone.
     pub(crate) fn has(&self, row: &Name<'_>) -> bool {
         let named = match row.id {
             Id::Position(position) => {
@@ -64,28 +64,28 @@ impl ResidueCheck {
             && (named || row.subject.is_some_and(|name| is_among(&self.subjects, name)))
     }
 
-    /// Whether a row should be gone.
+    /// Returns whether a stored row should be gone.
     pub(crate) fn has_row(&self, row: &StoredRecord<'_>) -> bool {
         let (subject, version) = (row.subject, row.added_version);
         self.has(&Name { id: Id::of(row.id), subject, version })
     }
 
-    /// How many of these rows should be gone.
+    /// Returns how many of these rows should be gone.
     pub(crate) fn among<'a>(&self, rows: impl Iterator<Item = Name<'a>>) -> u64 {
         if self.is_empty() { 0 } else { rows.filter(|row| self.has(row)).count() as u64 }
     }
 
-    /// Whether nothing leaves.
+    /// Returns whether nothing is deleted.
     pub(crate) fn is_empty(&self) -> bool {
         self.positions.is_empty() && self.texts.is_empty() && self.subjects.is_empty()
     }
 
-    /// Refuses where rows were missed.
+    /// Refuses to go on if rows were missed.
     pub(crate) fn none_missed(&self, missed: u64) -> Result<()> {
         if missed == 0 { Ok(()) } else { Err(StoreFault::Rows(RowFault::Index).into()) }
     }
 
-    /// Refuses rows that an index led to and that are not among the names.
+    /// Refuses rows that an index led to although they are not among the names.
     pub(crate) fn only(&self, found: &[Identity]) -> Result<()> {
         let named = |row: &Identity| {
             let (subject, version) = (row.subject.as_deref(), row.added_version);
@@ -95,8 +95,8 @@ impl ResidueCheck {
     }
 }
 
-/// Which of these names rows have, in their order: an index that leads to none of them may be damaged, so the
-/// heads of all blocks are asked.
+/// Returns which of these names occur in the rows, as indices: an index that leads to none of them may be
+/// damaged, so the heads of all blocks are searched.
 pub(crate) fn in_rows(vault: &Vault, people: bool, names: &[String]) -> Result<BTreeSet<usize>> {
     let id = |name| if people { Id::Text(name) } else { Id::of(name) };
     let asked: HashMap<Id<'_>, usize> =
@@ -118,8 +118,8 @@ pub(crate) fn in_rows(vault: &Vault, people: bool, names: &[String]) -> Result<B
     Ok(found)
 }
 
-/// An error about names that an index did not lead to, with what rows have that is near. Where rows have one of
-/// them, that of a damaged index.
+/// Adds similar names in the rows to an error about names that an index did not lead to. If a row has one of
+/// them, returns the error of a damaged index instead.
 pub(crate) fn unless_in_rows(vault: &Vault, people: bool, error: Error) -> Error {
     let found = in_rows(vault, people, error.names());
     let near = found.and_then(|found| match found.is_empty() {
@@ -137,10 +137,10 @@ pub(crate) fn unless_in_rows(vault: &Vault, people: bool, error: Error) -> Error
     }
 }
 
-/// How many near names a refusal lists.
+/// Number of similar names that a refusal lists.
 const NEAR: usize = 5;
 
-/// Names in the rows that some of these may be meant for, by these.
+/// Returns names in the rows that some of these may have meant, keyed by the latter.
 fn near_in_rows(vault: &Vault, people: bool, names: &[String]) -> Result<BTreeMap<String, String>> {
     let keys: HashMap<String, &String> = names.iter().map(|name| (near_key(name), name)).collect();
     let near = |row: Name<'_>| {

@@ -1,4 +1,4 @@
-//! A table as a user names it, and how it becomes rows in memory.
+//! A table as a user specifies it, and how it becomes rows in memory.
 
 use std::path::PathBuf;
 
@@ -13,52 +13,52 @@ use crate::error::{Code, Error, Result};
 use crate::plan::shape::Shape;
 use crate::plan::{Plan, Task, ValidatedSettings};
 
-/// A table to read: where it is and which columns play which part.
+/// A table to read: its location and the roles of its columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Source<'a> {
-    /// The table itself, where it is in memory; then only `schema` and `classes` apply beside it.
+    /// The table itself, if it is in memory; then only `schema` and `classes` apply besides it.
     pub memory: Option<MemoryTable<'a>>,
-    /// Sizes and names of records that no table has: those held where
-    /// [`Context::rows`](crate::Context::rows) says. Nothing else then applies.
+    /// Sizes and names of records held where [`Context::rows`](crate::Context::rows) says, instead of a
+    /// table. Then nothing else applies.
     #[doc(hidden)]
     pub parts: Option<Shape>,
-    /// The file; none for standard input.
+    /// Path of the file; `None` for standard input.
     pub path: Option<PathBuf>,
     /// A separate file of labels.
     pub labels: Option<PathBuf>,
-    /// The format, if it is not to be recognised: `csv`, `npy`, ...
+    /// The file format, such as `csv` or `npy`, if it should not be detected.
     pub format: Option<String>,
-    /// The label column.
+    /// Name of the label column.
     pub label: Option<String>,
-    /// Further label columns, after `label`: the other targets of a regression on several.
+    /// Further label columns, after `label`: the other targets of a regression with several.
     pub more_labels: Vec<String>,
-    /// The id column.
+    /// Name of the id column.
     pub id: Option<String>,
-    /// The subject column.
+    /// Name of the subject column.
     pub subject: Option<String>,
-    /// The column of weights.
+    /// Name of the column of weights.
     pub weight: Option<String>,
-    /// Columns left aside.
+    /// Columns to leave out.
     pub ignore: Vec<String>,
     /// The text of a schema.
     pub schema: Option<String>,
     /// Classes in order, the positive one last.
     pub classes: Option<Vec<String>>,
-    /// Whether rows that are added may bring classes which are near known ones, or a third one.
+    /// Whether added rows may bring classes that resemble known ones, or a third one.
     pub new_classes: bool,
-    /// Whether the first table's labels say what the model is to learn where no loss is given and
-    /// preprocessing is fitted: numbers, if they are more than a few or not whole, else classes.
+    /// Whether the first table's labels decide the task if no loss is given and preprocessing is fitted:
+    /// regression if they are numbers and more than a few or not whole, else classification.
     pub infers_task: bool,
-    /// Whether rows without a label are left out, and not refused.
+    /// Whether rows without a label are left out instead of refused.
     pub drop_unlabelled: bool,
     /// Number of features of a LIBSVM file.
     pub width: Option<u32>,
-    /// Whether the indices of a LIBSVM file start at 0; unstated, at 1.
+    /// Whether the indices of a LIBSVM file start at 0; they start at 1 if unspecified.
     pub zero_based: Option<bool>,
-    /// The array of features of an NPZ file, `X` if not given.
+    /// Name of the array of features in an NPZ file; `X` if `None`.
     pub array: Option<String>,
-    /// Bytes of memory that the table may take, whatever the size of the file; unstated, the
-    /// limits of `efface-formats` hold.
+    /// Memory in bytes that the table may use, whatever the size of the file; if `None`, the limits of
+    /// `efface-formats` apply.
     pub max_decoded: Option<u64>,
 }
 
@@ -84,13 +84,13 @@ impl Source<'_> {
         })
     }
 
-    /// Whether these are raw rows at hand, rather than rows in parts or a table whose schema says how
-    /// it becomes numbers.
+    /// Returns whether these are raw rows, rather than rows in parts or a table whose schema says how to
+    /// encode it.
     pub(crate) fn is_raw(&self) -> bool {
         self.schema.is_none() && self.parts.is_none()
     }
 
-    /// The names of the labels, where there are several; else none.
+    /// Returns the names of the labels if there are several, else an empty list.
     pub(crate) fn targets(&self) -> Vec<String> {
         if let Some(MemoryTable { labels: Some(Values::Several { names, .. }), .. }) = self.memory {
             return names.to_vec();
@@ -115,7 +115,7 @@ impl Source<'_> {
         efface_formats::read_memory(table, options, sink).map_err(unreadable)
     }
 
-    /// Refuses what does not apply beside a table in memory.
+    /// Refuses whatever does not apply besides a table in memory.
     pub(crate) fn is_memory_alone(&self) -> Result<()> {
         for (name, given) in [
             ("path", self.path.is_some()),
@@ -157,7 +157,7 @@ impl Source<'_> {
         }
     }
 
-    /// How to read a table a model is to be trained on.
+    /// Returns how to read a table to train a model on.
     pub(crate) fn training_options(&self, choices: &ValidatedSettings) -> Result<ReadOptions> {
         let task = match choices.settings.target_range {
             Some(range) => efface_formats::Task::Regression { range: Some(range) },
@@ -173,7 +173,7 @@ impl Source<'_> {
         let own = self.options()?;
         let mut limits = own.limits;
         if self.infers_task && choices.fitted && choices.settings.loss.is_none() {
-            // Whether they are classes is seen once all are read.
+            // Whether they are classes is known only after all are read.
             limits.classes = u32::MAX;
         }
         let missing = missing(choices.settings.missing.as_deref());
@@ -183,7 +183,7 @@ impl Source<'_> {
         Ok(ReadOptions { task, row_map, feature_map, frame, limits, numbers_for, missing, ..own })
     }
 
-    /// How to read a table for a model that exists: as its plan says.
+    /// Returns how to read a table for an existing model, according to its plan.
     pub(crate) fn options_for(&self, plan: &Plan, labels: bool) -> Result<ReadOptions> {
         if self.schema.is_some() {
             return Err(Error::refused(
@@ -218,7 +218,7 @@ impl Source<'_> {
                 }
                 Task::Classes(_) => (efface_formats::Task::Classification, fitting.classes.clone()),
             };
-            // Prediction needs no more than the columns of features.
+            // Prediction needs only the columns of features.
             let role = |given: Option<String>, usual: &Option<String>| {
                 given.or_else(|| usual.clone().filter(|_| labels))
             };
@@ -250,7 +250,7 @@ impl Source<'_> {
     }
 }
 
-/// The texts that say that there is no value, of a list in a setting.
+/// Parses the setting that lists the texts for missing values.
 fn missing(listed: Option<&str>) -> Missing {
     listed.map_or_else(Missing::default, Missing::listed)
 }
@@ -258,7 +258,7 @@ fn missing(listed: Option<&str>) -> Missing {
 /// Drafts a schema from a table, for a human to confirm.
 ///
 /// # Errors
-/// When the table cannot be read.
+/// Fails if the table cannot be read.
 pub fn schema(source: &Source<'_>, regression: bool) -> Result<Draft> {
     let task = if regression {
         efface_formats::Task::Regression { range: None }
@@ -283,7 +283,7 @@ pub(crate) fn row_map(name: &str, norm: f64) -> Result<RowMap> {
     Ok(RowMap { mode, norm })
 }
 
-/// A failed read, as the engine's error.
+/// Converts a failed read to the engine's error.
 pub(crate) fn unreadable(error: ReadError) -> Error {
     match error {
         ReadError::Sink { position, source } => match source.into_inner().downcast::<Error>() {
@@ -297,7 +297,7 @@ pub(crate) fn unreadable(error: ReadError) -> Error {
     }
 }
 
-/// y mapped from its declared range to [-1, 1].
+/// Maps y from its declared range to [-1, 1].
 pub(crate) fn map_target(y: f64, range: Option<(f64, f64)>) -> f64 {
     match range {
         Some((low, high)) => (((y - low) / (high - low)) * 2.0 - 1.0).clamp(-1.0, 1.0),
@@ -305,7 +305,7 @@ pub(crate) fn map_target(y: f64, range: Option<(f64, f64)>) -> f64 {
     }
 }
 
-/// The way back of [`map_target`].
+/// Reverses [`map_target`].
 pub(crate) fn unmap_target(y: f64, range: Option<(f64, f64)>) -> f64 {
     match range {
         Some((low, high)) => low + (y + 1.0) / 2.0 * (high - low),
@@ -313,7 +313,7 @@ pub(crate) fn unmap_target(y: f64, range: Option<(f64, f64)>) -> f64 {
     }
 }
 
-/// The row as the learner stores it: the features, then the intercept.
+/// Returns the row as the learner stores it: the features, then the intercept.
 pub(crate) fn with_intercept<'a>(
     features: Features<'a>,
     width: u32,

@@ -1,4 +1,4 @@
-//! Rows as they are stored, and their way back to numbers.
+//! Rows as they are stored, and how to decode them.
 
 use std::ops::Range;
 
@@ -15,19 +15,19 @@ use crate::error::{Result, Stopped, damaged};
 use crate::plan::Plan;
 use crate::rows::bytes::{decode, split_targets, split_weight};
 
-/// Rows as they are stored, apart from who they are.
+/// Rows as they are stored, without their names.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
-    /// Without their weights.
+    /// Without the weights of the records.
     pub(super) bytes: RowBytes,
     pub(super) keys: Vec<i64>,
     pub(super) targets: Vec<f64>,
-    /// One for each row; none where records have no weights.
+    /// One per row; empty if records have no weights.
     pub(super) weights: Vec<f64>,
 }
 
 impl Stored {
-    /// The rows of a block.
+    /// Takes the rows of a block.
     pub(super) fn of(block: RowBlock, weighted: bool) -> std::result::Result<Self, Stopped> {
         let (bytes, rows) = block.into_contents();
         let mut bytes = Zeroizing::new(bytes);
@@ -47,7 +47,7 @@ impl Stored {
         Ok(stored)
     }
 
-    /// The same rows, whose bytes are in the same memory.
+    /// Returns the same rows, sharing the memory of their bytes.
     pub(super) fn shared(&self) -> Self {
         Self {
             bytes: self.bytes.clone(),
@@ -57,7 +57,7 @@ impl Stored {
         }
     }
 
-    /// The rows at these positions, whose bytes are in the same memory.
+    /// Returns the rows at these positions, sharing the memory of their bytes.
     pub(super) fn slice(&self, rows: Range<usize>) -> Self {
         let weights = self.weights.get(rows.clone()).unwrap_or_default().to_vec();
         Self {
@@ -68,7 +68,7 @@ impl Stored {
         }
     }
 
-    /// Leaves out the rows at these positions, which ascend, and overwrites their bytes.
+    /// Removes the rows at these positions, which ascend, and overwrites their bytes.
     pub(super) fn remove(&mut self, rows: &[usize]) {
         self.bytes = self.bytes.without(rows);
         remove(&mut self.keys, rows);
@@ -87,14 +87,14 @@ impl Stored {
         self.weights.append(&mut rows.weights);
     }
 
-    /// Bytes that they take in memory.
+    /// Returns the bytes that they occupy in memory.
     pub(super) fn held_bytes(&self) -> usize {
         let numbers = size_of_val(&self.targets[..]) + size_of_val(&self.weights[..]);
         let rows: usize = self.bytes.iter().map(<[u8]>::len).sum();
         rows + numbers + self.bytes.len() * size_of::<std::ops::Range<usize>>()
     }
 
-    /// Takes out the first rows, at most so many; their keys stay.
+    /// Takes out the first rows, at most `rows`; their keys stay.
     pub(super) fn take_front(&mut self, rows: usize) -> Self {
         let bytes = self.bytes.take_front(rows);
         let front = |values: &mut Vec<f64>| values.drain(..rows.min(values.len())).collect();
@@ -102,7 +102,7 @@ impl Stored {
         Self { bytes, keys: Vec::new(), targets, weights }
     }
 
-    /// All of them in parts of so many, without their keys.
+    /// Splits them into parts of `rows` rows, without their keys.
     pub(super) fn into_parts(self, rows: usize) -> impl Iterator<Item = Self> {
         let Self { mut bytes, targets, weights, .. } = self;
         let (mut targets, mut weights) = (targets.into_iter(), weights.into_iter());
@@ -116,17 +116,17 @@ impl Stored {
         })
     }
 
-    /// That they are raw rows of a frame.
+    /// Checks that they are raw rows of a frame.
     pub(super) fn check(&self, frame: &Frame) -> Result<()> {
         frame.check_rows(self.bytes.iter()).map_err(damaged)
     }
 
-    /// One for each row; none where records have no weights.
+    /// Returns one weight per row; `None` if records have no weights.
     pub(super) fn weights(&self) -> Option<&[f64]> {
         (!self.weights.is_empty()).then_some(&self.weights)
     }
 
-    /// The numbers that are learnt from, which these rows are stored as.
+    /// Decodes rows that are stored as the features that are learnt from.
     pub(super) fn decode(&self, plan: &Plan) -> Result<Dataset> {
         let mut data = Keyed::none(plan)?.data;
         let mut decoder = Decoder::default();
@@ -138,7 +138,7 @@ impl Stored {
     }
 }
 
-/// Turns bytes into rows.
+/// Decodes bytes to rows.
 #[derive(Debug, Default)]
 struct Decoder {
     values: Vec<f32>,
@@ -147,7 +147,6 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// Appends a row.
     pub(super) fn push(
         &mut self,
         plan: &Plan,

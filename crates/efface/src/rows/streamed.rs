@@ -1,4 +1,4 @@
-//! Rows of a vault that are read anew for every pass over them, a window of blocks at a time.
+//! Rows of a vault that are read again for every pass over them, a window of blocks at a time.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ use super::{InVault, Keyed, Labels};
 use crate::error::{Error, Result, Stopped, damaged};
 use crate::plan::Plan;
 
-/// Some rows as they are stored, counted as held until they are numbers.
+/// Some rows as they are stored, counted as held until they are encoded.
 struct Piece<'a> {
     rows: Stored,
     held: Held<'a>,
@@ -40,7 +40,7 @@ impl From<Error> for Failed {
 
 impl Streamed for InVault<'_, '_> {
     fn records(&self) -> usize {
-        // Counted when windows were found, which these are the records of.
+        // Known since the windows were computed.
         self.windows().ok().flatten().map_or(0, |windows| windows.records)
     }
 
@@ -52,8 +52,8 @@ impl Streamed for InVault<'_, '_> {
         self.windows().ok().flatten().map_or(1, |windows| windows.rows)
     }
 
-    /// Reads each block once, in the order of the file, against its checksum; windows are summed on
-    /// another thread while the next one is read, unless this thread is one of those that sum.
+    /// Reads each block once, in the order of the file, and checks its checksum; another thread sums windows
+    /// while the next one is read, unless this thread is one of those that sum.
     fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> std::result::Result<(), Refusal> {
         let shown = if is_placed(self.plan) {
             self.pass_placed(windows, take)
@@ -71,8 +71,8 @@ impl Streamed for InVault<'_, '_> {
     }
 }
 
-/// Has windows read by `each`, which is given what takes one and says whether it wants more, and shown by
-/// `show`, on another thread unless this one is one of those that sum.
+/// Lets `each` read windows, passing it a callback that takes one and returns whether it wants more. `show`
+/// receives the windows on another thread, unless this one is one of those that sum.
 fn shown<W: Send>(
     each: impl FnOnce(&mut dyn FnMut(W) -> bool) -> Result<()>,
     mut show: impl FnMut(W) -> std::result::Result<(), Failed> + Send,
@@ -98,7 +98,7 @@ fn shown<W: Send>(
         })?;
         let read = each(&mut |window| send.send(window).is_ok());
         drop(send);
-        // Reading ends early where summing has failed.
+        // Reading ends early if summing failed.
         summing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
         Ok(read?)
     })
@@ -133,7 +133,7 @@ impl InVault<'_, '_> {
         Ok(&windows.gauge)
     }
 
-    /// Cuts all rows into windows of so many; `full` says whether it wants more.
+    /// Cuts all rows into windows of these lengths; `full` receives each and returns whether it wants more.
     fn each_window<'g>(
         &'g self,
         windows: &[usize],
@@ -169,12 +169,12 @@ impl InVault<'_, '_> {
     }
 }
 
-/// Makes numbers of stored rows, on all cores.
+/// Encodes stored rows, on all cores.
 struct Maker<'a> {
     plan: &'a Plan,
-    /// Where preprocessing is fitted.
+    /// Set if preprocessing is fitted.
     encoder: Option<Encoder<'a>>,
-    /// Rows that the bound scaled down.
+    /// Number of rows scaled down to the bound.
     scaled: AtomicU64,
 }
 
@@ -193,7 +193,7 @@ impl<'a> Maker<'a> {
         Ok(encoded.data)
     }
 
-    /// Shows a window once all of it is numbers.
+    /// Encodes a window and passes it on.
     fn show(
         &self,
         window: Vec<Piece<'_>>,
@@ -222,7 +222,7 @@ impl<'a> Maker<'a> {
 }
 
 fn bytes_of(data: &Dataset) -> usize {
-    // Of room for further sparse rows nothing is touched.
+    // Spare room for sparse rows is never touched, so it does not count.
     let x = match data.x() {
         Matrix::Dense(x) => x.bytes(),
         Matrix::Sparse(x) => 8 * x.entries() + 16 * x.rows(),

@@ -22,14 +22,14 @@ use crate::plan::Plan;
 use crate::rows::bytes::{encoded, split_weight};
 use crate::rows::residue::ResidueCheck;
 
-/// Records erased between two looks at whether to stop.
+/// Records erased between two checks for cancellation.
 const ERASED: usize = 1 << 14;
 
-/// A vault through which rows are read, or also changed.
+/// A vault to read rows through, or also to change them.
 pub(crate) enum Access<'a, 'v> {
-    /// As it is, or as a transaction in progress has left it so far.
+    /// Reads the vault as it is, or as a transaction in progress has left it so far.
     Reading(&'a Vault),
-    /// Within a transaction.
+    /// Reads and changes within a transaction.
     Changing(&'a mut Transaction<'v>),
 }
 
@@ -49,10 +49,10 @@ impl<'v> Access<'_, 'v> {
     }
 }
 
-/// How many records share a block of the vault. It follows from the plan alone, so that it says nothing
-/// of the records.
+/// Returns how many records share a block of the vault. It depends on the plan alone, so that it reveals
+/// nothing about the records.
 pub(crate) fn block_rows(plan: &Plan) -> u32 {
-    /// Bytes of a row whose length is not known beforehand.
+    /// Assumed bytes of a row whose length is not known beforehand.
     const SOME: u64 = 2048;
     let weight = if plan.max_weight.is_some() { 8 } else { 0 };
     let bytes = match &plan.fitting {
@@ -60,8 +60,8 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
         Some(fitting) => match &fitting.frame {
             Frame::Matrix { sparse: true, .. } => SOME,
             frame => {
-                // Rows of named columns differ in length, and what lies behind one that leaves is written
-                // anew: blocks of them are half as large.
+                // Rows of named columns differ in length, and whatever follows a deleted one is written
+                // again: their blocks are half as large.
                 let share = if matches!(frame, Frame::Columns(_)) { 2 } else { 1 };
                 share * (16 + 9 * frame.columns())
             }
@@ -75,15 +75,14 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
 /// How often the rows of a vault are read from it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum Policy<'a> {
-    /// Once, when they are first asked for.
+    /// Once per request, when they are first needed.
     #[default]
     Once,
-    /// For every pass, unless this memory holds them.
+    /// For every pass, unless they fit in this memory.
     EveryPass(MemoryBudget),
-    /// Once for all requests of a process: kept as numbers, or as they are stored if preprocessing is fitted.
+    /// Once for all requests of a process: kept encoded, or as stored if preprocessing is fitted.
     Keep(&'a Resident),
-    /// Once for all passes of a request: kept as they are stored until they are
-    /// [encoded](InVault::encoded).
+    /// Once for all passes of a request: kept as stored until they are [encoded](InVault::encoded).
     KeepStored(&'a Resident),
 }
 
@@ -94,31 +93,31 @@ pub(crate) struct InVault<'a, 'v> {
     pub(super) leaving: Option<&'a ResidueCheck>,
     read: Read<'a>,
     policy: Policy<'a>,
-    /// OnBlock whether to go on, while they are read.
+    /// Called while rows are read; says whether to continue.
     on_block: Option<&'a OnBlock<'a>>,
-    /// How they are read where they are not held, once that is known.
+    /// How rows are read if they are not held, once that is known.
     windows: OnceCell<Option<Windows>>,
-    /// How many the bound scaled down when they were made numbers last, where preprocessing is fitted.
+    /// Number of rows scaled down to the bound when they were last encoded, if preprocessing is fitted.
     pub(super) scaled: Cell<u64>,
-    /// Whether a pass has looked for those that should have left.
+    /// Whether a pass has looked for rows that should have been deleted.
     pub(super) looked: Cell<bool>,
     pub(super) failed: RefCell<Option<Error>>,
 }
 
 impl std::fmt::Debug for InVault<'_, '_> {
-    /// No rows: they are private data and do not belong in logs.
+    /// Prints no rows: they are private data and do not belong in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("InVault").finish_non_exhaustive()
     }
 }
 
 impl<'a, 'v> InVault<'a, 'v> {
-    /// The rows of a vault that a request changes.
+    /// Opens the rows of a vault that a request changes.
     pub(crate) fn of(access: Access<'a, 'v>, plan: &'a Plan, leaving: &'a ResidueCheck) -> Self {
         Self { leaving: Some(leaving), ..Self::accessed(access, plan) }
     }
 
-    /// The rows of a vault that no request changes.
+    /// Opens the rows of a vault that no request changes.
     pub(crate) fn at_rest(vault: &'a Vault, plan: &'a Plan) -> Self {
         Self::accessed(Access::Reading(vault), plan)
     }
@@ -138,7 +137,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         }
     }
 
-    /// The same rows, read as often as this says.
+    /// Sets how often the rows are read.
     pub(crate) fn read_by(self, policy: Policy<'a>) -> Self {
         let read = Read::nothing(match policy {
             Policy::Keep(resident) if self.plan.fitting.is_none() => Some(resident),
@@ -147,12 +146,12 @@ impl<'a, 'v> InVault<'a, 'v> {
         Self { read, policy, ..self }
     }
 
-    /// The same rows, of which no more are in memory at a time than this allows.
+    /// Limits the rows that are in memory at a time.
     pub(crate) fn within(self, memory: Option<MemoryBudget>) -> Self {
         self.read_by(memory.map_or(Policy::Once, Policy::EveryPass))
     }
 
-    /// The same rows; reading stops when `on_block` says so.
+    /// Sets the callback that can stop reading.
     pub(crate) fn watched_by(self, on_block: Option<&'a OnBlock<'a>>) -> Self {
         Self { on_block, ..self }
     }
@@ -161,12 +160,12 @@ impl<'a, 'v> InVault<'a, 'v> {
         if let Policy::EveryPass(memory) = self.policy { Some(memory) } else { None }
     }
 
-    /// What keeps rows between requests.
+    /// Returns what keeps rows between requests.
     fn resident(&self) -> Option<&'a Resident> {
         if let Policy::Keep(resident) = self.policy { Some(resident) } else { None }
     }
 
-    /// How they are read, where they are too many for the memory they may take.
+    /// Returns how rows are read if they exceed the memory limit.
     pub(super) fn windows(&self) -> Result<Option<&Windows>> {
         if let Some(windows) = self.windows.get() {
             return Ok(windows.as_ref());
@@ -178,12 +177,13 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(self.windows.get_or_init(|| found).as_ref())
     }
 
-    /// Whether they are too many for the memory they may take.
+    /// Returns whether the rows exceed the memory limit.
     pub(crate) fn is_streamed(&self) -> Result<bool> {
         Ok(self.windows()?.is_some())
     }
 
-    /// How many the bound scaled down, once there was a pass over all of them; none where numbers are stored.
+    /// Returns how many rows were scaled down to the bound, after a pass over all of them; 0 if encoded rows
+    /// are stored.
     pub(crate) fn scaled(&self) -> u64 {
         self.scaled.get()
     }
@@ -199,7 +199,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(Sizes { count, stored, encoded: encoded.saturating_add(targets), alike })
     }
 
-    /// All of them, in the order of their numbers.
+    /// Returns all rows, in the order of their numbers.
     pub(crate) fn into_all(self) -> Result<Keyed> {
         self.all()?;
         self.read.take().ok_or_else(|| damaged("no row was read"))
@@ -221,8 +221,8 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(all)
     }
 
-    /// Holds all names against the rows once, where rows stay in memory: then no request of theirs looks for
-    /// names among the rows.
+    /// Checks all names against the rows once if rows stay in memory: then no request on them looks for names
+    /// among the rows.
     fn agree(&self) -> Result<()> {
         let Some(resident) = self.resident().filter(|resident| !resident.agrees()) else {
             return Ok(());
@@ -241,7 +241,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         if memory.holds(self.plan, sizes) { Ok(()) } else { Err(memory.too_many(sizes)) }
     }
 
-    /// All of them as they were stored, in the order of their numbers, with these.
+    /// Returns all rows as they were stored, in the order of their numbers, together with these.
     pub(crate) fn raw(&self) -> Result<(RawRecords, Vec<i64>)> {
         let mut all = RawRows::new(self.frame()?.clone());
         let (none, mut keys) = (all.none_like(), Vec::new());
@@ -265,10 +265,11 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok((RawRecords { rows: all, weights }, keys))
     }
 
-    /// All of them as numbers, by the statistics of a plan that were [fitted](Self::fit) to them.
+    /// Encodes all rows with the statistics of a plan that were [fitted](Self::fit) to them.
     pub(crate) fn encoded(&self, plan: &Plan) -> Result<Keyed> {
         self.check_held()?;
-        // That pass has looked for what should have left, and at the form of each row.
+        // The fitting pass has checked the form of each row and looked for rows that should have been
+        // deleted.
         self.encode_all(None, plan, None)
     }
 
@@ -293,8 +294,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(all)
     }
 
-    /// Appends all of them to `all`, as what `make` makes of parts of them on all cores while the next are
-    /// read.
+    /// Appends all rows to `all`. `make` converts parts of them on all cores while the next are read.
     fn in_parts(
         &self,
         leaving: Option<&ResidueCheck>,
@@ -308,7 +308,7 @@ impl<'a, 'v> InVault<'a, 'v> {
             let mut start = |rows: Stored| {
                 let (at, made, make) = (count, made.clone(), &make);
                 count += 1;
-                // Whoever reads the other end reads it to its end.
+                // The receiver reads until all senders are gone.
                 scope.spawn(move |_| drop(made.send((at, make(&rows)))));
             };
             if let Policy::KeepStored(between) = self.policy
@@ -338,7 +338,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(all)
     }
 
-    /// What raw rows are made of.
+    /// Returns the form of the raw rows.
     pub(super) fn frame(&self) -> Result<&'a Frame> {
         RowStore::Vault.check(self.plan)?;
         self.plan.fitting.as_ref().map(|fitting| &fitting.frame).ok_or_else(not_fitted)
@@ -348,7 +348,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         self.plan.max_weight.is_some()
     }
 
-    /// The same rows, all read already.
+    /// Returns the same rows, all read already.
     pub(crate) fn filled(
         access: Access<'a, 'v>,
         plan: &'a Plan,
@@ -358,14 +358,14 @@ impl<'a, 'v> InVault<'a, 'v> {
         Self { read: Read::filled(read), ..Self::of(access, plan, leaving) }
     }
 
-    /// Those that leave, where some do and no pass has looked for them yet.
+    /// Returns the names to be deleted, if there are any and no pass has looked for them yet.
     fn to_look_for(&self) -> Option<&ResidueCheck> {
         let looked = self.read.get().is_some() || self.looked.get();
         let agrees = self.resident().is_some_and(Resident::agrees);
         self.leaving.filter(|leaving| !(looked || agrees || leaving.is_empty()))
     }
 
-    /// Whether to go on after so many rows were read.
+    /// Returns an error if the callback stops the pass after `rows` rows.
     fn check_going(&self, rows: u64) -> std::result::Result<(), Stopped> {
         match self.on_block {
             Some(on_block) if on_block(rows).is_break() => Err(Stopped(Error::interrupted())),
@@ -373,15 +373,15 @@ impl<'a, 'v> InVault<'a, 'v> {
         }
     }
 
-    /// Forgets what was found of the rows before they change.
+    /// Forgets what was found about the rows before they change.
     fn changed(&mut self) {
         self.read.leave();
         self.windows.take();
         self.looked.set(false);
     }
 
-    /// Reads every row against its checksum, and no index: none may be one of those that leave. Rows as they
-    /// are stored are read once where they stay in memory.
+    /// Reads every row and checks its checksum, without an index; no row may be one of those that leave. If
+    /// rows are kept as stored, they are read only once.
     pub(super) fn each_block<T: Send>(
         &self,
         leaving: Option<&ResidueCheck>,
@@ -421,8 +421,9 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(())
     }
 
-    /// The same of blocks as they are in the vault, each after so many rows. About `ahead` bytes of them, or
-    /// one, are read beyond those that were taken, and never more than the vault reads.
+    /// Like [`each_block`](Self::each_block), with blocks as they are in the vault and the number of rows
+    /// before each. Reads ahead about `ahead` bytes beyond the blocks taken, or one block, and never more
+    /// than the vault's own limit.
     pub(super) fn each_row_block<T: Send>(
         &self,
         leaving: Option<&ResidueCheck>,
@@ -480,7 +481,7 @@ impl Rows for InVault<'_, '_> {
         }
         if let Some(memory) = self.memory() {
             let sizes = self.sizes()?;
-            // Whoever asks for them may sort them into data sets of their own.
+            // The caller may sort the rows into data sets of its own.
             let some = Sizes { count: records.len(), encoded: 2 * sizes.encoded, ..sizes };
             if !memory.holds(self.plan, some) {
                 return Err(memory.too_many(some));
@@ -579,8 +580,8 @@ impl Rows for InVault<'_, '_> {
         Ok(())
     }
 
-    /// That each is as it was stored, and none one of those that leave; passed over where none leave,
-    /// and where all were read already.
+    /// Checks that each row is as it was stored, and that none should have been deleted; skipped if nothing
+    /// is deleted, or if all rows were already read.
     fn check(&self) -> Result<()> {
         if self.to_look_for().is_none() {
             return Ok(());
@@ -589,7 +590,7 @@ impl Rows for InVault<'_, '_> {
         self.agree()
     }
 
-    /// The same of the heads of blocks, which have all of a row but its features.
+    /// Checks the same on the heads of blocks, which hold everything of a row but its features.
     fn check_names(&self) -> Result<()> {
         let Some(leaving) = self.to_look_for() else { return Ok(()) };
         let (mut missed, mut rows_read) = (0, 0);

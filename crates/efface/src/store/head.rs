@@ -1,4 +1,4 @@
-//! A ledger head that was kept elsewhere, in the form in which it is printed.
+//! A ledger head that was kept outside the vault, in its printed form.
 
 use efface_vault::Vault;
 use serde_json::Value;
@@ -34,13 +34,13 @@ impl Head {
         Ok(Self { index, hash: hash.to_ascii_lowercase() })
     }
 
-    /// Where the ledger has an entry stored under this hash.
+    /// Returns where the ledger has an entry stored under this hash.
     pub(crate) fn place(&self, vault: &Vault) -> Result<Option<u64>> {
         Ok(vault.ledger_index(&hash_bytes(&self.hash)?)?)
     }
 
-    /// Checks that the ledger holds this entry. Its hash is computed from the entry itself: the
-    /// stored one may have been changed.
+    /// Checks that the ledger holds this entry, whose hash is computed from the entry itself: the stored one
+    /// may have been changed.
     pub(crate) fn check(&self, vault: &Vault, verdict: &mut Verdict) -> Result<()> {
         let stored = self.place(vault)?;
         let Some(place) = self.index.or(stored) else {
@@ -69,7 +69,7 @@ impl Head {
     }
 }
 
-/// What may have happened where the ledger lacks a remembered entry.
+/// What may have happened if the ledger lacks a remembered entry.
 const WHY: &str = ": the vault was replaced by an older copy, it is a different vault, or the \
     ledger was changed";
 

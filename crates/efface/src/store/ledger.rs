@@ -1,5 +1,5 @@
-//! Entries appended to the ledger, and what they add up to. Every so many entries a signed
-//! checkpoint says so, and whoever reads goes on from the last one.
+//! Appends entries to the ledger and adds them up. A signed checkpoint at regular intervals states the sums,
+//! and readers continue from the last one.
 
 use std::collections::BTreeMap;
 
@@ -24,15 +24,15 @@ pub(crate) const ERASURE: &str = "erasure";
 pub(crate) const EXPORT: &str = "export";
 /// The schema of export notes.
 pub(crate) const EXPORT_SCHEMA: &str = "efface.export/0";
-/// Kind of ledger entries that say what those before them add up to.
+/// Kind of ledger entries that state what the entries before them add up to.
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 /// The schema of checkpoints.
 pub(crate) const CHECKPOINT_SCHEMA: &str = "efface.checkpoint/0";
 
-/// Entries from one checkpoint to the next.
+/// Number of entries from one checkpoint to the next.
 const EVERY: u64 = 16;
 
-/// An entry of the ledger.
+/// The place of a ledger entry and its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Place {
@@ -46,31 +46,31 @@ pub(crate) struct Place {
 pub(crate) struct Tally {
     /// The newest certificate.
     pub(crate) certificate: Option<Place>,
-    /// Requests served, by kind.
+    /// Number of requests served, by kind.
     pub(crate) requests: BTreeMap<String, u64>,
-    /// Records that erasures since the newest certificate took, as far as they state numbers; none
-    /// where there was none, so that the model is published.
+    /// Number of records erased since the newest certificate, if the erasures state it; `None` if there was
+    /// no erasure, so that the model is published.
     pub(crate) withdrawn: Option<u64>,
-    /// Releases of the model.
+    /// Number of releases of the model.
     pub(crate) releases: u64,
-    /// Of those, the ones since training or the last refresh.
+    /// Number of releases since training or the last refresh.
     pub(crate) since_refresh: u64,
-    /// Records: the first ones, plus those added, less those deleted; none where counts are private.
+    /// Number of records: the first ones, plus those added, less those deleted; `None` if counts are private.
     pub(crate) records: Option<u64>,
-    /// Copies that left.
+    /// The exports of the model.
     pub(crate) exports: Exports,
     /// The latest time that an entry states.
     pub(crate) latest: String,
 }
 
 impl Tally {
-    /// Of the whole ledger, read from the last checkpoint on. Every entry read must be the one that
-    /// was signed for its place: the next checkpoint signs what is added up here.
+    /// Adds up the whole ledger, read from the last checkpoint on. Every entry read must be the one that was
+    /// signed for its place: the next checkpoint signs the sums computed here.
     pub(crate) fn of(vault: &Vault, key: &[u8; 32]) -> Result<Self> {
         Ok(Self::read(vault, key)?.0)
     }
 
-    /// The same, and the newest certificate.
+    /// Adds up the ledger, and returns the newest certificate too.
     pub(crate) fn with_newest(vault: &Vault, genesis: &Genesis) -> Result<(Self, Certificate)> {
         let (tally, text) = Self::read(vault, &genesis.public_key)?;
         let newest = match (text, &tally.certificate) {
@@ -82,7 +82,7 @@ impl Tally {
         Ok((tally, newest))
     }
 
-    /// What the ledger adds up to, and the newest certificate where it is behind the last checkpoint.
+    /// Adds up the ledger; returns the newest certificate too if it comes after the last checkpoint.
     fn read(vault: &Vault, key: &[u8; 32]) -> Result<(Self, Option<String>)> {
         let mut newest = None;
         let (mut tally, mut last, from) = match vault.last_of_kind(CHECKPOINT, u64::MAX)? {
@@ -112,7 +112,7 @@ impl Tally {
             }
             Ok(())
         })?;
-        // It covers the hash of the entry before it, and so on back to the checkpoint.
+        // The signature covers the hash of the entry before it, and so on back to the checkpoint.
         match last.signature {
             Some(signature) if !signature_holds(key, &last.hash, &signature) => {
                 Err(damaged(next.saturating_sub(1), &CHANGED))
@@ -121,7 +121,7 @@ impl Tally {
         }
     }
 
-    /// The checkpoint at `index`, its hash and signature checked.
+    /// Returns the checkpoint at `index`, after checking its hash and signature.
     pub(crate) fn checkpoint(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<Signed> {
         let (_, document) = signed(vault, index, key)?;
         let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("").to_owned();
@@ -129,7 +129,7 @@ impl Tally {
         Ok(Signed { tally, hash: text("/chain/hash"), previous: text("/chain/previous") })
     }
 
-    /// What a document states, if it is a checkpoint.
+    /// Returns the sums that a document states, if it is a checkpoint.
     pub(crate) fn stated(document: &Value) -> Option<Self> {
         let checkpoint = document.get("schema")? == CHECKPOINT_SCHEMA;
         checkpoint.then(|| Self::deserialize(document.get("tally")?).ok())?
@@ -183,11 +183,11 @@ impl Tally {
         }
     }
 
-    /// How many rows the vault has: as many as its last request left, by the vault's own count and,
-    /// where every entry states its number, by this one.
+    /// Returns the number of rows of the vault, which must be as many as its last request left, by the
+    /// vault's own count and, if every entry states its number, by this one.
     ///
     /// # Errors
-    /// [`RowFault::Count`] as `damaged` where the three are not the same.
+    /// Fails with [`RowFault::Count`] as `damaged` if the three differ.
     pub(crate) fn count_rows(&self, vault: &Vault) -> Result<u64> {
         let present = vault.checked_count()?;
         match self.records {
@@ -198,7 +198,7 @@ impl Tally {
         }
     }
 
-    /// The newest certificate, its hash and signature checked.
+    /// Returns the newest certificate, after checking its hash and signature.
     pub(crate) fn newest(&self, vault: &Vault, genesis: &Genesis) -> Result<Certificate> {
         let Some(Place { index, hash }) = &self.certificate else {
             return Err(Error::storage(Code::Damaged, "the vault's ledger has no certificate"));
@@ -213,11 +213,11 @@ impl Tally {
     }
 }
 
-/// A checkpoint whose signature holds.
+/// A checkpoint with a valid signature.
 pub(crate) struct Signed {
-    /// What it states.
+    /// The sums that it states.
     pub(crate) tally: Tally,
-    /// Its hash.
+    /// The hash of the checkpoint.
     pub(crate) hash: String,
     /// The hash of the entry before it.
     pub(crate) previous: String,
@@ -226,12 +226,12 @@ pub(crate) struct Signed {
 /// The end of a chain of entries.
 struct Link {
     hash: String,
-    /// Of the last entry; none where the chain ends at what was checked before.
+    /// Signature of the last entry; `None` if the chain ends at what was checked before.
     signature: Option<String>,
 }
 
-/// Checks that an entry follows the one with the hash `previous`; its own hash and what is said to be
-/// the signature over that.
+/// Checks that an entry follows the one with the hash `previous`; returns its own hash and the alleged
+/// signature over it.
 fn linked(
     entry: &LedgerEntry<'_>,
     document: &Value,
@@ -248,7 +248,7 @@ fn linked(
     if fits { Ok(Link { hash, signature }) } else { Err(CHANGED.to_owned()) }
 }
 
-/// The kind that entries of a document's schema are stored under.
+/// Returns the kind that entries of a document's schema are stored under.
 pub(crate) fn kind_of(document: &Value) -> Option<&'static str> {
     match document.get("schema")?.as_str()? {
         SCHEMA => Some(CERTIFICATE),
@@ -259,8 +259,8 @@ pub(crate) fn kind_of(document: &Value) -> Option<&'static str> {
     }
 }
 
-/// The entry at `index`, which must be the one that was signed for its place: its text, and what that
-/// says.
+/// Returns the text and the parsed document of the entry at `index`, which must be the one that was signed
+/// for its place.
 pub(crate) fn signed(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(String, Value)> {
     let (text, document) = vault
         .ledger_entry(index, |entry| Ok::<_, Error>((entry.json.to_owned(), said(&entry)?)))?
@@ -272,12 +272,12 @@ pub(crate) fn signed(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(Strin
     }
 }
 
-/// What an entry says.
+/// Parses the document of an entry.
 fn said(entry: &LedgerEntry<'_>) -> Result<Value> {
     serde_json::from_str(entry.json).map_err(|_| damaged(entry.index, &"it is no JSON"))
 }
 
-/// Whether an entry is the one signed for its place.
+/// Returns whether an entry is the one signed for its place.
 fn sound(json: &str, document: &Value, index: u64, key: &[u8; 32]) -> bool {
     let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("");
     text_hash(json, document).is_ok_and(|hash| {
@@ -287,10 +287,10 @@ fn sound(json: &str, document: &Value, index: u64, key: &[u8; 32]) -> bool {
     })
 }
 
-/// Said of entries whose hash or signature does not hold.
+/// The fault of entries whose hash or signature does not hold.
 const CHANGED: &str = "it was changed after it was signed";
 
-/// The error for an entry that should be a certificate and cannot be read as one.
+/// Returns the error for an entry that should be a certificate and cannot be read as one.
 fn unread(index: u64, error: &ParseError) -> Error {
     match error {
         ParseError::Earlier(_) => Error::storage(Code::Older, error.to_string())
@@ -306,20 +306,20 @@ fn damaged(index: u64, what: &dyn std::fmt::Display) -> Error {
     )
 }
 
-/// When an entry says that it was made.
+/// Returns the time that an entry states for itself.
 pub(crate) fn time(document: &Value) -> &str {
     let at = document.get("issued_at").or_else(|| document.get("at"));
     at.and_then(Value::as_str).unwrap_or("")
 }
 
-/// What the entry of an export says.
+/// Returns the note of an export entry.
 pub(crate) fn export_note(document: &Value) -> ExportNote {
     let text = |at| document.pointer(at).and_then(Value::as_str).unwrap_or("").to_owned();
     let version = document.pointer("/model/version").and_then(Value::as_u64).unwrap_or(0);
     ExportNote { version, at: text("/at"), format: text("/format") }
 }
 
-/// Appends a sealed entry, and a checkpoint where one is due. The ledger's head afterwards.
+/// Appends a sealed entry, and a checkpoint if one is due. Returns the ledger's new head.
 pub(crate) fn append(
     transaction: &mut Transaction<'_>,
     kind: &str,

@@ -1,4 +1,4 @@
-//! What an open vault says about its model: plan, weights, latest certificate, what is kept.
+//! The state of an open vault: plan, weights, latest certificate, and kept state.
 
 pub(crate) mod digest;
 pub(crate) mod head;
@@ -25,12 +25,11 @@ use crate::store::digest::certifies;
 use crate::store::ledger::Tally;
 use crate::weights::Published;
 
-/// How often a vault that another program has is tried again.
+/// Time between two attempts to open a vault that another program is using.
 const TRY: Duration = Duration::from_millis(50);
 
-/// Opens a vault for reading: one state of it, which a commit waits for, so drop it as soon as
-/// all is read. What a killed writer left half done is undone first, which takes the right to
-/// write once.
+/// Opens a vault for reading one consistent state. Commits wait for it, so drop it as soon as everything is
+/// read. If a killed writer left a request half done, undoes that first, which takes the write lock once.
 pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
     let opened = match Vault::open_read_only(path) {
         Err(OpenError::Store(StoreFault::NeedsRecovery)) => {
@@ -43,8 +42,8 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Vault> {
     opened.map_err(|error| Error::from(error).of_vault(path))
 }
 
-/// Opens a vault for a request: its keys are checked before anything else, then that its rows are
-/// as many as the last request left. Whoever finds it in use is told `purpose` and since when.
+/// Opens a vault for a request: checks first its keys, then that it has as many rows as the last request
+/// left. Other programs that find it in use are told `purpose` and since when.
 pub(crate) fn open_to_serve(
     path: &Path,
     purpose: &str,
@@ -60,7 +59,7 @@ pub(crate) fn open_to_serve(
     Ok((vault, current))
 }
 
-/// As [`open_to_serve`], of a vault whose rows and model may be damaged: for an erasure.
+/// Like [`open_to_serve`], for an erasure from a vault whose rows and model may be damaged.
 pub(crate) fn open_damaged(path: &Path, context: &mut Context<'_>) -> Result<(Vault, Current)> {
     let purpose = format!("efface delete, since {}", context.now()?);
     let mut vault = wait_for(context.wait, context.watch, || Ok(Vault::open_for(path, &purpose)?))?;
@@ -69,7 +68,7 @@ pub(crate) fn open_damaged(path: &Path, context: &mut Context<'_>) -> Result<(Va
     Ok((vault, current))
 }
 
-/// Tries until it is not another program that is in the way, or the time is over.
+/// Retries while another program is in the way, until the time is over.
 pub(crate) fn wait_for<T>(
     wait: Duration,
     watch: &mut Watch<'_>,
@@ -89,24 +88,24 @@ pub(crate) fn wait_for<T>(
     }
 }
 
-/// The model as a vault holds it now.
+/// The model that a vault holds now.
 pub(crate) struct Current {
     pub(crate) genesis: Genesis,
     pub(crate) plan: Plan,
-    /// Version of the latest model, also where it is withdrawn.
+    /// Version of the latest model, even if it is withdrawn.
     pub(crate) version: u64,
     /// The newest certificate.
     pub(crate) latest: Certificate,
-    /// What the ledger adds up to.
+    /// The sums over the ledger.
     pub(crate) tally: Tally,
     pub(crate) head: LedgerHead,
     model: Option<Published>,
-    /// Whether there is neither a model nor a record to fit the preprocessing of another one to.
+    /// Whether no model is left, and no record to fit another one's preprocessing to.
     is_spent: bool,
 }
 
 impl Current {
-    /// Reads it.
+    /// Reads the model and checks it against its certificate.
     pub(crate) fn of(vault: &Vault) -> Result<Self> {
         Self::with_model(vault).map_err(|error| error.of_vault(vault.path()))
     }
@@ -116,7 +115,7 @@ impl Current {
         let (model, certified) = match (vault.model()?, current.is_withdrawn()) {
             (None, true) => (None, true),
             (None, false) => return Err(missing("model")),
-            // Whoever put a model back did not get it from here.
+            // A withdrawn model was put back by someone else.
             (Some(_), true) => (None, false),
             (Some(stored), false) => {
                 let (plan, weights) = released(&stored.weights, current.plan)?;
@@ -135,7 +134,7 @@ impl Current {
         Ok(current)
     }
 
-    /// All but the model itself, for who withdraws it.
+    /// Reads everything but the model itself, for requests that withdraw it.
     pub(crate) fn without_model(vault: &Vault) -> Result<Self> {
         let genesis = vault.genesis()?;
         let plan = Plan::read(&genesis.config_json)?;
@@ -148,7 +147,7 @@ impl Current {
         if !planned {
             return Err(uncertified("plan is"));
         }
-        // It says where rows are, and follows from the plan.
+        // It locates the rows, and follows from the plan.
         if genesis.block_rows != block_rows(&plan) {
             return Err(uncertified("size of blocks is"));
         }
@@ -157,25 +156,25 @@ impl Current {
         Ok(Self { genesis, plan, version, latest, head, model, tally, is_spent })
     }
 
-    /// Whether records were erased without a release, so that there is no model.
+    /// Returns whether records were erased without a release, so that there is no model.
     pub(crate) fn is_withdrawn(&self) -> bool {
         self.tally.withdrawn.is_some()
     }
 
-    /// The model that is published now.
+    /// Returns the model that is published now.
     ///
     /// # Errors
-    /// Where it is withdrawn.
+    /// Fails if the model is withdrawn.
     pub(crate) fn published(&self) -> Result<&Published> {
         self.model.as_ref().ok_or_else(|| self.withdrawn())
     }
 
-    /// The refusal of whatever needs the model that an erasure withdrew, and what can be done then.
+    /// Returns the error for whatever needs the model that an erasure withdrew, with what can be done then.
     pub(crate) fn withdrawn(&self) -> Error {
         if self.is_spent { self.plan.spent() } else { self.plan.withdrawn() }
     }
 
-    /// Refuses to train anew where the accounting cannot go on, or from no record.
+    /// Refuses to train again if the accounting cannot continue or no record is left.
     pub(crate) fn check_can_restart(&self) -> Result<()> {
         if self.is_spent {
             return Err(self.plan.spent());
@@ -183,13 +182,13 @@ impl Current {
         self.plan.check_can_restart()
     }
 
-    /// Releases this model has made.
+    /// Returns the number of releases of this model.
     pub(crate) fn releases(&self) -> u64 {
         self.latest.event.releases()
     }
 }
 
-/// What an event builds on.
+/// Returns what the features of an event were made with, if they were given.
 fn given_of(event: &Event) -> Option<&Given> {
     match event {
         Event::Composed(event) => Some(&event.given),
@@ -210,14 +209,15 @@ fn uncertified(what: &str) -> Error {
     )
 }
 
-/// Whether the next request needs the rows that it changes: the plan asks for them, or what is prepared does.
+/// Returns whether the next request needs the rows that it changes: the plan asks for them, or a prepared
+/// point does.
 pub(crate) fn needs_changed_rows(vault: &Vault, plan: &Plan, rows: RowStore<'_>) -> Result<bool> {
     let held = rows.held().is_some_and(Resident::is_prepared);
     let point = prepares_point(plan) && (held || vault.keeps_caches()?);
     Ok(point || plan.uses_changed_rows())
 }
 
-/// What is kept beside model and records, if anything.
+/// Returns what is kept besides model and records, if anything.
 pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     if !plan.keeps_state() {
         return Ok(None);
@@ -239,10 +239,10 @@ pub(crate) fn kept(vault: &Vault, plan: &Plan) -> Result<Option<Kept>> {
     })
 }
 
-/// What the vault keeps for the next request of a model with so many weights, if anything.
+/// Returns what the vault keeps for the next request of a model with `weights` weights, if anything.
 ///
 /// # Errors
-/// Bytes that are not the Hessian of this version; nothing but time is lost without it.
+/// Fails if the bytes are not the Hessian of this version; without it nothing but time is lost.
 pub(crate) fn prepared(
     vault: &Vault,
     plan: &Plan,
@@ -252,7 +252,7 @@ pub(crate) fn prepared(
     prepared_or_held(vault, plan, version, weights, None)
 }
 
-/// The same, or what the process holds in memory, which then gives it up.
+/// Like [`prepared`], but prefers what the process holds in memory, and takes it from there.
 pub(crate) fn prepared_or_held(
     vault: &Vault,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Entries of the ledger, sealed with the user's key.
+//! Seals entries of the ledger with the user's key.
 
 use efface_privacy::certificate::{
     Certificate, ERASURE_SCHEMA, Erasure, MAX_BYTES, ParseError, SCHEMA, seal,
@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 /// Seals any ledger entry.
 ///
 /// # Errors
-/// An entry that nobody could read again: the ledger would end there for good.
+/// Fails if nobody could read the entry again: the ledger would end there for good.
 pub(crate) fn sealed(document: serde_json::Value, keyring: &Keyring) -> Result<(String, String)> {
     let (text, hash) = seal(document, &keyring.public_key(), |bytes| keyring.sign(bytes))
         .map_err(|error| Error::storage(Code::Certificate, error.to_string()))?;
@@ -23,7 +23,7 @@ pub(crate) fn sealed(document: serde_json::Value, keyring: &Keyring) -> Result<(
     }
 }
 
-/// Asks of an entry all that its readers ask.
+/// Makes the checks on an entry that its readers will make.
 fn read_back(text: &str) -> std::result::Result<(), ParseError> {
     let schema = |name| text.contains(&format!("\"schema\":\"{name}\""));
     match text {
@@ -34,7 +34,7 @@ fn read_back(text: &str) -> std::result::Result<(), ParseError> {
     }
 }
 
-/// The 32 bytes of a hash in hexadecimal.
+/// Returns the 32 bytes of a hexadecimal hash.
 pub(crate) fn hash_bytes(hash: &str) -> Result<[u8; 32]> {
     let mut bytes = [0; 32];
     hex::decode_to_slice(hash, &mut bytes)

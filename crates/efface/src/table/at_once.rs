@@ -1,4 +1,4 @@
-//! Dense tables in memory, whose rows all cores write where they are learnt from.
+//! Dense tables in memory: all cores write their rows directly to where they are learnt from.
 
 use efface_formats::DenseRows;
 use efface_learn::Filling;
@@ -16,7 +16,7 @@ const SHARE: usize = 512;
 /// Rows between two reports.
 const REPORT: usize = 64 * SHARE;
 
-/// A row that cannot be taken; it is told of in its turn.
+/// A row that cannot be taken; reading row by row reports it later.
 struct Refused;
 
 impl From<ChangeError> for Refused {
@@ -26,7 +26,7 @@ impl From<ChangeError> for Refused {
 }
 
 impl Collector<'_> {
-    /// Takes all rows; false, and nothing is taken, where one of them cannot be.
+    /// Takes all rows; returns false and takes none if one of them cannot be taken.
     pub(super) fn take_all(&mut self, rows: &dyn DenseRows) -> Result<bool> {
         let count = rows.len();
         let told = rows.each_record(&mut |record| {
@@ -36,7 +36,7 @@ impl Collector<'_> {
             self.target(record.label);
             self.beside(&record)
         });
-        // What is wrong with a record is told in its turn.
+        // Reading row by row reports what is wrong with a record.
         let told = told.unwrap_or(false) && count > 0;
         let filled = if told { self.fill(rows)? } else { None };
         self.y.zeroize();
@@ -48,7 +48,7 @@ impl Collector<'_> {
         Ok(taken)
     }
 
-    /// The records in their places, unless one cannot be taken.
+    /// Writes the records to their places; returns `None` if one cannot be taken.
     fn fill(&mut self, rows: &dyn DenseRows) -> Result<Option<efface_learn::Dataset>> {
         let Some(Matrix::Dense(x)) = &self.x else { return Ok(None) };
         let (count, columns, width) = (rows.len(), x.cols(), self.width as usize);
@@ -78,7 +78,7 @@ impl Collector<'_> {
         Ok(filling.finish().ok())
     }
 
-    /// Is as before the first row.
+    /// Returns to the state before the first row.
     fn forget(&mut self) {
         self.weights.zeroize();
         self.ids.clear();
@@ -99,7 +99,7 @@ mod tests {
 
     use super::super::Collector;
 
-    /// Gets rows one by one.
+    /// Receives rows one by one.
     struct OneByOne<'a>(Collector<'a>);
 
     impl Sink for OneByOne<'_> {
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// More rows than are reported at once, so that blocks and waves have ends within.
+    /// More rows than are reported at once, so that blocks and waves end within the table.
     #[test]
     fn rows_taken_at_once_are_those_that_came_one_by_one() {
         let rows = super::REPORT + super::SHARE + 7;
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// A row in the last share; what was taken before is forgotten, and the next reading is whole.
+    /// A row in the last share fails; what was taken before is forgotten, and the next reading is whole.
     #[test]
     fn nothing_is_taken_where_a_row_cannot_be() {
         let mut numbers = vec![0.5; 3 * 1500];
@@ -184,7 +184,7 @@ mod tests {
         let error = read_memory(&table, &options, &mut sink).unwrap_err().to_string();
         assert!(error.contains("1499") && error.contains("x1"), "{error}");
         assert!(sink.filled.is_none());
-        // As far as it came one by one.
+        // Up to the faulty row, as rows come one by one.
         assert_eq!(
             (sink.y.len(), sink.weights.len()),
             (sink.positions.len(), sink.positions.len())

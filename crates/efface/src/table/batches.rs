@@ -1,4 +1,4 @@
-//! Tables read batch by batch, so that they need not be in memory as a whole.
+//! Reads tables batch by batch, so that they need not be in memory as a whole.
 
 use efface_formats::{Layout, ReadOptions, Record, RowBytes, Sink, SinkError, Summary};
 use efface_learn::Dataset;
@@ -14,17 +14,17 @@ use crate::rows::{Names, name_nobody};
 /// Consecutive rows of a table, as [`Table`](super::Table) has them.
 #[derive(Debug)]
 pub(crate) struct Rows {
-    /// None where they are raw.
+    /// Empty if the rows are raw.
     pub(crate) data: Dataset,
-    /// The records as they came, where preprocessing is fitted.
+    /// The raw records, if preprocessing is fitted.
     pub(crate) raw: Option<Raw>,
-    /// Named by ids and subjects where the table has them.
+    /// Ids and subjects, if the table has them.
     pub(crate) names: Names,
     /// Whether the table has weights.
     pub(crate) weighted: bool,
 }
 
-/// Raw rows, and how often each counts.
+/// Raw rows with their weights.
 #[derive(Debug)]
 pub(crate) struct Raw {
     pub(crate) rows: RowBytes,
@@ -32,34 +32,34 @@ pub(crate) struct Raw {
 }
 
 impl Rows {
-    /// How often each counts: once where the table has no weights.
+    /// Returns the weight of each row: 1 if the table has no weights.
     pub(crate) fn weights(&self) -> &[f64] {
         self.raw.as_ref().map_or(self.data.sample_weights(), |raw| &raw.weights)
     }
 }
 
-/// How a table is read.
+/// How to read a table.
 pub(crate) struct Reading<'a> {
     pub(crate) options: &'a ReadOptions,
-    /// The constant that is appended to rows; 0 for none.
+    /// The constant appended to rows; 0 for none.
     pub(crate) intercept: f64,
     /// The declared range of y.
     pub(crate) range: Option<(f64, f64)>,
-    /// What the class of a record makes it count.
+    /// Weights by class of the records.
     pub(crate) by_class: Option<&'a ClassWeight>,
 }
 
-/// Rows of a batch at most.
+/// Maximum number of rows of a batch.
 const ROWS: usize = 1 << 16;
-/// Bytes of their features after which there are enough.
+/// Bytes of features that complete a batch.
 const BYTES: usize = 16 << 20;
 
 impl Reading<'_> {
-    /// Reads a table, and hands over its rows. Classes are numbered as they are given, or else by their
+    /// Reads a table and hands over its rows. Classes are numbered in the given order, or else in order of
     /// first appearance.
     ///
     /// # Errors
-    /// A table that cannot be read; those of `take` and `tell`.
+    /// Fails if the table cannot be read; also with the errors of `take` and `tell`.
     pub(crate) fn read(
         &self,
         source: &Source<'_>,
@@ -76,12 +76,12 @@ impl Reading<'_> {
     }
 }
 
-/// Hands over rows when they are enough.
+/// Hands over rows as soon as they make a batch.
 struct Batches<'a> {
     collector: Collector<'a>,
     most: usize,
     read: u64,
-    /// Bytes of the raw rows that wait.
+    /// Bytes of the raw rows that are not handed over yet.
     raw: usize,
     tell: &'a mut dyn FnMut(Progress) -> Result<()>,
     take: &'a mut dyn FnMut(Rows) -> Result<()>,

@@ -1,4 +1,4 @@
-//! Tables read whole into memory, and what is checked of them before anything is done.
+//! Tables read whole into memory, and the checks on them before anything is done.
 
 mod at_once;
 mod batches;
@@ -29,48 +29,48 @@ use crate::rows::{Labels, RawRecords, name_nobody};
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) data: Dataset,
-    /// The records as they came, where preprocessing is fitted; then `data` has none until they are
+    /// The raw records, if preprocessing is fitted; then `data` is empty until they are
     /// [encoded](Self::encode).
     pub(crate) raw: Option<RawRecords>,
-    /// Whether the table has weights; else every record counts once.
+    /// Whether the table has weights; otherwise every record counts once.
     pub(crate) weighted: bool,
-    /// One for each row, or none at all.
+    /// One id per row, if the table has ids.
     pub(crate) ids: Option<Vec<Box<str>>>,
-    /// One for each row, or none at all.
+    /// One subject per row, if the table has subjects.
     pub(crate) subjects: Option<Vec<Box<str>>>,
     /// Position of each row in the input, counted from 0.
     pub(crate) positions: Vec<u64>,
-    /// Where each row with an id is in its file; none for tables in memory.
+    /// The place of each row with an id in its file; `None` for tables in memory.
     pub(crate) spots: Vec<Spot>,
     pub(crate) features: u64,
     pub(crate) sparse: bool,
     pub(crate) classes: Option<ClassTable>,
-    /// The names of the targets, where there are several; else none.
+    /// Names of the targets if there are several, else empty.
     pub(crate) targets: Vec<String>,
     pub(crate) schema: Schema,
-    /// The map that made its rows to random features, if one did.
+    /// The map from its rows to random features, if there is one.
     pub(crate) feature_map: Option<FeatureMap>,
-    /// The shape of the images that rows are, where the file says so.
+    /// The image shape of rows, if the file states one.
     pub(crate) image: Option<ImageShape>,
     pub(crate) private: PrivateEvidence,
-    /// Rows of the input, with those that were left out.
+    /// Number of rows of the input, including those left out.
     pub(crate) read: u64,
     pub(crate) left_out: u64,
-    /// Rows without a label that were left out.
+    /// Number of rows left out because they have no label.
     pub(crate) unlabelled: u64,
-    /// Some of the classes of these.
+    /// Some of the classes of rows left out for their class.
     pub(crate) other_classes: Vec<String>,
-    /// What a row index without a name is called, if it was left out.
+    /// Name of an unnamed row index, if it was left out.
     pub(crate) index_left_out: Option<String>,
 }
 
 impl Table {
-    /// How many records it has.
+    /// Returns the number of records.
     pub(crate) fn rows(&self) -> usize {
         self.raw.as_ref().map_or(self.data.rows(), |raw| raw.rows.len())
     }
 
-    /// Turns raw records into numbers, by the statistics of a plan.
+    /// Encodes raw records with the statistics of a plan.
     pub(crate) fn encode(&mut self, plan: &Plan, labels: Labels) -> Result<()> {
         let Some(raw) = self.raw.clone() else { return Ok(()) };
         let encoded = raw.encode(plan, labels)?;
@@ -81,7 +81,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes each record without a subject a person of its own; the records come after `first` others.
+    /// Makes each record without a subject its own subject; the records come after `first` others.
     pub(crate) fn name_nobody(&mut self, first: u64) {
         let (ids, positions) = (&self.ids, &self.positions);
         name_nobody(self.subjects.as_deref_mut(), |row| match ids {
@@ -90,7 +90,7 @@ impl Table {
         });
     }
 
-    /// The weights of records, where they have some.
+    /// Returns the weights of records; empty if raw records have none.
     pub(crate) fn weights(&self) -> &[f64] {
         match &self.raw {
             Some(raw) => raw.weights.as_deref().unwrap_or_default(),
@@ -99,8 +99,8 @@ impl Table {
     }
 }
 
-/// Reads a whole table. `range` is the declared range of y, `intercept` the constant appended; records
-/// get the weights that were listed for their classes.
+/// Reads a whole table. `range` is the declared range of y, `intercept` the constant appended; records get
+/// the weights listed for their classes.
 pub(crate) fn read_table(
     source: &Source<'_>,
     options: &ReadOptions,
@@ -181,7 +181,7 @@ pub(crate) fn read_table(
     })
 }
 
-/// The constant that is appended to rows, as they hold it.
+/// Returns the constant appended to rows, in single precision.
 fn constant(intercept: f64) -> Result<f32> {
     if f64::from(intercept as f32) == intercept {
         return Ok(intercept as f32);
@@ -192,7 +192,7 @@ fn constant(intercept: f64) -> Result<f32> {
     ))
 }
 
-/// How many rows between two reports.
+/// Rows between two reports.
 const REPORT: usize = 4096;
 
 struct Collector<'a> {
@@ -205,7 +205,7 @@ struct Collector<'a> {
     subjects: Vec<Box<str>>,
     weights: Vec<f64>,
     positions: Vec<u64>,
-    /// Kept where the rows come from a file and have ids.
+    /// Collected if the rows come from a file and have ids.
     spots: Option<Vec<Spot>>,
     buffer: Vec<f32>,
     indices: Vec<u32>,
@@ -213,7 +213,7 @@ struct Collector<'a> {
     sparse: bool,
     intercept: f32,
     range: Option<(f64, f64)>,
-    /// What the class of a record makes it count.
+    /// Weights by class of the records.
     by_class: Option<&'a ClassWeight>,
     tell: &'a mut dyn FnMut(Progress) -> Result<()>,
 }
@@ -239,7 +239,7 @@ impl Sink for Collector<'_> {
             (self.tell)(Progress::Reading { rows }).map_err(SinkError::new)?;
         }
         if let Some(raw) = record.raw {
-            // They have the label itself.
+            // The raw rows contain the label themselves.
             self.raw.push(raw);
             return self.beside(&record);
         }
@@ -263,7 +263,7 @@ impl Sink for Collector<'_> {
 }
 
 impl<'a> Collector<'a> {
-    /// Nothing read yet.
+    /// Returns a collector that has read nothing.
     fn of(
         intercept: f32,
         range: Option<(f64, f64)>,
@@ -303,7 +303,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Takes what a record carries beside features and label, and what its class makes it count.
+    /// Takes position, names and weight of a record, or the weight of its class.
     fn beside(&mut self, record: &Record<'_>) -> std::result::Result<(), SinkError> {
         // The readers count from 1.
         self.positions.push(record.position.saturating_sub(1));
@@ -331,7 +331,7 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// Reads a table as the plan of a model says.
+/// Reads a table according to the plan of a model.
 pub(crate) fn read_as_planned(
     source: &Source<'_>,
     plan: &Plan,
@@ -361,13 +361,13 @@ pub(crate) fn read_as_planned(
     Ok(table)
 }
 
-/// Classes are told from each other by more than how they spell a number, unless they are `known`.
+/// Checks that classes differ by more than the spelling of a number, unless they are `known`.
 pub(crate) fn check_spellings(classes: Option<&ClassTable>, known: &[String]) -> Result<()> {
     let checked = classes.map_or(Ok(()), |classes| classes.check_spellings(known));
     checked.map_err(|fault| Error::refused(Code::Classes, fault.to_string()))
 }
 
-/// Several targets are those of the model, in its order.
+/// Checks that several targets are those of the model, in its order.
 pub(crate) fn check_targets(plan: &Plan, got: &[String]) -> Result<()> {
     let expected = plan.task.target_names();
     if expected == got {
@@ -385,7 +385,7 @@ pub(crate) fn check_targets(plan: &Plan, got: &[String]) -> Result<()> {
         .hint("give the model's targets in their order: `§label`"))
 }
 
-/// Records have weights exactly where the model's do, and none beyond the largest.
+/// Checks that records have weights exactly if the model's do, and none beyond the largest.
 fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
     let weights = table.weights();
     match (plan.max_weight, table.weighted) {
@@ -412,14 +412,14 @@ fn check_weights(plan: &Plan, table: &Table) -> Result<()> {
     }
 }
 
-/// The values that a schema took from the data, such as `age.range`.
+/// Returns the values that a schema took from the data, such as `age.range`.
 pub(crate) fn from_data(schema: &Schema) -> Vec<String> {
     let origins = schema.origins().into_iter();
     let taken = origins.filter(|(_, origin)| *origin == efface_formats::Origin::Data);
     taken.map(|(name, _)| name).collect()
 }
 
-/// What the data decide.
+/// Returns the facts that follow from the data.
 pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<Facts> {
     let classes_given = source.classes.is_some();
     let from_data = from_data(&table.schema);
@@ -444,7 +444,8 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
     })
 }
 
-/// What the sizes and names of records in parts decide. The schema is that of a table without rows.
+/// Returns the facts that follow from the sizes and names of records in parts. The schema is that of a table
+/// without rows.
 pub(crate) fn facts_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Result<Facts> {
     if shape.parts == 0 || shape.parts > u64::from(u32::MAX) {
         let got = shape.parts;
@@ -470,7 +471,7 @@ pub(crate) fn facts_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Resu
     })
 }
 
-/// How many subjects there are, where the plan follows that.
+/// Returns the number of subjects, if the plan depends on it.
 fn people_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Result<Option<u64>> {
     if !shape.subjects || !by_name(choices.mechanism).profile().counts_people {
         return Ok(None);
@@ -479,7 +480,7 @@ fn people_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Result<Option<
     shape.people.ok_or_else(unknown).map(Some)
 }
 
-/// Ids must be distinct.
+/// Refuses ids that occur twice.
 pub(crate) fn check_ids(table: &Table) -> Result<()> {
     let Some(ids) = &table.ids else { return Ok(()) };
     let mut order: Vec<usize> = (0..ids.len()).collect();

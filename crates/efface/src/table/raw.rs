@@ -1,4 +1,5 @@
-//! Raw records before there is a plan: what their labels ask to be learnt, and what is fitted to them.
+//! Raw records before there is a plan: the task that their labels imply, and the preprocessing fitted to
+//! them.
 
 use efface_formats::{Fitted, Frame, Limits, MemoryTable, class_name, is_number_in_words};
 use efface_learn::loss::LossName;
@@ -11,8 +12,8 @@ use crate::rows::source::Source;
 use crate::settings::Settings;
 use crate::table::Table;
 
-/// Makes the model a regression where the source leaves that to the labels and these are numbers, and
-/// says so: then the choices are others, and the labels of the table numbers.
+/// Makes the model a regression if the source leaves the task to the labels and these are numbers. Returns
+/// the new choices and a notice; the labels of the table are then numbers.
 pub(crate) fn as_the_labels_ask(
     choices: &ValidatedSettings,
     source: &Source<'_>,
@@ -35,10 +36,11 @@ pub(crate) fn as_the_labels_ask(
     Ok(Some(asked))
 }
 
-/// The choices of a regression, and what is said of it, where the labels of raw records are numbers.
+/// Returns the choices of a regression and a notice, if the labels of raw records are numbers.
 ///
 /// # Errors
-/// Labels that are more classes than are learnt, numbers that are not written plainly, or names.
+/// Fails if there are more classes than can be learnt, or labels are numbers that are not written plainly, or
+/// names.
 pub(crate) fn as_classes_ask(
     choices: &ValidatedSettings,
     classes: &[impl AsRef<str>],
@@ -65,7 +67,7 @@ pub(crate) fn as_classes_ask(
     Ok(Some((ValidatedSettings::of(settings, true)?, notice)))
 }
 
-/// Refuses labels that are numbers, or names of records, where public constants make them classes.
+/// Refuses labels that are numbers or names of records if public constants make them classes.
 pub(crate) fn declared_classes(
     choices: &ValidatedSettings,
     names: &[String],
@@ -86,7 +88,7 @@ pub(crate) fn declared_classes(
     ))
 }
 
-/// Refuses many labels of which most are numbers that are not written plainly, and would be classes.
+/// Refuses a large set of classes of which most are numbers that are not written plainly.
 fn numbers_in_words(classes: &[impl AsRef<str>]) -> Result<()> {
     let names = || classes.iter().map(AsRef::as_ref);
     let numbers = || names().filter(|name| is_number_in_words(name));
@@ -120,10 +122,10 @@ fn no_names(classes: usize, records: usize) -> Result<()> {
         .hint("name the column to predict with `§label`, or list the classes with `§classes`"))
 }
 
-/// Classes that may be as many as the records.
+/// Up to this many classes are accepted however few the records are.
 const MOST_WITHOUT_ASKING: usize = 20;
 
-/// Preprocessing that is fitted to records, and the facts of a plan for them.
+/// Fits preprocessing to records, and returns the facts of a plan for them with it.
 pub(crate) fn fit(
     choices: &ValidatedSettings,
     source: &Source<'_>,
@@ -143,7 +145,7 @@ pub(crate) fn fit(
     Ok((facts, found))
 }
 
-/// What is public of the preprocessing of so many raw records.
+/// Returns the public part of the preprocessing of `records` raw records.
 pub(crate) fn fitting(
     choices: &ValidatedSettings,
     source: &Source<'_>,
@@ -151,13 +153,13 @@ pub(crate) fn fitting(
     records: u64,
 ) -> Fitting {
     let targets = source.targets();
-    // Several are named by the task.
+    // If there are several, the task names them.
     let label = source.label.clone().filter(|_| targets.is_empty());
     let rules = choices.rules(targets.len());
     let settings = Settings {
         start: None,
         face: None,
-        // That there was one, not which.
+        // Whether there was a seed, not which.
         seed: choices.settings.seed.map(|_| 0),
         ..choices.settings.clone()
     };
@@ -166,7 +168,7 @@ pub(crate) fn fitting(
         defaults: choices.defaults.clone(),
         frame: frame.clone(),
         rules,
-        // The largest index of a LIBSVM file, where nobody said the width.
+        // The largest index of a LIBSVM file, if no width was given.
         width_from_data: matches!(frame, Frame::Matrix { sparse: true, .. })
             && source.memory.is_none()
             && source.width.is_none(),
@@ -187,9 +189,9 @@ pub(crate) fn fitting(
     }
 }
 
-/// Whether one cell may have decided what columns of a table in memory hold. Numbers that are spelled out are
-/// the same numbers in everything that is released, and differ in the rows that are kept, which exact removal
-/// claims; the order of days shows in the preprocessing.
+/// Returns whether a single cell may have decided the type of a column of a table in memory. Numbers that are
+/// spelled out give the same released values, but differ in the stored rows, which exact removal makes claims
+/// about; the order of days shows in the preprocessing.
 fn types_from_data(choices: &ValidatedSettings, source: &Source<'_>) -> bool {
     let exact = choices.mechanism.is_exact();
     let tables = source.memory.iter();

@@ -27,70 +27,70 @@ pub struct Weights {
     pub records: u64,
     /// Salted digest of the weights, as certificates state it.
     pub digest: String,
-    /// The salt of that digest, hexadecimal; it goes with the weights.
+    /// The salt of that digest, in hexadecimal; it is deleted with the weights.
     pub salt: String,
-    /// True when a seed was given.
+    /// Whether a seed was given.
     pub not_for_release: bool,
     /// Name of the loss, such as `logistic`.
     pub loss: String,
-    /// Where residuals of `squared` are clipped, or the width of `huber-hinge`.
+    /// Clipping bound of residuals for `squared`, or width of `huber-hinge`.
     pub loss_width: Option<f64>,
-    /// Names of the classes in order, the positive one of two last; none for regression.
+    /// Names of the classes in order, the positive one of two last; `None` for regression.
     pub classes: Option<Vec<String>>,
     /// The declared range of y, for regression: outputs are mapped from [-1, 1] to it.
     pub target_range: Option<(f64, f64)>,
-    /// The names of several targets, one for each output; none where there is one.
+    /// Names of several targets, one per output; `None` if there is only one target.
     pub target_names: Option<Vec<String>>,
-    /// The range of each of several targets: its output is mapped from [-1, 1] to it.
+    /// Ranges of several targets: each output is mapped from [-1, 1] to its range.
     pub target_ranges: Option<Vec<(f64, f64)>>,
-    /// Names of the features where the table had some; with fitted preprocessing those it makes.
+    /// Names of the features if the table has names; with fitted preprocessing, those it makes.
     pub names: Option<Vec<String>>,
-    /// Names of the columns that fitted preprocessing takes, where the table had some.
+    /// Names of the columns that fitted preprocessing reads, if the table has names.
     pub columns: Option<Vec<String>>,
-    /// How a row becomes features, or what the feature map takes: the text of a schema.
+    /// The text of the schema that turns a row into features, or into the input of the feature map.
     pub schema: String,
-    /// The map that encoded rows go through to random features, as text; none where `coef` is of the
-    /// encoded rows.
+    /// The map from encoded rows to random features, as text; `None` if `coef` applies to the encoded rows.
     pub feature_map: Option<String>,
-    /// The network that makes the features, as JSON, where the map is a network's.
+    /// The network that makes the features, as JSON, if a network makes them.
     pub trunk: Option<String>,
-    /// The layers of a network, the shape of its rows and, where there are several, their number, as text; none where outputs are products with
-    /// `coef`.
+    /// Text with the layers of a network, the shape of its rows and, if there are several, their number;
+    /// `None` if outputs are products with `coef`.
     pub network: Option<String>,
-    /// Numbers in an encoded row before the feature map, where there is one.
+    /// Number of values of an encoded row before the feature map, if there is one.
     pub inputs: Option<u64>,
-    /// Their names, where the table had some.
+    /// Names of these values, if the table has names.
     pub input_names: Option<Vec<String>>,
-    /// Fitted preprocessing as JSON, which rows go through as they come; none where the schema encodes
-    /// them.
+    /// Fitted preprocessing as JSON, which takes raw rows; `None` if the schema encodes them.
     pub preprocessing: Option<String>,
-    /// For each feature the mean and the inverse scale that its column's numbers were standardised by, 0
-    /// and 1 for what is no number; none where preprocessing is declared. `coef` is of standardised rows.
+    /// Mean and inverse scale by which each feature was standardised, 0 and 1 for features that are no
+    /// numbers; `None` if preprocessing is declared. `coef` applies to standardised rows.
     pub units: Option<Vec<(f64, f64)>>,
-    /// Bound on the norm of a row.
+    /// Bound on the Euclidean norm of a row.
     pub row_norm: f64,
-    /// `clip`, `unit` or `refuse`.
+    /// The row map: `clip`, `unit` or `refuse`.
     pub row_map: String,
-    /// Whether the features are the table's numbers as they are; if not, the schema encodes them.
+    /// Whether the features are the table's numbers unchanged; if not, the schema encodes them.
     pub plain: bool,
     /// Whether records are stored without their zeros; additions must be of the same kind.
     pub sparse: bool,
     /// Whether records belong to subjects.
     pub subjects: bool,
-    /// Numbers that the model gives for a row, rows of `coef`: 1, or one for each class of `softmax` and `squared-classes`, or for each target.
+    /// Number of outputs per row, which is the number of rows of `coef`: 1, or one per class of `softmax` and
+    /// `squared-classes`, or one per target.
     pub outputs: u64,
-    /// Numbers of a row, columns of `coef`.
+    /// Number of features, which is the number of columns of `coef`.
     pub features: u64,
-    /// outputs x features, row by row; of a network all of its weights, in order, and of several one after another.
+    /// Weights, outputs x features, row by row; for a network all of its weights in order, and for several
+    /// networks one after another.
     #[serde(skip)]
     pub coef: Vec<f64>,
-    /// What is added to each output; zeros without an intercept.
+    /// Constant added to each output; zeros without an intercept.
     #[serde(skip)]
     pub intercept: Vec<f64>,
 }
 
 impl Weights {
-    /// The shape of `coef`: outputs x features; the number of weights for a network.
+    /// Returns the shape of `coef`: outputs x features; the number of weights for a network.
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
         match self.network {
@@ -100,7 +100,7 @@ impl Weights {
     }
 }
 
-/// What is told of a model about so many `records`; `plan` has its statistics.
+/// Describes a model about `records` records; `plan` has its statistics.
 pub(crate) fn described(
     plan: &Plan,
     vault_id: &str,
@@ -175,7 +175,7 @@ pub(crate) fn described(
     })
 }
 
-/// Coefficients and intercepts apart: outputs x features, and outputs.
+/// Coefficients (outputs x features) and intercepts (outputs), separated.
 pub(crate) struct Parts {
     pub(crate) outputs: usize,
     pub(crate) features: usize,
@@ -183,7 +183,7 @@ pub(crate) struct Parts {
     pub(crate) intercept: Vec<f64>,
 }
 
-/// The stored weight of the intercept's column times the constant is what is added to a margin.
+/// The intercept is the stored weight of its column times the constant.
 pub(crate) fn split(plan: &Plan, weights: &[f64]) -> Parts {
     let (columns, features) = (plan.columns(), plan.rows.features as usize);
     let sampled = plan.sampled().map(|sampled| sampled.outputs);

@@ -1,4 +1,4 @@
-//! A published model at work: margins of rows, and what follows from them.
+//! Applies a published model: margins of rows, and what follows from them.
 
 use efface_learn::{Decisions, Loss, Model};
 use efface_matrix::{Matrix, Row};
@@ -7,19 +7,19 @@ use efface_net::{Network, Shape};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, SampledPlan, ShardedPlan, described, of_shards};
 
-/// The model of a plan, with its weights.
+/// The model of a plan with its weights.
 pub(crate) enum Predictor {
-    /// Margins are products with weights.
+    /// Margins are products of rows with weights.
     Linear(Model),
     /// Margins are the outputs of a network, or of one for each shard.
     Network(Loss, Layers),
 }
 
 impl Predictor {
-    /// Of published weights.
+    /// Builds the model from published weights.
     ///
     /// # Errors
-    /// Weights that are not the plan's.
+    /// Fails if the weights are not the plan's.
     pub(crate) fn of(plan: &Plan, weights: &[f64]) -> Result<Self> {
         let loss = plan.loss()?;
         if let Some(sampled) = plan.sampled() {
@@ -33,7 +33,7 @@ impl Predictor {
             .map_err(|error| Error::storage(Code::Damaged, error.to_string()))
     }
 
-    /// The loss.
+    /// Returns the loss of the model.
     pub(crate) fn loss(&self) -> Loss {
         match self {
             Self::Linear(model) => model.loss(),
@@ -41,7 +41,7 @@ impl Predictor {
         }
     }
 
-    /// The margins of these rows, as a vault stores them.
+    /// Returns the margins of these rows, given as a vault stores them.
     pub(crate) fn decide(&self, x: &Matrix) -> Result<Decisions> {
         match self {
             Self::Linear(model) => model.decide(x).map_err(failed),
@@ -50,23 +50,23 @@ impl Predictor {
     }
 }
 
-/// The logarithm of the sum of the exponentials of logits: what log-probabilities are less by.
+/// Returns the logarithm of the sum of the exponentials of logits, which log-probabilities subtract.
 fn log_sum(logits: &[f32]) -> f64 {
     let largest = logits.iter().fold(f64::NEG_INFINITY, |most, &z| most.max(f64::from(z)));
     largest + logits.iter().map(|&z| (f64::from(z) - largest).exp()).sum::<f64>().ln()
 }
 
-/// A network with its weights; or one for each shard, whose mean log-probabilities are the outputs.
+/// A network with its weights, or one for each shard, whose mean log-probabilities are the outputs.
 pub(crate) struct Layers {
     network: Network,
-    /// Of one network after another.
+    /// Weights of one network after another.
     weights: Vec<f32>,
     in_shards: bool,
-    /// Numbers of a row.
+    /// Number of values of a row.
     width: usize,
 }
 
-/// Rows that are dense at a time.
+/// Number of rows made dense at a time.
 const BATCH: usize = 4096;
 
 impl Layers {
@@ -93,13 +93,13 @@ impl Layers {
         Ok(Self { network, weights, in_shards: shards.is_some(), width: channels * height * width })
     }
 
-    /// Of a text with layers, the shape of rows and, where there are several, the number of networks.
+    /// Reads a text with layers, the shape of rows and, if there are several, the number of networks.
     pub(crate) fn described(text: &str, outputs: usize, weights: &[f64]) -> Result<Self> {
         let (text, shards) = of_shards(text);
         Self::with(described(text, outputs)?, shards, weights)
     }
 
-    /// The outputs of each row, a block of them for each.
+    /// Returns the outputs of each row, one block per row.
     fn outputs(&self, x: &Matrix) -> Result<Vec<f64>> {
         let width = self.width;
         if x.cols() != width {
@@ -119,7 +119,7 @@ impl Layers {
         Ok(all)
     }
 
-    /// As [`outputs`](Self::outputs), of rows one behind another.
+    /// Like [`outputs`](Self::outputs), for rows stored one after another.
     pub(crate) fn margins(&self, rows: &[f32]) -> Result<Vec<f64>> {
         let count = rows.len() / self.width.max(1);
         let outputs = self.network.outputs();
@@ -142,13 +142,13 @@ impl Layers {
         Ok(means)
     }
 
-    /// Numbers of a row.
+    /// Returns the number of values of a row.
     pub(crate) fn input_size(&self) -> usize {
         self.width
     }
 }
 
-/// Appends a row of so many numbers, its zeros included.
+/// Appends a row of `width` values, its zeros included.
 pub(crate) fn append(row: Row<'_>, width: usize, rows: &mut Vec<f32>) {
     match row {
         Row::Dense(values) => rows.extend_from_slice(values),

@@ -17,7 +17,6 @@ use crate::error::{Code, Error, Result};
 use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings};
 use crate::settings::Settings;
 
-/// `descent-to-delete`.
 pub(super) struct DescentToDelete;
 
 const NAME: MechanismName = MechanismName::DescentToDelete;
@@ -37,13 +36,13 @@ pub(crate) fn event(event: &Event) -> Result<&Descent> {
 }
 
 impl Mechanism for DescentToDelete {
-    /// The steps of a request tell its size; after a withdrawal the history goes on with a model that
-    /// begins at weights 0.
+    /// The number of steps reveals the size of a request; after a withdrawal a model that starts from weights
+    /// 0 continues the history.
     fn profile(&self) -> Profile {
         Profile { tells_sizes: true, continues_history: true, ..Profile::default() }
     }
 
-    /// The variant decides the state.
+    /// The state follows from the variant.
     fn defaults(&self, _: &Settings, variant: Variant) -> Defaults {
         Defaults { state: variant.state(), ..Defaults::default() }
     }
@@ -91,7 +90,7 @@ impl Scheduled for DescentPlan {
         }
     }
 
-    /// Learns, serves a request, or (a refresh) learns anew from the published weights.
+    /// Learns, serves a request, or (a refresh) learns again from the published weights.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let total = matches!(run.start, Start::Nothing).then_some(self.learning_steps);
         let watch = &mut passes(total, tell);
@@ -138,7 +137,7 @@ impl Scheduled for DescentPlan {
     }
 }
 
-/// What the variants of `descent-to-delete` need and exclude.
+/// Checks what the variants of `descent-to-delete` need and exclude.
 fn check(choices: &ValidatedSettings) -> Result<()> {
     let s = &choices.settings;
     let name = choices.variant.name();

@@ -1,4 +1,4 @@
-//! Lambda, steps, ball and noise of `descent-to-delete`, from public numbers.
+//! Chooses lambda, steps, ball and noise of `descent-to-delete` from public numbers.
 
 use efface_learn::Constants;
 use efface_learn::mechanism::DescentPlan;
@@ -17,21 +17,21 @@ use crate::mechanism::refused;
 use crate::mechanism::search::{Public, grid, least_steps};
 use crate::plan::{List, MechanismName, Schedule, ValidatedSettings, origin};
 
-/// Deletions foreseen under deletion-privacy: what updates leave of their starts adds up, to a limit
-/// that is reached soon.
+/// Number of deletions planned for under deletion-privacy. What updates retain of their starts accumulates,
+/// but soon approaches a limit.
 const DELETIONS: u64 = 32;
 
-/// Steps of one update of the variants that choose lambda, unless the user says otherwise.
+/// Default number of steps of one update, for the variants that choose lambda.
 const ITERATIONS: u64 = 10;
 
-/// Under the tight accountant learning goes on until what is left of its start is a part like this
-/// of what one record moves the optimum by, since that costs steps once and noise for good.
+/// Under the tight accountant, learning continues until the remainder of its start is this fraction of what
+/// one record moves the optimum by: that costs steps only once, but noise for good.
 const START: f64 = 1e-3;
 
-/// The regulariser of the variants that choose it (Theorem 3.4 with the exponent its accuracy proof
-/// supports, 2/5; Remark 3.6), from public numbers; none where the user chooses.
+/// Returns the regulariser of the variants that choose it (Theorem 3.4 with the exponent its accuracy proof
+/// supports, 2/5; Remark 3.6), from public numbers; `None` if the user chooses it.
 ///
-/// Any lambda keeps the claims true: the choice is about accuracy.
+/// The claims are true for any lambda: the choice affects accuracy only.
 pub(super) fn lambda(
     choices: &ValidatedSettings,
     constants: &Constants,
@@ -65,7 +65,7 @@ pub(super) fn lambda(
         .hint("give `§lambda`, or another `§diameter`"))
 }
 
-/// Everything about the mechanism that is fixed for the life of the model.
+/// Chooses everything about the mechanism that is fixed for the life of the model.
 pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule> {
     let choices = public.choices;
     let s = &choices.settings;
@@ -122,7 +122,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
                 .hint("raise `§noise` or `§epsilon`, or leave `§noise` to the engine")
         })
     };
-    // Iterations that something other than the noise settles.
+    // Iterations that do not depend on the noise.
     let settled = match (s.iterations, tail) {
         (Some(iterations), _) => Some(iterations),
         (None, Some(_)) => Some(theorem.perfect_iterations().map_err(unproved)?),
@@ -147,18 +147,18 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
         }
         (Some(sigma), None) => (sigma, fewest(sigma)?),
         (None, None) => {
-            // A run ends well within its noise of the optimum, or it would promise nothing.
+            // A run must end well within its noise of the optimum, or it would promise nothing.
             let sigma = public.affordable(s.excess_risk, 1.0);
             (sigma, fewest(sigma)?)
         }
         (None, Some(iterations)) => {
             let moved = public.setting.lipschitz.0 / (lambda * theorem.records);
             let most = moved * 1e9;
-            // What is wrong with the most noise is no matter of noise.
+            // An error even at the largest noise is not about the noise.
             template(most, iterations)?;
             let sigma = least(moved * 1e-9, most, |sigma| match template(sigma, iterations) {
                 Ok(event) => meets(choices, public, &event),
-                // Too little for its grid to hold the weights.
+                // The noise is too small for its grid to hold the weights.
                 Err(_) => Ok(false),
             })?
             .ok_or_else(|| {
@@ -193,8 +193,8 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
     Ok(Schedule::Descent(plan))
 }
 
-/// Whether every release of the model's life meets the target: closeness to retraining by the bound
-/// that holds for life, DP and deletion-privacy for the releases and the group that are promised.
+/// Returns whether every release of the model's life meets the target: closeness to retraining by the bound
+/// for the whole life, DP and deletion-privacy for the promised releases and group.
 fn meets(choices: &ValidatedSettings, public: &Public<'_>, first: &Descent) -> Result<bool> {
     let target = public.target;
     let perfect = choices.variant == Variant::Perfect;
@@ -208,7 +208,7 @@ fn meets(choices: &ValidatedSettings, public: &Public<'_>, first: &Descent) -> R
         return target.is_met(&public.composed(event));
     }
     match target.notion {
-        // With something given only the next request is foreseen, as for other mechanisms.
+        // On given features only the next request is planned for, as for other mechanisms.
         Notion::IndistinguishableFromRetraining if public.given.is_none() => {
             let mu = mu_descent_lifetime(first).map_err(|error| refused(error.to_string()))?;
             let delta = Delta::new(target.delta.0).map_err(|error| refused(error.to_string()))?;
@@ -244,7 +244,7 @@ fn meets(choices: &ValidatedSettings, public: &Public<'_>, first: &Descent) -> R
             };
             let mut event = first.clone();
             if requests > 0 {
-                // One phase for all of them: each release is accounted with at most `longest` steps.
+                // One phase covers all requests: each release is accounted with at most `longest` steps.
                 let steps = event.iterations.saturating_mul(requests);
                 let last = event.phases[0];
                 event.phases[0].only_then = public.setting.group;

@@ -1,4 +1,4 @@
-//! `distributed-descent`: the average of models of the parts of a sample, published with noise.
+//! `distributed-descent`: models of the parts of a sample are averaged and published with noise.
 
 mod schedule;
 
@@ -20,7 +20,6 @@ use crate::plan::{Averages, List, MechanismName, Plan, Schedule, ValidatedSettin
 use crate::rows::Keyed;
 use crate::settings::Settings;
 
-/// `distributed-descent`.
 pub(super) struct DistributedDescent;
 
 const NAME: MechanismName = MechanismName::DistributedDescent;
@@ -66,7 +65,7 @@ impl Scheduled for Averages {
         Conduct { uses_changed_rows: true, ..Conduct::default() }
     }
 
-    /// Learns, serves a request from what is kept, or (a refresh) learns anew on a fresh sample.
+    /// Learns, serves a request from what is kept, or (a refresh) learns again on a fresh sample.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let watch = &mut passes(None, tell);
         let Run { plan, constants, rows, start, releases, rng } = run;
@@ -87,7 +86,7 @@ impl Scheduled for Averages {
             }
             _ => {
                 let zeros = vec![0.0; constants.parameters()];
-                // The published number of steps is for a start from zeros.
+                // The published number of steps assumes a start from zeros.
                 let from = match start {
                     Start::Request(Request { weights, .. }) if self.published.is_none() => *weights,
                     _ => &zeros,
@@ -114,7 +113,7 @@ impl Scheduled for Averages {
     }
 }
 
-/// Record numbers of changed rows, ascending.
+/// Returns the record numbers of changed rows, ascending.
 fn keys(rows: &Keyed) -> Result<Vec<u64>> {
     let mut keys = numbers(rows.keys.clone())?;
     keys.sort_unstable();
@@ -127,7 +126,7 @@ fn numbers(keys: Vec<i64>) -> Result<Vec<u64>> {
     keys.map_err(|_| Error::storage(Code::Damaged, "the vault has a record with a negative number"))
 }
 
-/// Settings of `distributed-descent`, and those it excludes.
+/// Checks the settings of `distributed-descent` and refuses those it excludes.
 fn check(choices: &ValidatedSettings) -> Result<()> {
     let s = &choices.settings;
     let refuse = |what: &str, hint: &str| Err(Error::refused(Code::Settings, what).hint(hint));

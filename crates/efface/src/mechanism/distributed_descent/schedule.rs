@@ -1,4 +1,4 @@
-//! Sample, parts, noise and distance of `distributed-descent` that meet the target.
+//! Chooses sample, parts, noise and distance of `distributed-descent` so that they meet the target.
 
 use efface_learn::mechanism::DistributedPlan;
 use efface_learn::mechanism::distributed_descent::Reach;
@@ -13,7 +13,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::search::{FARTHEST, Public, least_steps};
 use crate::plan::{Averages, List, Plan, Published, Schedule, origin};
 
-/// Sample, parts, copies, noise and distance.
+/// Chooses sample, parts, copies, noise and distance.
 pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule> {
     let choices = public.choices;
     let s = &choices.settings;
@@ -123,7 +123,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
     Ok(Schedule::Parts(Averages { plan, published }))
 }
 
-/// The published numbers suppose at least n/2 records at any time.
+/// Refuses a `mean` whose minimum is below n/2 records, which the published numbers assume.
 fn check_minimum(public: &Public<'_>, n: u64) -> Result<()> {
     match public.setting.normalizer {
         Normalizer::Mean { minimum } if minimum >= n.div_ceil(2) => Ok(()),
@@ -143,13 +143,14 @@ fn check_minimum(public: &Public<'_>, n: u64) -> Result<()> {
 }
 
 impl Averages {
-    /// The single-record gradients that the theorem spends on learning; 0 if it counts none.
+    /// Returns the number of single-record gradients that the theorem spends on learning; 0 if it counts
+    /// none.
     pub(crate) fn learning_budget(&self) -> u64 {
         let steps = self.published.as_ref().map_or(0, |published| published.learning);
         steps.saturating_mul(self.plan.sample)
     }
 
-    /// The single-record gradients that the theorem spends on a copy for records number `done` + 1
+    /// Returns the number of single-record gradients that the theorem spends on a copy for records `done` + 1
     /// to `done` + `count` of the updates since learning: n T_i for each; 0 if it counts none.
     pub(crate) fn budget(&self, plan: &Plan, done: u64, count: u64) -> Result<u64> {
         let (Some(published), Reach::Counted { iterations }) = (&self.published, self.plan.reach)

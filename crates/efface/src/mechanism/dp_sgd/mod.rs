@@ -1,5 +1,5 @@
-//! `dp-sgd`: a network trained by noisy sums of clipped gradients. A deletion computes nothing: the
-//! records go, the model stays, and the accountant counts them until the plan's capacity is spent.
+//! `dp-sgd`: a network trained by noisy sums of clipped gradients. A deletion computes nothing: the records
+//! leave, the model stays, and the accountant counts them until the plan's capacity is spent.
 
 mod parts;
 mod rows;
@@ -31,15 +31,14 @@ use parts::OnParts;
 pub(super) use schedule::NETWORK;
 pub(super) use signal::signal;
 
-/// `dp-sgd`.
 pub(super) struct DpSgd;
 
 const NAME: MechanismName = MechanismName::DpSgd;
 
-/// The rows that a subject may have: as many as there may be at all.
+/// The number of rows that a subject may have if it is not bounded.
 const ANY_ROWS: u64 = u32::MAX as u64;
 
-/// The event of a training: nothing deleted since, and what was trained before.
+/// Returns the event of a training: nothing deleted since, and the earlier trainings.
 fn event(plan: &SampledPlan) -> Result<Sampled> {
     let checked = plan.checked(&plan.network()?)?;
     Ok(Sampled {
@@ -60,12 +59,12 @@ fn event(plan: &SampledPlan) -> Result<Sampled> {
     })
 }
 
-/// Whether a request is served without training: it deletes, and adds nothing.
+/// Returns whether a request is served without training, because it deletes and adds nothing.
 fn only_deletes(change: &Change<'_>) -> bool {
     !change.deleted_since.is_empty() && change.added == 0
 }
 
-/// Turns the event of the model into that of its next request.
+/// Turns the event of the model into the event of its next request.
 fn advanced(sampled: &SampledPlan, last: &Sampled, change: &Change<'_>) -> Result<Sampled> {
     let mut next = Sampled { releases: last.releases + 1, ..last.clone() };
     if only_deletes(change) {
@@ -85,7 +84,7 @@ fn advanced(sampled: &SampledPlan, last: &Sampled, change: &Change<'_>) -> Resul
     Ok(next)
 }
 
-/// The refusal of more deletions than the noise was chosen for.
+/// Returns the error for more deletions than the noise was chosen for.
 fn spent(plan: &SampledPlan, next: &Sampled) -> Error {
     let message = format!(
         "{} {}s would have been deleted since the training, but its noise was chosen for {}",
@@ -168,7 +167,7 @@ impl Scheduled for SampledPlan {
         rest(event) == rest(&expected)
     }
 
-    /// Trains; or, for a request that only deletes, publishes the same weights again.
+    /// Trains, or publishes the same weights again if the request only deletes.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let event = match run.start {
             Start::Nothing => event(self)?,

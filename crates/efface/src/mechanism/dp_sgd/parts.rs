@@ -1,34 +1,34 @@
-//! Steps on rows that others hold, in parts.
+//! Steps on rows that remote holders have in parts.
 
 use efface_net::{CheckedDpSgd, NetError, StepSums, UnitSums};
 
 use crate::error::{Code, Error, Result};
 use crate::rows::{Drawn, NetworkStep, Partitioned};
 
-/// Asks those who hold the rows for the sum of each step.
+/// Asks the holders of the rows for the sum of each step.
 pub(super) struct OnParts<'a> {
     held: &'a dyn Partitioned,
     plan: &'a CheckedDpSgd,
-    /// Rows of each part.
+    /// Number of rows of each part.
     sizes: Vec<usize>,
     subjects: Option<Subjects>,
 }
 
-/// Units of several rows, each in one part.
+/// Units of several rows each, all in one part.
 struct Subjects {
-    /// The part of each.
+    /// The part of each subject.
     parts: Vec<u32>,
-    /// Where each one's rows begin in `rows`, and where the last one's end.
+    /// Offset in `rows` of each subject's first row, then the end of the last one's.
     starts: Vec<u32>,
-    /// Rows of their part.
+    /// Row numbers within the subject's part.
     rows: Vec<u32>,
 }
 
 impl<'a> OnParts<'a> {
-    /// Records as units or, where these are numbered for each row in the order of the parts, subjects.
+    /// Takes records as units, or subjects if they are numbered for each row in the order of the parts.
     ///
     /// # Errors
-    /// A subject with rows in two parts, neither of which could clip its gradient.
+    /// Fails if a subject has rows in two parts, neither of which could clip its gradient.
     pub(super) fn new(
         held: &'a dyn Partitioned,
         plan: &'a CheckedDpSgd,
@@ -39,9 +39,9 @@ impl<'a> OnParts<'a> {
         Ok(Self { held, plan, sizes, subjects })
     }
 
-    /// What a step draws of each part.
+    /// Returns the rows that a step draws, for each part.
     fn drawn(&self, units: &[u32]) -> Vec<Drawn> {
-        // Room for all, so that no copy of what was drawn is left behind.
+        // Allocated for all rows, so that growing leaves no copy behind.
         let room = |size: &usize| Drawn {
             rows: Vec::with_capacity(*size),
             lengths: self.subjects.as_ref().map(|_| Vec::with_capacity(*size)),

@@ -1,4 +1,4 @@
-//! Records as a network takes them.
+//! Converts records to the input of a network.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result};
 use crate::rows::Rows;
 use crate::weights::predictor::append;
 
-/// Rows of `width` numbers one behind another, and the class of each.
+/// Returns the rows, `width` values each, one after another, and the class of each.
 pub(super) fn of(data: &Dataset, width: usize) -> Result<(Vec<f32>, Vec<u32>)> {
     let x = data.x();
     if x.cols() != width {
@@ -17,11 +17,11 @@ pub(super) fn of(data: &Dataset, width: usize) -> Result<(Vec<f32>, Vec<u32>)> {
     }
     let mut rows = Vec::with_capacity(x.rows() * width);
     (0..x.rows()).for_each(|row| append(x.row(row), width, &mut rows));
-    // Classes are whole numbers, which targets of a classifier are checked to be.
+    // Classes are whole numbers: targets of a classifier are checked.
     Ok((rows, data.y().iter().map(|class| *class as u32).collect()))
 }
 
-/// For each row the subject it is of, numbered as they come.
+/// Returns the subject of each row, numbered in order of first appearance.
 pub(super) fn subjects(rows: &dyn Rows) -> Result<Vec<u32>> {
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let number = |subject: String| {

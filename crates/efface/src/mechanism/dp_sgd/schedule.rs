@@ -1,4 +1,4 @@
-//! The network, and the noise that is enough for the deletions asked for.
+//! Chooses the network, and noise that is enough for the requested deletions.
 
 use efface_privacy::accountant::pld::{self, PldError, Segment};
 use efface_privacy::certificate::Origin;
@@ -9,13 +9,13 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::search::Public;
 use crate::plan::{Following, Layers, List, SampledPlan, ValidatedSettings, layers, origin};
 
-/// Passes over the records that a training is worth, where no number of steps is given.
+/// Default length of a training in passes over the records.
 const EPOCHS: f64 = 20.0;
 
-/// Records of a batch, as a multiple of the root of their number.
+/// Records of a batch, as a multiple of the square root of their number.
 const PER_ROOT: f64 = 8.0;
 
-/// Network, steps and noise.
+/// Chooses network, steps and noise.
 pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<SampledPlan> {
     let choices = public.choices;
     let s = &choices.settings;
@@ -26,7 +26,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<SampledPl
     let network = layers(&asked.layers, input, outputs)?;
     let unit = unit(choices, public)?;
     let size = public.normalizer_origin;
-    // A declared N is followed as it is: the number of subjects is the data's.
+    // A declared N is used unchanged: the number of subjects comes from the data.
     let n = match public.people {
         Some(people) if unit == Unit::Subject && size == Origin::Data => people.max(1),
         _ => public.size(),
@@ -46,7 +46,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<SampledPl
     };
     let batch = (rate * n as f64).max(1.0);
     let parameters = network.parameters() as u64;
-    // Long steps are lost where the noise of a step is as long as what is learnt in it.
+    // Long steps are wasted if the noise of a step is as long as what it learns.
     let noise_length = noise * (parameters as f64).sqrt() / batch;
     let following = following(choices)?;
     let eta = match following {
@@ -67,7 +67,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<SampledPl
         batch: Decimal(batch),
         eta: Decimal(s.eta.unwrap_or(eta)),
         optimizer: following,
-        // The average is of about the last tenth of the steps.
+        // By default, averages over about the last tenth of the steps.
         average: Decimal(s.average.unwrap_or((1.0 - AVERAGED / steps as f64).max(0.0))),
         deletions,
         group: public.setting.group,
@@ -87,7 +87,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<SampledPl
     list.add("clip", plan.clip, given(s.gradient_clip.is_some()));
     list.add("noise", plan.noise, noise_origin);
     list.add("batch", plan.batch, origin(false, &[rate_origin, size]));
-    // Steps of `adam` have their length from the sums themselves.
+    // Under `adam` the length of a step comes from the sums themselves.
     let follows = match plan.optimizer {
         Following::Sgd { .. } => &[noise_origin, rate_origin, size][..],
         Following::Adam { .. } => &[],
@@ -103,7 +103,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<SampledPl
     Ok(plan)
 }
 
-/// The optimizer, refused where a setting of the other one stands beside it.
+/// Returns the optimizer; refuses settings of the other one.
 fn following(choices: &ValidatedSettings) -> Result<Following> {
     let s = &choices.settings;
     if s.optimizer.as_deref() != Some("adam") {
@@ -118,7 +118,7 @@ fn following(choices: &ValidatedSettings) -> Result<Following> {
     Ok(Following::adam())
 }
 
-/// Subjects where there are some, unless records are asked for.
+/// Returns subjects as the unit if the records have them, unless records are asked for.
 fn unit(choices: &ValidatedSettings, public: &Public<'_>) -> Result<Unit> {
     match choices.settings.unit.as_deref() {
         Some("record") => Ok(Unit::Record),
@@ -132,21 +132,21 @@ fn unit(choices: &ValidatedSettings, public: &Public<'_>) -> Result<Unit> {
     }
 }
 
-/// The layers of a network where none are given.
+/// The default layers of a network.
 pub(in crate::mechanism) const NETWORK: &str = "dense:64";
 const DELETIONS: u64 = 1;
 const CLIP: f64 = 0.1;
 
-/// Size of a step for clipped gradients of length 1.
+/// Default step size, for clipped gradients of length 1.
 const ETA: f64 = 0.4;
-/// The length of a step's noise, in clips, up to which steps have that size.
+/// The largest length of a step's noise, in clips, for which the step size is [`ETA`].
 const QUIET: f64 = 0.35;
-/// Size of a step of `adam`.
+/// Default step size of `adam`.
 const ADAM_ETA: f64 = 0.002;
 const MOMENTUM: f64 = 0.9;
 const AVERAGED: f64 = 10.0;
 
-/// The least noise with which the deletions together meet the target.
+/// Returns the least noise with which all deletions together meet the target.
 fn least_noise(public: &Public<'_>, segment: Segment) -> Result<f64> {
     let (epsilon, delta) = (public.target.epsilon.0, public.target.delta.0);
     let out_of_range = |error: &dyn std::fmt::Display| Error::input(Code::Range, error.to_string());
@@ -160,11 +160,11 @@ fn least_noise(public: &Public<'_>, segment: Segment) -> Result<f64> {
         )
         .hint("lower `§deletions` or `§steps`, or raise `§epsilon`"),
     })?;
-    // Room for the accountant's own rounding when the event is evaluated.
+    // A margin for the accountant's own rounding when it evaluates the event.
     Ok(noise * (1.0 + 1e-6))
 }
 
-/// The event once all deletions were made; noise that is not enough for them is refused.
+/// Returns the event after all deletions; refuses noise that is not enough for them.
 fn meets(public: &Public<'_>, plan: &SampledPlan) -> Result<DpSgd> {
     let mut event = super::event(plan)?;
     for segment in &mut event.segments {

@@ -12,10 +12,10 @@ use crate::error::{Code, Error, Result};
 use crate::plan::ValidatedSettings;
 use crate::rows::{Keyed, Rows};
 
-/// Sets batches apart from other uses of the hash.
+/// Separates batches from other uses of the hash.
 const DOMAIN: &[u8] = b"efface.batch/1\0";
 
-/// The batch, from 0, of the record of that id, for life: the leading 64 bits of SHA-256, scaled to
+/// Returns the permanent batch, from 0, of the record of that id: the leading 64 bits of SHA-256, scaled to
 /// the number of batches. Everybody can compute it; it depends on no other record.
 fn batch_of(id: &str, count: u64) -> u64 {
     let digest = Sha256::new_with_prefix(DOMAIN).chain_update(id.as_bytes()).finalize();
@@ -24,8 +24,8 @@ fn batch_of(id: &str, count: u64) -> u64 {
     ((u128::from(u64::from_be_bytes(leading)) * u128::from(count)) >> 64) as u64
 }
 
-/// The batches of a plan: b = N/l rounded up, and room for six standard deviations more records than
-/// are expected in a batch when there are `records` of them, or as many as the capacity asked for.
+/// Plans the batches: b = N/l rounded up, with room for six standard deviations above the expected number of
+/// records in a batch, for `records` records or the requested capacity.
 pub(crate) fn plan(
     choices: &ValidatedSettings,
     normalizer: &Normalizer,
@@ -38,15 +38,15 @@ pub(crate) fn plan(
     Some(BatchPlan { count, size: n.div_ceil(count), most: expected.saturating_add(spread) })
 }
 
-/// The records of the batches that some steps of a run visit, and how many there are in all.
+/// The records of the batches that some steps of a run visit, and the number of all records.
 pub(super) struct Visited {
     records: usize,
     batches: BTreeMap<u64, Dataset>,
 }
 
 impl Visited {
-    /// Finds every record's batch, refuses one that holds too many, and takes the rows of those that
-    /// are visited by so many steps after those that are done.
+    /// Finds every record's batch, refuses one that holds too many, and reads the rows of the batches that
+    /// the `steps` steps after step `done` visit.
     pub(super) fn read(rows: &dyn Rows, plan: &BatchPlan, done: u64, steps: u64) -> Result<Self> {
         let wanted: BTreeSet<u64> = (0..steps.min(plan.count))
             .map(|step| plan.of_step(done.saturating_add(step).saturating_add(1)))
@@ -92,7 +92,7 @@ impl Visited {
         Ok(Self { records: records.len(), batches })
     }
 
-    /// What steps are along; `each` are the constants of a batch.
+    /// Returns the objectives that steps follow; `each` are the constants of a batch.
     pub(super) fn objectives<'a>(
         &'a self,
         constants: &'a Constants,
@@ -110,7 +110,7 @@ impl Visited {
     }
 }
 
-/// The refusal of a record whose batch is full.
+/// Returns the error for a record whose batch is full.
 fn full(id: &str, plan: &BatchPlan) -> Error {
     let shown: String = id.chars().take(60).collect();
     Error::refused(
@@ -130,13 +130,13 @@ mod tests {
 
     #[test]
     fn a_batch_follows_from_the_id_alone() {
-        // Known for good: vaults rely on them. From `sha256sum`.
+        // These values never change: vaults rely on them. From `sha256sum`.
         let of = |id| batch_of(id, 1000);
         assert_eq!((of("row:0"), of("row:1"), of("alice")), (326, 547, 803));
         assert_eq!(batch_of("row:0", 1), 0);
         let mut held = [0_u32; 20];
         (0..20_000).for_each(|row| held[batch_of(&format!("row:{row}"), 20) as usize] += 1);
-        // 1000 each, standard deviation 31.
+        // 1000 expected each, standard deviation 31.
         assert!(held.iter().all(|&n| (815..1185).contains(&n)), "{held:?}");
     }
 }

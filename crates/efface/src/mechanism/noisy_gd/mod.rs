@@ -1,4 +1,4 @@
-//! `noisy-gd`: noisy gradient steps, the last iterate published.
+//! `noisy-gd`: noisy gradient steps, of which the last iterate is published.
 
 mod batches;
 mod schedule;
@@ -21,12 +21,11 @@ use crate::error::{Code, Error, Result};
 use crate::plan::{List, MechanismName, NoisySteps, Plan, Schedule, ValidatedSettings};
 use crate::settings::Settings;
 
-/// `noisy-gd`.
 pub(super) struct NoisyGd;
 
 const NAME: MechanismName = MechanismName::NoisyGd;
 
-/// The learner's plan with `removal` steps per request.
+/// Returns the learner's plan with `removal` steps per request.
 fn checked(steps: &NoisySteps, constants: &Constants, removal: u64) -> Result<CheckedNoisyGd> {
     let steps = NoisyGdPlan { removal_steps: removal, ..steps.plan.clone() };
     steps.check(constants).map_err(refused(NAME))
@@ -39,7 +38,7 @@ pub(crate) fn event(event: &Event) -> Result<&efface_privacy::event::NoisyGd> {
     }
 }
 
-/// Learns or serves a request along what is given.
+/// Learns or serves a request by steps along the given objectives.
 fn run_steps(
     schedule: &NoisySteps,
     objective: &impl Steps,
@@ -59,7 +58,7 @@ fn run_steps(
 }
 
 impl Mechanism for NoisyGd {
-    /// In a ball the least of all bounds that a ball allows.
+    /// In a ball, takes the least of all bounds that a ball allows.
     fn defaults(&self, settings: &Settings, _: Variant) -> Defaults {
         let close = Notion::IndistinguishableFromRetraining;
         let asked = settings.notion.as_deref().is_none_or(|notion| notion == close.name());
@@ -170,7 +169,7 @@ impl Scheduled for NoisySteps {
         run_steps(self, objective, run, tell)
     }
 
-    /// The plan's, or the fewest steps that meet the target.
+    /// Returns the plan's steps, or the fewest that meet the target.
     fn removal_steps(&self, event: &Event, next: &NextRequest<'_>) -> Result<u64> {
         if !self.fewest {
             return Ok(self.plan.removal_steps);
@@ -202,14 +201,14 @@ impl Scheduled for NoisySteps {
         Ok(())
     }
 
-    /// The number of steps follows the size of the request unless it is fixed, and the claim is for
-    /// the public maximal group.
+    /// Unless it is fixed, the number of steps depends on the size of the request; the claim is for the
+    /// public maximal group.
     fn hides_group(&self, plan: &Plan, _: &Event, records: u64) -> bool {
         !self.fewest && records <= plan.setting.group
     }
 }
 
-/// Puts the public capacity in the place of the counts that phases state.
+/// Replaces the counts that phases state by the public capacity.
 pub(super) fn hide_counts(plan: &Plan, event: &mut efface_privacy::event::NoisyGd) {
     let most = plan.capacity().unwrap_or(1 << 53);
     event.replaced = None;

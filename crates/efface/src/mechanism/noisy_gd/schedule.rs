@@ -1,4 +1,4 @@
-//! Step size, noise and numbers of steps of `noisy-gd` that meet the target.
+//! Chooses step size, noise and numbers of steps of `noisy-gd` that meet the target.
 
 use efface_learn::Constants;
 use efface_learn::mechanism::{MechanismError, NoisyGdPlan};
@@ -16,10 +16,10 @@ use crate::mechanism::refused;
 use crate::mechanism::search::{EXCESS_RISK, Public, finest, least_steps};
 use crate::plan::{List, MechanismName, NoisySteps, Schedule, origin};
 
-/// Requests listed one by one when all releases are accounted; more are merged.
+/// Requests listed one by one if all releases are accounted; more are merged.
 const MOST_LISTED: u64 = 256;
 
-/// Step size, noise and number of steps of `noisy-gd`.
+/// Chooses step size, noise and number of steps of `noisy-gd`.
 pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule> {
     let choices = public.choices;
     let s = &choices.settings;
@@ -30,7 +30,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
     let of_batch = batch_constants(public)?;
     let constants = of_batch.as_ref().unwrap_or(public.constants);
     let smooth = constants.total_smoothness();
-    // Without strong convexity 2/L no longer descends; 1/L is the step that descends fastest.
+    // Without strong convexity, steps of 2/L no longer descend; 1/L descends fastest.
     let best = match public.batches {
         Some(batches) => step_over_batches(constants, batches.size),
         None if m > 0.0 => 2.0 / (smooth + m),
@@ -49,7 +49,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
         (None, Some(radius)) if m == 0.0 => flat_steps(radius, eta)?,
         _ => {
             let steps = (1e-4f64.ln() / contraction.ln()).ceil().max(1.0) as u64;
-            // Every batch as often.
+            // Visits every batch equally often.
             public.batches.map_or(steps, |batches| steps.next_multiple_of(batches.count))
         }
     };
@@ -88,7 +88,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
             learning,
             releases: requests + 1,
             radius: s.radius.map(Decimal),
-            // `langevin` counts records that are replaced; a group removed is as many.
+            // `langevin` counts replaced records; a removed group counts as many.
             replaced: (phases.len() as u64 == requests + 1).then(|| {
                 (0..requests).map(|request| if request == 0 { group } else { 0 }).collect()
             }),
@@ -96,7 +96,7 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
                 count: batches.count,
                 size: batches.size,
                 most: batches.most,
-                // The first request's group, and none of others.
+                // The first request's group, and 0 for the others.
                 changed: Some(
                     (1..phases.len()).map(|phase| if phase == 1 { group } else { 0 }).collect(),
                 ),
@@ -105,18 +105,18 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
         })))
     };
     let scale = (2.0 * eta).sqrt();
-    // Over batches a fiftieth of a round, so that noise need not hide a record from one step alone.
+    // Over batches, a fiftieth of a round, so that the noise need not hide a record from one step alone.
     let usual = public.batches.map_or(1, |batches| batches.count.div_ceil(50));
     let first = s.removal_steps.unwrap_or(usual);
     let (noise, removal) = match s.noise {
         None => {
             let guess = eta * public.setting.lipschitz.0;
             let most = guess * 1e9;
-            // What is wrong with the most noise is no matter of noise.
+            // An error even at the largest noise is not about the noise.
             event(most, first)?;
             let noise = least(guess * 1e-12, most, |noise| match event(noise, first) {
                 Ok(event) => public.target.is_met(&event),
-                // Too little for its grid to hold the weights.
+                // The noise is too small for its grid to hold the weights.
                 Err(_) => Ok(false),
             })?
             .ok_or_else(|| public.infeasible("with any noise"))?;
@@ -180,24 +180,24 @@ pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<Schedule>
     }))
 }
 
-/// The public constants of a batch's objective, where there are batches.
+/// Returns the public constants of a batch's objective, if there are batches.
 fn batch_constants(public: &Public<'_>) -> Result<Option<Constants>> {
     let constants = public.batches.map(|batches| batches.constants(public.constants)).transpose();
     constants.map_err(|error| Error::input(Code::Range, error.to_string()))
 }
 
-/// The step size over batches of b records: one for which seeing a batch at a time costs about half of the
-/// usual excess risk, eta G^2/(4 b), but from a tenth of 1/L to 1/L.
+/// Returns the step size over batches of b records: one at which processing one batch at a time costs about
+/// half of the usual excess risk, eta G^2/(4 b), but between a tenth of 1/L and 1/L.
 fn step_over_batches(each: &Constants, size: u64) -> f64 {
     let steep = each.lipschitz();
     let accurate = 2.0 * EXCESS_RISK * size as f64 / (steep * steep);
     accurate.clamp(0.1 / each.total_smoothness(), 1.0 / each.total_smoothness())
 }
 
-/// The step size that the accountant's theorem allows, `best` for those that allow any.
+/// Returns the step size that the accountant's theorem allows; `best` if it allows any.
 fn step_for(accountant: Accountant, best: f64, smooth: f64) -> f64 {
     match accountant {
-        // A little less, so that no rounding of L is in the way.
+        // Slightly less, so that the rounding of L cannot exceed the limit.
         Accountant::Langevin => best.min((1.0 - 1e-12) / smooth),
         // As in the theorem, which halves what its proof needs.
         Accountant::DeletionRdp => best.min(0.5 / smooth),
@@ -205,8 +205,8 @@ fn step_for(accountant: Accountant, best: f64, smooth: f64) -> f64 {
     }
 }
 
-/// Steps after which exact descent from anywhere in the ball is within 1e-3 of the least objective
-/// there: R^2/(2 eta T) <= 1e-3.
+/// Returns the steps after which exact descent from anywhere in the ball is within 1e-3 of the least
+/// objective there: R^2/(2 eta T) <= 1e-3.
 fn flat_steps(radius: f64, eta: f64) -> Result<u64> {
     let steps = (radius * radius / (2.0 * eta * 1e-3)).ceil().max(1.0);
     if steps > 1e7 {
@@ -219,7 +219,7 @@ fn flat_steps(radius: f64, eta: f64) -> Result<u64> {
     Ok(steps as u64)
 }
 
-/// The rounding error of one step, from the learner's public bound on |w|; none where the grid is too
+/// Returns the rounding error of one step, from the learner's public bound on |w|; `None` if the grid is too
 /// fine for weights of that size.
 fn rounding(
     public: &Public<'_>,

@@ -1,4 +1,4 @@
-//! `ridge`: the squared loss solved from whole-number sums; removal is exact and nothing is random.
+//! `ridge`: the squared loss solved from integer sums; removal is exact and nothing is random.
 
 use std::ops::ControlFlow;
 
@@ -20,22 +20,21 @@ use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings, origin
 use crate::rows::bytes::weight_bytes;
 use crate::settings::Settings;
 
-/// `ridge`.
 pub(super) struct Ridge;
 
-/// Its constants: none beyond those of the objective.
+/// Its public constants: none beyond those of the objective.
 pub(super) struct Sums;
 
 const NAME: MechanismName = MechanismName::Ridge;
 
-/// The learner's plan: the constants decide all of it.
+/// Returns the learner's plan, which the constants decide entirely.
 pub(crate) fn plan(constants: &Constants) -> Result<RidgePlan> {
     RidgePlan::new(constants.clone()).map_err(refused(NAME))
 }
 
-/// The same before any record is seen. Where preprocessing is fitted, the columns follow the records:
-/// lambda must be enough for the `most` that are taken, so that no deletion fails for their number unless
-/// it makes more of them, as where a column of numbers becomes one of categories.
+/// Returns the learner's plan before any record is seen. If preprocessing is fitted, the columns depend on
+/// the records: lambda must be enough for `most` columns, so that no deletion fails because of their number.
+/// It can still fail if the deletion makes more columns, as when a numeric column becomes a categorical one.
 fn public_plan(constants: &Constants, most: Option<u64>) -> Result<RidgePlan> {
     let Some(most) = most else { return plan(constants) };
     let cols = usize::try_from(most).unwrap_or(usize::MAX);
@@ -48,14 +47,14 @@ fn public_plan(constants: &Constants, most: Option<u64>) -> Result<RidgePlan> {
     })
 }
 
-/// The most columns that are taken, where preprocessing is fitted.
+/// Returns the largest number of columns that are accepted, if preprocessing is fitted.
 fn most_columns(plan: &Plan) -> Option<u64> {
     plan.fitting.as_ref().map(|fitting| fitting.defaults.ridge_columns)
 }
 
 impl Mechanism for Ridge {
     fn defaults(&self, settings: &Settings, _: Variant) -> Defaults {
-        // A range of y makes it a regression.
+        // A range of y makes the task a regression.
         let range = settings.target_range.is_some();
         // What a network learnt from deleted records is not removed exactly.
         let learnt = settings.network_features().is_some() || settings.extractor_training.is_some();
@@ -88,7 +87,7 @@ impl Mechanism for Ridge {
         let choices = public.choices;
         let most = choices.fitted.then_some(choices.defaults.ridge_columns);
         let event = public_plan(public.constants, most)?.event(1);
-        // y that is scaled by the records is as large as the root of their number.
+        // A y that is scaled by the records can be as large as the square root of their number.
         let y = choices.loss == LossName::Squared;
         let scaled = if choices.fitted && y { Origin::Data } else { Origin::Default };
         for (name, value, from) in [
@@ -108,14 +107,14 @@ impl Scheduled for Sums {
         public_plan(constants, most_columns(plan)).map(drop)
     }
 
-    /// Sums of whole numbers add up window by window.
+    /// Integer sums add up window by window.
     fn conduct(&self, plan: &Plan) -> Conduct {
         let uses_changed_rows = plan.keeps_state();
         Conduct { reads_windows: true, uses_changed_rows, ..Conduct::default() }
     }
 
-    /// Learns, or serves a request from the kept sums and the rows that it changes; where preprocessing
-    /// is fitted again, from sums over all rows, which nothing is kept of.
+    /// Learns, or serves a request from the kept sums and the rows that it changes; if preprocessing is
+    /// fitted again, from sums over all rows, and keeps nothing.
     fn run(&self, run: Run<'_>, tell: &mut Watch<'_>) -> Result<Released> {
         let (plan, releases) = (&plan(run.constants)?, run.releases);
         let watch = &mut |rows| -> ControlFlow<()> { tell(&Progress::Reading { rows }) };
@@ -156,7 +155,7 @@ impl Scheduled for Sums {
     }
 }
 
-/// The kept sums, once they are seen to give the published weights: those are signed, sums are not.
+/// Returns the kept sums after checking that they give the published weights: these are signed, sums are not.
 fn kept_sums<'a>(plan: &RidgePlan, request: &Request<'a>) -> Result<&'a Kept> {
     let damaged = |what: &str| {
         Error::storage(Code::Damaged, format!("the vault's kept sums {what}"))

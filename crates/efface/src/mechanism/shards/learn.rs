@@ -1,4 +1,4 @@
-//! Training the networks of some shards, each from its public start on its own records.
+//! Trains the networks of some shards, each from its public start on its own records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ struct Shard {
 }
 
 impl Shard {
-    /// Room for so many records, so that growing leaves no copy of one behind.
+    /// Allocates room for `records` records, so that growing leaves no copy of one behind.
     fn of(records: usize, width: usize) -> Self {
         Self {
             rows: Vec::with_capacity(records.saturating_mul(width)),
@@ -35,7 +35,7 @@ impl Shard {
 
     fn push(&mut self, data: &Dataset, row: usize, width: usize, key: u64) {
         append(data.x().row(row), width, &mut self.rows);
-        // Classes are whole numbers, which targets of a classifier are checked to be.
+        // Classes are whole numbers: targets of a classifier are checked.
         self.labels.push(data.y()[row] as u32);
         self.keys.push(key);
     }
@@ -48,21 +48,21 @@ impl Drop for Shard {
     }
 }
 
-/// What was trained.
+/// The result of a training.
 pub(super) struct Trained {
-    /// The weights of each shard that was asked for, in the order of their numbers.
+    /// Weights of each requested shard, in the order of their numbers.
     pub(super) weights: Vec<(u64, Vec<f32>)>,
-    /// Steps of all of them.
+    /// Steps of all shards together.
     pub(super) steps: u64,
-    /// Passes over all records that they are worth, rounded up.
+    /// The work in passes over all records, rounded up.
     pub(super) passes: u64,
 }
 
-/// Trains the networks of these shards on the records at hand.
+/// Trains the networks of these shards on the given records.
 ///
 /// # Errors
-/// Records without names, or that do not fit the network; weights that grow beyond every bound; an
-/// interruption.
+/// Fails if records have no names or do not fit the network, if weights grow without bound, or if
+/// interrupted.
 pub(super) fn train(
     plan: &Plan,
     sharded: &ShardedPlan,
@@ -89,7 +89,7 @@ pub(super) fn train(
     Ok(Trained { weights, steps: total, passes })
 }
 
-/// The weights of one shard: zeros where it has no record, so that its classes are equally likely.
+/// Returns the weights of one shard: zeros if it has no record, so that its classes are equally likely.
 fn one(
     sharded: &ShardedPlan,
     network: &Network,
@@ -122,7 +122,7 @@ fn one(
     )
 }
 
-/// The records of these shards, and how many there are in all.
+/// Reads the records of these shards; returns them and the number of all records.
 fn read(
     plan: &Plan,
     sharded: &ShardedPlan,

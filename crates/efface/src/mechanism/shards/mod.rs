@@ -1,5 +1,5 @@
-//! `shards`: networks that are each trained without noise on the records of one shard. A request trains
-//! the shards that it touches anew, so that removal is exact.
+//! `shards`: networks that are each trained without noise on the records of one shard. A request retrains the
+//! shards that it touches, so that removal is exact.
 
 mod learn;
 mod place;
@@ -27,12 +27,11 @@ use crate::settings::Settings;
 
 pub(crate) use place::{touched, touched_by};
 
-/// `shards`.
 pub(super) struct Shards;
 
 const NAME: MechanismName = MechanismName::Shards;
 
-/// The event of a release for which so many shards were trained.
+/// Returns the event of a release for which `retrained` shards were trained.
 fn event(plan: &Plan, sharded: &ShardedPlan, retrained: u64, releases: u64) -> Sharded {
     Sharded {
         parameters: sharded.parameters(),
@@ -48,7 +47,7 @@ fn damaged(message: &str) -> Error {
     Error::storage(Code::Damaged, message)
 }
 
-/// The weights that the records at hand give, with the number of steps and of passes they take.
+/// Trains all shards on the given records; returns the weights with the number of steps and of passes.
 fn all(
     plan: &Plan,
     sharded: &ShardedPlan,
@@ -61,16 +60,16 @@ fn all(
     Ok((weights.collect(), trained.steps, trained.passes))
 }
 
-/// The weights that the records at hand give.
+/// Returns the weights that the given records yield.
 ///
 /// # Errors
-/// As a training.
+/// Those of a training.
 pub(crate) fn weights_of(plan: &Plan, rows: &dyn Rows, tell: &mut Watch<'_>) -> Result<Vec<f64>> {
     let sharded = plan.sharded().ok_or_else(|| foreign(plan))?;
     all(plan, sharded, rows, tell).map(|(weights, ..)| weights)
 }
 
-/// The published weights with those of the shards that the request touches in their places.
+/// Returns the published weights, with those of the touched shards trained again.
 fn some(
     plan: &Plan,
     sharded: &ShardedPlan,
@@ -174,7 +173,7 @@ impl Scheduled for ShardedPlan {
         Ok(Event::Shards(event(plan, self, self.shards, 1)))
     }
 
-    /// Which shards it touches is known once the records are read: at most one for each.
+    /// Which shards it touches is known only after the records are read: at most one per record.
     fn advance(&self, last: &mut Event, next: &NextRequest<'_>, _: u64) -> Result<()> {
         let NextRequest { plan, change, .. } = *next;
         let Event::Shards(last) = last else { return Err(foreign(plan)) };

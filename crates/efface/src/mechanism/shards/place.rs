@@ -1,4 +1,4 @@
-//! Which shard a record is in, and by what its place in the order of learning follows.
+//! Decides which shard a record is in, and its place in the order of learning.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::plan::{Plan, ShardedPlan};
 
-/// Sets shards apart from other uses of the hash.
+/// Separates shards from other uses of the hash.
 const SHARD: &[u8] = b"efface.shard/1\0";
 
-/// Sets orders of records apart from other uses of the hash.
+/// Separates orders of records from other uses of the hash.
 const ROW: &[u8] = b"efface.shard-row/1\0";
 
-/// The leading 64 bits of SHA-256.
+/// Returns the leading 64 bits of SHA-256.
 fn leading(domain: &[u8], name: &str) -> u64 {
     let digest = Sha256::new_with_prefix(domain).chain_update(name.as_bytes()).finalize();
     let mut leading = [0; 8];
@@ -22,21 +22,21 @@ fn leading(domain: &[u8], name: &str) -> u64 {
     u64::from_be_bytes(leading)
 }
 
-/// The shard, from 0, of whoever has that name: a public hash, scaled to the number of shards. It depends
-/// on no other record.
+/// Returns the shard, from 0, of a subject or record by its name: a public hash, scaled to the number of
+/// shards. It depends on no other record.
 fn shard_of(name: &str, shards: u64) -> u64 {
     ((u128::from(leading(SHARD, name)) * u128::from(shards)) >> 64) as u64
 }
 
-/// What a record's place in each epoch follows from: a public hash of its id.
+/// Returns the key that determines a record's place in each epoch: a public hash of its id.
 pub(super) fn row_key(id: &str) -> u64 {
     leading(ROW, id)
 }
 
-/// The shard of a record: that of its subject, or of its id where the model's records have no subjects.
+/// Returns the shard of a record: that of its subject, or of its id if the model's records have no subjects.
 ///
 /// # Errors
-/// A record without a subject among others with one.
+/// Fails if a record has no subject but others have one.
 pub(super) fn place(
     plan: &Plan,
     sharded: &ShardedPlan,
@@ -51,10 +51,10 @@ pub(super) fn place(
     Ok(shard_of(name, sharded.shards))
 }
 
-/// The shards of records with these ids and subjects; none for models that have no shards.
+/// Returns the shards of records with these ids and subjects; empty for models without shards.
 ///
 /// # Errors
-/// A record without a subject among others with one.
+/// Fails if a record has no subject but others have one.
 pub(crate) fn touched<'a>(
     plan: &Plan,
     records: impl Iterator<Item = (impl AsRef<str>, Option<&'a str>)>,
@@ -63,10 +63,10 @@ pub(crate) fn touched<'a>(
     records.map(|(id, subject)| place(plan, sharded, id.as_ref(), subject)).collect()
 }
 
-/// As [`touched`], of records that are or were in a store.
+/// Like [`touched`], for records that are or were in a store.
 ///
 /// # Errors
-/// As [`touched`].
+/// Like [`touched`].
 pub(crate) fn touched_by(plan: &Plan, records: &[Identity]) -> Result<BTreeSet<u64>> {
     touched(plan, records.iter().map(|who| (&who.id, who.subject.as_deref())))
 }
@@ -77,14 +77,14 @@ mod tests {
 
     #[test]
     fn a_shard_follows_from_the_name_alone() {
-        // Known for good: vaults rely on them. From `sha256sum`.
+        // These values never change: vaults rely on them. From `sha256sum`.
         let of = |name| shard_of(name, 1000);
         assert_eq!((of("row:0"), of("row:1"), of("alice")), (158, 67, 110));
         assert_eq!((row_key("row:0"), row_key("alice")), (0xc80ec7104869303f, 0x4f2570c19b7541c2));
         assert_eq!(shard_of("row:0", 1), 0);
         let mut held = [0_u32; 20];
         (0..20_000).for_each(|row| held[shard_of(&format!("row:{row}"), 20) as usize] += 1);
-        // 1000 each, standard deviation 31.
+        // 1000 expected each, standard deviation 31.
         assert!(held.iter().all(|&n| (815..1185).contains(&n)), "{held:?}");
     }
 }

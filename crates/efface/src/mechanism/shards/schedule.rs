@@ -1,4 +1,4 @@
-//! The network of each shard, and how it is trained.
+//! Chooses the network of each shard and its training.
 
 use efface_net::ARITHMETIC;
 use efface_page::number::counted;
@@ -17,10 +17,10 @@ const BATCH: u64 = 64;
 const ETA: f64 = 0.05;
 const MOMENTUM: f64 = 0.9;
 
-/// Records that a shard has at least on average when a model is first trained.
+/// Minimum average number of records per shard when a model is first trained.
 const LEAST: u64 = 10;
 
-/// Network and schedule; none of it follows from the records.
+/// Chooses network and schedule; nothing in them depends on the records.
 pub(super) fn schedule(public: &Public<'_>, list: &mut List) -> Result<ShardedPlan> {
     let choices = public.choices;
     let s = &choices.settings;

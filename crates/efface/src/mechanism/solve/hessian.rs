@@ -1,4 +1,4 @@
-//! The Hessian, and what goes with it, that is kept for the next request in `perfect` state.
+//! The Hessian that `perfect` state keeps for the next request, and its point or factor.
 
 use efface_learn::mechanism::{OutputNoisePlan, Prepared, newton, solve};
 use efface_learn::objective::LARGEST_HESSIAN;
@@ -12,7 +12,7 @@ use crate::mechanism::{foreign, objective, passes, refused};
 use crate::plan::{Plan, Schedule};
 use crate::rows::Rows;
 
-/// Refuses plans whose requests would not use one.
+/// Refuses plans whose requests would not use a Hessian.
 pub(crate) fn check(output: &OutputNoisePlan, plan: &Plan) -> Result<()> {
     let refuse = |why: &str, hint: &str| {
         let message = format!("no Hessian is kept for this model: {why}");
@@ -39,8 +39,8 @@ pub(crate) fn check(output: &OutputNoisePlan, plan: &Plan) -> Result<()> {
     }
 }
 
-/// Forms it from the published weights over all rows, for the request that follows `version`: a point near the
-/// optimum where a bound can do without a pass, else a factor at the published weights.
+/// Computes it from the published weights over all rows, for the request that follows `version`: a point near
+/// the optimum if a bound can do without a pass, else a factor at the published weights.
 pub(crate) fn prepare(
     plan: &Plan,
     rows: &dyn Rows,
@@ -75,8 +75,8 @@ pub(crate) fn prepare(
     prepared.map_err(|error| rows.failure().unwrap_or_else(|| refused(plan.mechanism)(error)))
 }
 
-/// Whether what is kept for the next request may be a point, which needs the rows that change. Where
-/// preprocessing is fitted or classes are balanced all rows do.
+/// Returns whether a point may be kept for the next request, which needs the rows that change. If
+/// preprocessing is fitted or classes are balanced, all rows change.
 pub(crate) fn prepares_point(plan: &Plan) -> bool {
     plan.prepares() && plan.fitting.is_none() && !plan.balances()
 }

@@ -26,19 +26,19 @@ use crate::plan::{List, MechanismName, Plan, Schedule, ValidatedSettings};
 /// `solve` or `retrain`, which differ in where they start.
 pub(super) struct Optimum(Procedure);
 
-/// From the published model, or from what was kept.
+/// Starts from the published model, or from what was kept.
 pub(super) static SOLVE: Optimum = Optimum(Procedure::Solve);
 
-/// From zeros for every request.
+/// Starts from zeros for every request.
 pub(super) static RETRAIN: Optimum = Optimum(Procedure::Retrain);
 
-/// Whether requests are served by Newton steps from a kept memory: `secret` state, and the solver
-/// named. `automatic` keeps weights and a factor, and reads all rows.
+/// Returns whether requests are served by Newton steps from a kept memory: in `secret` state, if the solver
+/// is named. `automatic` keeps weights and a factor, and reads all rows.
 fn by_memory(state: State, solver: Solver) -> bool {
     state == State::Secret && solver == Solver::Newton
 }
 
-/// Whether the plan serves requests so.
+/// Returns whether the plan serves requests by Newton steps from a kept memory.
 pub(crate) fn remembers(output: &OutputNoisePlan) -> bool {
     by_memory(output.state, output.solver)
 }
@@ -101,7 +101,7 @@ impl Mechanism for Optimum {
 }
 
 impl Scheduled for OutputNoisePlan {
-    /// How far a solver can get depends on the number of records, and is checked with them.
+    /// How close a solver can get depends on the number of records, and is checked with them.
     fn examine(&self, plan: &Plan, _: &Constants) -> Result<()> {
         agrees(plan, self.group, Some(self.joint_releases))?;
         positive([self.distance, self.noise, self.grid])?;

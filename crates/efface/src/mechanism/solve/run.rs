@@ -1,4 +1,4 @@
-//! Running `solve` and `retrain` on the current records.
+//! Runs `solve` and `retrain` on the current records.
 
 use efface_learn::mechanism::{
     CheckedOutputNoise, MechanismError, OutputNoisePlan, Prepared, Released, Steering, newton,
@@ -16,8 +16,8 @@ use crate::mechanism::search::COARSEST;
 use crate::mechanism::{Request, Run, Start, objective, refused};
 use crate::plan::{MechanismName, Plan};
 
-/// Solves, and publishes with fresh noise: from zeros, from given or published weights, or from
-/// what was kept.
+/// Solves, and publishes with fresh noise: from zeros, from given or published weights, or from what was
+/// kept.
 pub(super) fn run(
     output: &OutputNoisePlan,
     mut run: Run<'_>,
@@ -55,12 +55,12 @@ pub(super) fn run(
         }
         _ => retrain::retrain(objective, checked, run.releases, run.rng, watch),
     }
-    // Partitions tell sums in float64, which certify less than what was checked.
+    // Partitions report sums in float64, which certify less than what was checked.
     .map_err(|error| uncertified(output, run.plan, run.constants, records, error))
 }
 
-/// A Newton step from what was prepared, and on from there where its bound does not hold; none where the
-/// Hessian has no factor any more.
+/// Takes a Newton step from what was prepared, and continues from there if its bound does not hold; `None` if
+/// the Hessian no longer has a factor.
 fn from_point(
     run: &mut Run<'_>,
     checked: &CheckedOutputNoise,
@@ -83,7 +83,7 @@ fn from_point(
     published.map(Some).map_err(refused)
 }
 
-/// Newton steps from the kept memory; all rows are read only where a pass is due.
+/// Takes Newton steps from the kept memory; reads all rows only if a pass is due.
 fn remembered(
     run: Run<'_>,
     checked: &CheckedOutputNoise,
@@ -115,7 +115,7 @@ fn remembered(
     pending.publish(constants, checked, releases, rng).map_err(refused(MechanismName::Solve))
 }
 
-/// The learner's plan of `solve` and `retrain`.
+/// Returns the learner's plan of `solve` and `retrain`.
 pub(crate) fn checked(
     output: &OutputNoisePlan,
     plan: &Plan,
@@ -128,7 +128,7 @@ pub(crate) fn checked(
         .map_err(|error| uncertified(output, plan, constants, records, error))
 }
 
-/// The refusal of a distance that cannot be certified, in terms of settings; others as they are.
+/// Explains a distance that cannot be certified in terms of settings; passes other errors on.
 fn uncertified(
     output: &OutputNoisePlan,
     plan: &Plan,
@@ -145,15 +145,15 @@ fn uncertified(
     }
 }
 
-/// How many times as much noise lets the coarsest grid that is allowed hold the weights.
+/// Returns by which factor the noise must grow for the coarsest allowed grid to hold the weights.
 fn for_the_grid(output: &OutputNoisePlan, constants: &Constants) -> f64 {
     let reach = 2.0 * constants.optimum_bound();
     reach / (3.0 * 2.0_f64.powi(49 - COARSEST as i32)) / output.noise
 }
 
-/// An optimum would have to be found `times` as closely as float64 can certify. Named by the settings
-/// that decide it: the distance grows with the noise, and that with the root of the excess risk; with
-/// `more` times as much noise there is nothing else in the way.
+/// Returns the error for an optimum that would have to be found `times` as closely as float64 can certify. It
+/// names the settings that decide it: the distance grows with the noise, and the noise with the square root
+/// of the excess risk; with `more` times as much noise nothing else prevents it.
 fn too_fine(plan: &Plan, records: usize, times: f64, more: f64) -> Error {
     let chosen = plan.constants.iter().find(|c| c.name == "noise" && c.origin == Origin::User);
     let instead = match chosen.and_then(|noise| noise.value.parse::<f64>().ok()) {

@@ -1,4 +1,4 @@
-//! Noise and distance of `solve` and `retrain` that meet the target.
+//! Chooses noise and distance of `solve` and `retrain` so that they meet the target.
 
 use efface_learn::mechanism::OutputNoisePlan;
 use efface_privacy::calibrate::{largest_near, least};
@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::search::{FARTHEST, Public};
 use crate::plan::{List, Schedule, origin};
 
-/// Noise and distance of `solve` and `retrain`.
+/// Chooses noise and distance of `solve` and `retrain`.
 pub(super) fn schedule(
     procedure: Procedure,
     public: &Public<'_>,
@@ -80,7 +80,7 @@ pub(super) fn schedule(
     }))
 }
 
-/// Delta*: how far one group moves the optimum, for DP.
+/// Returns Delta*: how far one group moves the optimum, for DP.
 fn sensitivity(public: &Public<'_>) -> Result<f64> {
     let (g, m) = (public.setting.lipschitz.0, public.setting.strong_convexity.0);
     let (per, n) = match public.setting.normalizer {

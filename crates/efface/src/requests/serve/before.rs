@@ -10,7 +10,7 @@ use crate::outcome::{ERASE, Served};
 use crate::store::Current;
 use crate::store::ledger::signed;
 
-/// The outcome of an earlier request of the same id and body, if there was one.
+/// Returns the outcome of an earlier request of the same id and body, if there was one.
 pub(crate) fn served_before(
     vault: &Vault,
     current: &Current,
@@ -40,8 +40,8 @@ pub(crate) fn served_before(
     Ok(Some(served))
 }
 
-/// The outcome of the certificate at `index`, again. Requests and tombstones lead there: that none of
-/// them was put in or changed by another program is checked first, for nothing else is done.
+/// Returns the outcome of the certificate at `index` again. Requests and tombstones lead there. Since nothing
+/// else is done, it first checks that no other program added or changed any of them.
 pub(crate) fn replay(
     vault: &Vault,
     current: &Current,

@@ -1,4 +1,4 @@
-//! From a release to its certificate, and from there into the vault.
+//! Certifies a release and stores its certificate in the vault.
 
 use efface_learn::mechanism::Released;
 use efface_privacy::certificate::{
@@ -23,38 +23,38 @@ use crate::store::ledger::{CERTIFICATE, append};
 use crate::store::seal::sealed;
 use crate::weights::{Published, described};
 
-/// What such a certificate says.
+/// Assumption of certificates after the vault was found in another place.
 pub(crate) const MOVED: &str = "this vault is not where it last served requests: releases made \
     from a copy elsewhere are not counted";
 
-/// What the certificate says of a model that is in no vault yet.
+/// What the certificate of a model that is in no vault yet does not cover.
 const UNSAVED: &str = "the memory of the process that trained: records and keys were there when this \
     was issued, in no vault, until the model is saved or serves its first request";
 
-/// What a certified release is stored as.
+/// A certified release, ready to be stored.
 pub(crate) struct Certified {
     /// The answer, with the certificate.
     pub(crate) served: Served,
     pub(crate) model: StoredModel,
-    /// What is kept beside the model.
+    /// State kept besides the model.
     pub(crate) kept: Option<Vec<u8>>,
 }
 
-/// What a release is made for.
+/// The circumstances of a release.
 pub(crate) struct Release<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) vault_id: &'a str,
-    /// The model before; none for a training.
+    /// The model before; `None` for a training.
     pub(crate) current: Option<&'a Current>,
     pub(crate) named: &'a Named,
     pub(crate) change: &'a RowChange,
 }
 
-/// Certifies a release, whose event is as certificates state it. Returns the answer, with the certificate;
-/// the model to be published; and what to keep beside it.
+/// Certifies a release, given its event as certificates state it. Returns the answer with the certificate,
+/// the model to publish, and what to keep besides it.
 ///
 /// # Errors
-/// When the event does not earn what the plan promises.
+/// Fails if the event does not support what the plan promises.
 pub(crate) fn certify(
     release: &Release<'_>,
     circumstances: &Circumstances,
@@ -69,7 +69,7 @@ pub(crate) fn certify(
     let version = current.map_or(FIRST, |current| current.version + 1);
     let index = current.map_or(0, |current| current.head.index + 1);
     let previous = current.map(|current| current.head.hash);
-    // A model that follows a withdrawn one follows none.
+    // A model after a withdrawn one has no predecessor.
     let before = current.filter(|current| !current.is_withdrawn());
     let digest_before = before.map(Current::published).transpose()?.map(|model| model.digest);
     let work = Work::of(&released.evidence, change.clipped);
@@ -84,7 +84,7 @@ pub(crate) fn certify(
     does_not_cover.extend(plan.max_weight.map(|_| WEIGHTS.to_owned()));
     does_not_cover.extend(plan.not_covered.iter().cloned());
     does_not_cover.extend(circumstances.holders.map(|holders| {
-        // Where the number of records is private, so is how many processes they take.
+        // If the number of records is private, so is the number of processes that hold them.
         let holders = if plan.hides_counts() { "several".into() } else { holders.to_string() };
         format!(
             "rows outside the vault: {holders} worker processes that hold them took part in this \
@@ -102,7 +102,7 @@ pub(crate) fn certify(
         request: Request {
             id: named.id.clone(),
             kind: named.kind,
-            // A refresh touches no record, whatever the data are: saying so tells nothing.
+            // A refresh touches no record, whatever the data: stating that reveals nothing.
             records: (!plan.hides_counts() || named.kind == RequestKind::Refresh)
                 .then_some(change.records),
             subjects: change.subjects.clone(),
@@ -158,7 +158,7 @@ pub(crate) fn certify(
 /// Version of a new model.
 pub(crate) const FIRST: u64 = 1;
 
-/// Stores what [`certify`] gave as the outcome of the request.
+/// Stores the result of [`certify`] as the outcome of the request.
 pub(crate) fn store(
     transaction: &mut Transaction<'_>,
     named: &Named,
@@ -175,7 +175,7 @@ pub(crate) fn store(
     Ok(Served { head_index: head.index, head: hex::encode(head.hash), ..served.clone() })
 }
 
-/// What the user should know of a release.
+/// Returns what the user should know about a release.
 fn notices(plan: &Plan, all: &[Notice]) -> Vec<Notice> {
     let mut notices = all.to_vec();
     if plan.not_for_release {
@@ -185,7 +185,7 @@ fn notices(plan: &Plan, all: &[Notice]) -> Vec<Notice> {
     notices
 }
 
-/// What a certificate rests on: the plan's assumptions, and what became of the vault since.
+/// Returns the assumptions of a certificate: the plan's, and those about the vault's history.
 fn assumptions(plan: &Plan, moved: bool) -> Vec<Assumption> {
     let mut list = plan.assumptions.clone();
     list.extend(moved.then(|| Assumption {

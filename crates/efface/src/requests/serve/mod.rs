@@ -1,5 +1,5 @@
-//! Serving one request in one transaction: it is named, the rows are changed, a model is learnt,
-//! certified and stored, and the answer is told.
+//! Serves one request in one transaction: names it, changes the rows, then learns, certifies and stores a
+//! model, and returns the answer.
 
 mod before;
 mod certify;
@@ -29,43 +29,43 @@ use crate::rows::residue::ResidueCheck;
 use crate::rows::{Access, CHUNK, InVault, Keyed, OnBlock, Policy, Resident, RowStore, Rows};
 use crate::store::{Current, kept};
 
-/// What a request did to the rows, in the transaction.
+/// What a request did to the rows in its transaction.
 #[derive(Default)]
 pub(crate) struct RowChange {
-    /// Records touched, as the certificate counts them.
+    /// Number of records touched, as the certificate counts them.
     pub(crate) records: u64,
-    /// The root over the subjects that were named, for the certificate.
+    /// The root over the named subjects, for the certificate.
     pub(crate) subjects: Option<String>,
     /// For each deleted record, the release whose data first held it.
     pub(crate) deleted_since: Vec<u64>,
     /// Number of records added.
     pub(crate) added: u64,
-    /// Keyed HMACs by which deletions are remembered.
+    /// Keyed HMACs that record the deletions.
     pub(crate) tombstones: Vec<[u8; 32]>,
-    /// The records taken out and put in, if the plan asks for them.
+    /// The records taken out and added, if the plan asks for them.
     pub(crate) removed: Option<Keyed>,
     pub(crate) inserted: Option<Keyed>,
-    /// The shards that these are in, for models that have some.
+    /// The shards of these records, for models that have shards.
     pub(crate) touched: BTreeSet<u64>,
-    /// Names of which no row may be left.
+    /// Names that must have no row left.
     pub(crate) leaving: ResidueCheck,
-    /// Rows shortened; told once.
+    /// Number of rows scaled down to the bound; reported once.
     pub(crate) clipped: Option<u64>,
     pub(crate) notices: Vec<Notice>,
 }
 
-/// What else a certificate states of a release.
+/// What a certificate states about a release besides the event.
 #[derive(Default)]
 pub(crate) struct Circumstances {
-    /// Records after the request.
+    /// Number of records after the request.
     pub(crate) remaining: u64,
-    /// Records erased since the model before, if this model is the first without them.
+    /// Number of records erased since the model before, if this model is the first without them.
     pub(crate) erased: Option<u64>,
-    /// How many processes held the rows, if these are outside the vault.
+    /// How many processes held the rows, if they are outside the vault.
     pub(crate) holders: Option<u64>,
-    /// Whether the vault was ever found elsewhere than where it last served.
+    /// Whether the vault was ever found in a place other than where it last served.
     pub(crate) moved: bool,
-    /// Whether there is no vault yet.
+    /// Whether no vault exists yet.
     pub(crate) unsaved: bool,
 }
 
@@ -118,8 +118,8 @@ pub(crate) fn check_releases(
     Ok(())
 }
 
-/// Learns on the rows as the transaction has them now, certifies and commits. Rows outside the vault
-/// are without those that the request deletes.
+/// Learns on the rows as the transaction has them now, certifies and commits. Rows outside the vault no
+/// longer contain those that the request deletes.
 pub(crate) fn serve(
     mut transaction: Transaction<'_>,
     current: &Current,
@@ -144,7 +144,7 @@ pub(crate) fn serve(
         change.notices.extend(alike(now).into_iter().filter(|notice| !known.contains(notice)));
     }
     let before = kept(&transaction, plan);
-    // A refresh goes on without what was kept, so it may be unreadable.
+    // A refresh ignores what was kept, so it may be unreadable.
     let before = if refresh { None } else { before? };
     let counted = before.as_ref().filter(|_| plan.state == State::Secret);
     check_releases(plan, current, refresh, counted.map(|kept| kept.releases))?;
@@ -231,8 +231,8 @@ pub(crate) fn serve(
     Ok(served)
 }
 
-/// Where preprocessing is fitted: the plan of the records as the transaction has them now, and these
-/// as numbers, where they can be held.
+/// Returns, if preprocessing is fitted, the plan fitted to the records as the transaction has them now, and
+/// these records encoded if they fit into memory.
 fn refitted(
     transaction: &Transaction<'_>,
     current: &Current,
@@ -264,7 +264,7 @@ fn refitted(
         }),
         _ => error,
     })?;
-    // By the new plan: how many columns there are may have changed.
+    // Under the new plan, since the number of columns may have changed.
     let access = Access::Reading(transaction);
     let streamed = InVault::of(access, &plan, leaving).within(place.memory());
     let rows = if streamed.is_streamed()? { None } else { Some(stored.encoded(&plan)?) };
@@ -272,7 +272,7 @@ fn refitted(
     Ok((Some(plan), rows))
 }
 
-/// Remembers what the request deleted, by the entry at `index`.
+/// Records what the request deleted, under the entry at `index`.
 pub(crate) fn mark(
     transaction: &mut Transaction<'_>,
     tombstones: &[[u8; 32]],
@@ -288,7 +288,7 @@ pub(crate) fn mark(
     Ok(())
 }
 
-/// A word on a request whose time is before that of an earlier entry of the ledger.
+/// Returns a notice if the request's time is before that of an earlier ledger entry.
 pub(crate) fn clock_set_back(current: &Current, named: &Named) -> Option<Notice> {
     let (now, latest) = (&named.received_at, &current.tally.latest);
     (now < latest).then(|| {
@@ -301,14 +301,14 @@ pub(crate) fn clock_set_back(current: &Current, named: &Named) -> Option<Notice>
 }
 
 /// Begins a transaction, in which nobody else can write, and checks there that the ledger still ends where
-/// the request begins.
+/// the request began.
 pub(crate) fn begin<'v>(vault: &'v mut Vault, current: &Current) -> Result<Transaction<'v>> {
     let transaction = vault.begin()?;
     in_line(&transaction, current)?;
     Ok(transaction)
 }
 
-/// Checks in a transaction that the ledger still ends where the request begins.
+/// Checks in a transaction that the ledger still ends where the request began.
 pub(crate) fn in_line(transaction: &Transaction<'_>, current: &Current) -> Result<()> {
     if transaction.head()? == Some(current.head) {
         return Ok(());
@@ -316,7 +316,7 @@ pub(crate) fn in_line(transaction: &Transaction<'_>, current: &Current) -> Resul
     Err(Error::busy("another program has changed the vault since it was opened"))
 }
 
-/// Notes where the vault is. Returns whether it was ever found elsewhere than where it last served.
+/// Notes where the vault is. Returns whether it was ever found in a place other than where it last served.
 pub(crate) fn note_place(
     transaction: &mut Transaction<'_>,
     notices: &mut Vec<Notice>,
@@ -329,7 +329,7 @@ pub(crate) fn note_place(
     Ok(placed.moves > 0)
 }
 
-/// The release a record first took part in, from the version that added it.
+/// Returns the first release that a record took part in, from the version that added it.
 pub(crate) fn since(added_version: u64) -> u64 {
     added_version.saturating_sub(1)
 }

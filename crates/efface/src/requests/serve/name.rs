@@ -1,4 +1,4 @@
-//! What a request is called, so that it is served once.
+//! Names a request, so that it is served only once.
 
 use efface_privacy::certificate::RequestKind;
 use efface_vault::Request;
@@ -16,7 +16,7 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// The request as the vault keeps it, served with the certificate at `index`.
+    /// Returns the request as the vault keeps it, served with the certificate at `index`.
     pub(crate) fn request(&self, version: Option<u64>, index: u64) -> Request {
         Request {
             request_id: self.id.clone(),
@@ -28,8 +28,8 @@ impl Named {
     }
 }
 
-/// Names a request: the user's id, checked, or a fresh one. `body` is what was asked; `private`
-/// are ids and subjects that the request id must not contain.
+/// Names a request: checks the user's id, or makes a fresh one. `body` is what was asked; `private` lists ids
+/// and subjects that the request id must not contain.
 pub(crate) fn name_request(
     id: Option<&str>,
     kind: RequestKind,
@@ -50,8 +50,8 @@ pub(crate) fn name_request(
     Ok(Named { kind, id, digest, received_at })
 }
 
-/// Refuses a request id that gives an id or subject away: one that is equal to it, or has it in it as a
-/// whole where it is long enough to say whose it is. A short number, as dates are made of, is not.
+/// Refuses a request id that reveals an id or subject: one that equals it, or contains it if it is long
+/// enough to identify someone. A short number, like the parts of a date, is not long enough.
 pub(crate) fn check_request_id(id: &str, private: &[&str]) -> Result<()> {
     let plain = !id.is_empty()
         && id.len() <= 128
@@ -79,8 +79,8 @@ pub(super) fn named_after(id: &str, secret: &str) -> Error {
         .hint("use a ticket number or a date")
 }
 
-/// Letters make a name of three characters telling; of digits alone it takes more than a year, a
-/// month and a day have.
+/// A name with letters identifies from three characters on; a number needs more digits than the year, month
+/// or day of a date.
 fn gives_away(id: &str, secret: &str) -> bool {
     const NAME: usize = 3;
     const NUMBER: usize = 6;

@@ -1,4 +1,4 @@
-//! What was prepared for this request: used where it fits, else left out with a word.
+//! Uses what was prepared for this request if it fits; otherwise leaves it out with a notice.
 
 use efface_learn::mechanism::{Prepared, Steering};
 use efface_vault::Vault;
@@ -9,9 +9,9 @@ use crate::plan::Plan;
 use crate::rows::Resident;
 use crate::store::{Current, prepared_or_held};
 
-/// What was prepared for a request whose plan is `plan`, which may have other columns than the one before. There
-/// were so many records `before` it. What is damaged, or of other columns or records, is told of and not
-/// used: a request needs none.
+/// Returns what was prepared for a request whose plan is `plan`, which may have other columns than the plan
+/// before; `before` is the number of records before it. If it is damaged, or of other columns or records,
+/// adds a notice and does not use it: a request needs none.
 pub(super) fn for_request(
     vault: &Vault,
     current: &Current,

@@ -1,6 +1,6 @@
-//! The first training on a table that is larger than the memory it may take. The table is read twice: to
-//! know of it what a plan needs, and to put its rows into the vault in the making, from where they are
-//! learnt, and where preprocessing is fitted to them before.
+//! The first training on a table that is larger than the memory it may use. The table is read twice: first to
+//! collect what a plan needs, then to put its rows into a vault in the making. Learning, and fitting
+//! preprocessing, read them from there.
 
 use std::path::Path;
 
@@ -29,12 +29,12 @@ use crate::rows::{Access, Batch, InVault, MemoryBudget, RawRecords, Rows};
 use crate::table::raw::{as_classes_ask, declared_classes, fitting};
 use crate::table::{Batched, Raw, Reading, from_data};
 
-/// What one reading tells of all rows.
+/// What one reading of the table finds out about all rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Survey {
     rows: usize,
     sparse: bool,
-    /// Of the rows, as they would be in memory.
+    /// Size of the rows if they were in memory.
     bytes: usize,
     ids: bool,
     subjects: bool,
@@ -57,36 +57,36 @@ impl Survey {
             }
         }
         self.rows += weights.len();
-        // Raw rows are in memory beside what is made of them.
+        // Raw rows are in memory together with what is made of them.
         let raw = rows.raw.as_ref().map_or(0, |raw| 2 * MemoryBudget::of_raw(&raw.rows));
         self.bytes =
             self.bytes.saturating_add(MemoryBudget::of_rows(&rows.data)).saturating_add(raw);
     }
 }
 
-/// Raw rows that are kept to look at how their columns are written.
+/// Number of raw rows kept to examine how their columns are written.
 const FIRST_ROWS: usize = 1 << 13;
 
-/// A table, and how it is read.
+/// A table and how to read it.
 struct Large<'a> {
     source: &'a Source<'a>,
     options: ReadOptions,
     memory: MemoryBudget,
 }
 
-/// What the first reading gave.
+/// The result of the first reading.
 struct Found {
     survey: Survey,
     summary: Summary,
     /// The first raw rows.
     first: Option<RowBytes>,
     facts: Facts,
-    /// Without statistics, which nothing has been fitted to yet.
+    /// Without statistics: nothing has been fitted yet.
     plan: Plan,
 }
 
 impl First<'_> {
-    /// Trains so; none where all rows fit into memory.
+    /// Trains from a table read twice; returns `None` if all rows fit into memory.
     pub(super) fn of_large_table(
         &mut self,
         source: &Source<'_>,
@@ -129,7 +129,7 @@ impl First<'_> {
         Ok(Some(served))
     }
 
-    /// The choices of a regression, where the source leaves that to the labels and these are numbers.
+    /// Returns the choices of a regression if the source leaves the task to the labels and these are numbers.
     fn asked(
         &self,
         source: &Source<'_>,
@@ -146,7 +146,7 @@ impl First<'_> {
         declared_classes(&self.choices, &classes.names, records).map(|()| None)
     }
 
-    /// Reads the table once, which must have no record that was deleted from a network it is to go through.
+    /// Reads the table once. Refuses records that were deleted from the network that makes their features.
     fn read(
         &self,
         table: &Large<'_>,
@@ -210,7 +210,7 @@ impl First<'_> {
         Facts::of_fitting(fitting, classes)
     }
 
-    /// As [`learn`](First::learn), with the rows in the vault before the model is.
+    /// Like [`learn`](First::learn), with the rows in the vault before the model.
     fn learn_large(
         &self,
         table: &Large<'_>,
@@ -222,7 +222,7 @@ impl First<'_> {
         let settings = &self.choices.settings;
         let mut rng = generator(settings.seed, FIRST, context)?;
         if plan.fitting.is_none() {
-            // Refused before rows are written; fitted columns are not known yet.
+            // Checked before rows are written; fitted columns are not known yet.
             self.given(plan)?;
         }
         let vault_id = hex::encode(context.random::<16>()?);
@@ -259,8 +259,8 @@ impl First<'_> {
         Ok(served)
     }
 
-    /// Fits preprocessing to the rows of a vault in the making, if it is to be fitted, and learns; the plan
-    /// with its statistics, what was learnt, and how many rows the bound scaled down.
+    /// Fits preprocessing, if any, to the rows of a vault in the making, and learns. Returns the plan with
+    /// its statistics, what was learnt, and how many rows were scaled down to the bound.
     fn learnt(
         &self,
         creation: &Creation,
@@ -289,7 +289,7 @@ impl First<'_> {
         Ok((plan, released, scaled))
     }
 
-    /// Reads the table again, and puts its rows into the vault. It must be the same as before.
+    /// Reads the table again, and puts its rows into the vault. The table must not have changed.
     fn fill(
         &self,
         creation: &mut Creation,
@@ -302,7 +302,7 @@ impl First<'_> {
             creation.take_positions(summary.rows_read)?;
         }
         let classes = summary.classes.as_ref().map(|classes| classes.names.clone());
-        // Their numbers are final then.
+        // The numbers of the classes are final from here on.
         let options = match &summary.frame {
             Some(_) => table.options.clone(),
             None => ReadOptions { classes, ..table.options.clone() },
@@ -332,7 +332,7 @@ impl First<'_> {
     }
 }
 
-/// Of rows that were made numbers by public constants.
+/// Returns the facts of rows that public constants encode.
 fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> Facts {
     let classes = summary.classes.as_ref();
     Facts {
@@ -356,7 +356,7 @@ fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> 
     }
 }
 
-/// Raw rows as a vault has them: with numbers as labels, where these were read as names.
+/// Returns raw rows as a vault stores them: with numbers as labels if these were read as names.
 fn stored(raw: Raw, frame: &Frame, plan: &Plan, to_numbers: bool) -> Result<RawRecords> {
     let mut rows = raw_rows(frame, &raw.rows)?;
     if to_numbers {

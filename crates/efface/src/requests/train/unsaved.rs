@@ -1,5 +1,4 @@
-//! A model that was trained and is in no vault: all of it is in the memory of this process, until it is
-//! saved.
+//! A model that was trained and is in no vault: all of it stays in this process's memory until it is saved.
 
 use std::fmt;
 use std::path::Path;
@@ -18,13 +17,13 @@ use crate::rows::source::Source;
 use crate::rows::{Access, InVault, Records, RowStore, Rows};
 use crate::settings::Settings;
 
-/// As [`train`](super::train()), without a vault: certified, but on no disk.
+/// Like [`train`](super::train()), without a vault: certified, but on no disk.
 ///
 /// The certificate says so. Requests need a vault: [`Unsaved::save`] makes it.
 ///
 /// # Errors
-/// As [`train`](super::train()) but for those of its file; records in parts, and a context whose rows
-/// are elsewhere than in a vault.
+/// Like [`train`](super::train()), except for those about its file; also if records are in parts, or the
+/// context's rows are elsewhere than in a vault.
 pub fn train_unsaved(
     source: &Source<'_>,
     settings: Settings,
@@ -42,18 +41,19 @@ pub fn train_unsaved(
     first.of_rows(source, &options, context)
 }
 
-/// A certified model whose records are in this memory and in no vault. They are overwritten when it is
-/// dropped, as is what `secret` state keeps, and when [`save`](Self::save) has put them into a vault.
+/// A certified model whose records are in this process's memory and in no vault. The records, and what
+/// `secret` state keeps, are overwritten when it is dropped and when [`save`](Self::save) has put them into a
+/// vault.
 pub struct Unsaved {
     plan: Plan,
     learnt: Learnt,
-    /// None once they are in a vault.
+    /// `None` once they are in a vault.
     records: Option<Records>,
 }
 
 impl Drop for Unsaved {
     fn drop(&mut self) {
-        // What is kept beside the model; records do it themselves.
+        // Clears the state kept besides the model; the records clear themselves.
         self.learnt.certified.kept.zeroize();
     }
 }
@@ -70,23 +70,24 @@ impl Unsaved {
         Self { plan, learnt, records: Some(records) }
     }
 
-    /// What the training came to, as [`save`](Self::save) will return it.
+    /// Returns the outcome of the training, as [`save`](Self::save) will return it.
     #[must_use]
     pub fn served(&self) -> &Served {
         &self.learnt.certified.served
     }
 
-    /// Whether it is in a vault, and its records here no more.
+    /// Returns whether it is in a vault, and its records no longer here.
     #[must_use]
     pub fn is_saved(&self) -> bool {
         self.records.is_none()
     }
 
-    /// Makes the vault at `output`, with the keys of the training. It appears under its name whole or
-    /// not at all; after a failure the model is as it was before.
+    /// Creates the vault at `output`, with the keys of the training. It appears complete under its name or
+    /// not at all; after a failure the model is unchanged.
     ///
     /// # Errors
-    /// A name that is taken, other keys, a disk that is full or fails; a model that was saved before.
+    /// Fails if the name is taken, the keys are others, the disk is full or fails, or the model was saved
+    /// before.
     pub fn save(&mut self, output: &Path, keyring: &Keyring) -> Result<Served> {
         let Learnt { genesis, .. } = &self.learnt;
         if keyring.public_key() != genesis.public_key {
@@ -105,7 +106,7 @@ impl Unsaved {
         let (nobody, batch) = (ResidueCheck::default(), records.batch());
         let numbers = InVault::of(Access::Changing(&mut creation), &self.plan, &nobody)
             .insert(&batch, FIRST)?;
-        // They were learnt from under these.
+        // Learning used these numbers.
         if !numbers.into_iter().eq(1..=batch.rows() as i64) {
             let message = "a new vault does not number its records from 1";
             return Err(Error::storage(Code::Damaged, message));

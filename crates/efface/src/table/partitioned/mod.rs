@@ -1,4 +1,4 @@
-//! The rows of one part, for whoever holds it (see [`crate::rows`]).
+//! The rows of one part, for its holder (see [`crate::rows`]).
 
 mod part;
 

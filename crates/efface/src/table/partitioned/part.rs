@@ -19,21 +19,21 @@ use crate::weights::predictor::append;
 
 /// The rows of one part, in memory and nowhere else.
 ///
-/// Rows are known by their position when the part was made, which they keep for good. A row that is
-/// withdrawn takes no part in sums and can come back; one that is erased is overwritten, and so is
-/// everything when the part is dropped.
+/// Rows are identified by their position when the part was made, which never changes. A withdrawn row takes
+/// no part in sums and can come back; an erased row is overwritten, and so are all rows when the part is
+/// dropped.
 #[derive(Debug)]
 pub struct Part {
     constants: Constants,
-    /// What gradients are clipped of, where the plan trains a network.
+    /// The network whose gradients are clipped, if the plan trains one.
     network: Option<(Network, CheckedDpSgd)>,
     weighted: bool,
-    /// Rows when it was made.
+    /// Number of rows when the part was made.
     made: u64,
-    /// Under their positions, which ascend.
+    /// Keyed by their positions, which ascend.
     rows: Keyed,
     withdrawn: Keyed,
-    /// Where it was last brought, erased and withdrawn; none if it did not get there.
+    /// Positions erased and withdrawn in the last state set; `None` if setting it failed.
     state: Option<(Vec<u64>, Vec<u64>)>,
     salt: [u8; 16],
     print: u128,
@@ -43,17 +43,17 @@ pub struct Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // Fails for positions that are out of range only, and these are not.
+        // Wiping fails only for positions out of range, and these are in range.
         let _ = (self.rows.wipe_all(), self.withdrawn.wipe_all());
     }
 }
 
 impl Part {
-    /// Reads a table as a plan says: its checks, its row map, its schema. `salt` keys the
+    /// Reads a table according to a plan: its checks, its row map, its schema. `salt` keys the
     /// [`fingerprint`](Self::fingerprint).
     ///
     /// # Errors
-    /// A plan that cannot be read; rows or targets that break one of its rules; an interruption.
+    /// Fails if the plan cannot be read, if rows or targets break one of its rules, or if interrupted.
     pub fn new(
         source: &Source<'_>,
         plan: &str,
@@ -102,52 +102,52 @@ impl Part {
         Ok(part)
     }
 
-    /// Rows when the part was made, erased and withdrawn ones included.
+    /// Returns the number of rows when the part was made, including erased and withdrawn ones.
     #[must_use]
     pub fn made(&self) -> u64 {
         self.made
     }
 
-    /// Rows that take part in sums.
+    /// Returns the number of rows that take part in sums.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows.keys.len()
     }
 
-    /// Rows that were longer than the bound by more than a rounding when the part was made.
+    /// Returns the number of rows that exceeded the norm bound by more than a rounding when the part was
+    /// made.
     #[must_use]
     pub fn shortened(&self) -> u64 {
         self.shortened
     }
 
-    /// The names of its records as they were made, until they are [dropped](Self::drop_names).
+    /// Returns the names of its records as they were made, until they are [dropped](Self::drop_names).
     #[must_use]
     pub fn names(&self) -> Option<&Names> {
         self.names.as_ref()
     }
 
-    /// Forgets and overwrites the names.
+    /// Overwrites and drops the names.
     pub fn drop_names(&mut self) {
         self.names = None;
     }
 
-    /// A digest of the rows that take part in sums, and of nothing else: two parts with the same
-    /// salt agree on it exactly if they hold the same rows at the same positions (but for a chance of
-    /// 2^-128).
+    /// Returns a digest of the rows that take part in sums, and of nothing else: two parts with the same salt
+    /// agree on it exactly if they hold the same rows at the same positions (except with probability 2^-128).
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
         self.print
     }
 
-    /// Brings the part into a state, whatever it was before: the rows at `erased` overwritten, those
-    /// at `withdrawn` kept out of sums, all others in. Both ascend and share nothing.
+    /// Brings the part into a state, whatever it was before: the rows at `erased` are overwritten, those at
+    /// `withdrawn` take no part in sums, all others do. Both lists ascend and are disjoint.
     ///
-    /// A part that was made anew is so brought to where the lost one was; `fingerprint`, where given,
-    /// must then be that of the lost one.
+    /// This brings a part that was made again to the state of the lost one; `fingerprint`, if given, must
+    /// then be that of the lost one.
     ///
     /// # Errors
-    /// Positions out of order or out of range; rows that were erased and are asked for again; other
-    /// rows than the fingerprint says. Nothing may be summed then.
+    /// Fails if positions are out of order or out of range, if rows to be restored were erased, or if rows
+    /// differ from what the fingerprint says. Nothing may be summed then.
     pub fn set_state(
         &mut self,
         erased: &[u64],
@@ -171,7 +171,7 @@ impl Part {
         }
     }
 
-    /// Brings the part from one state to another.
+    /// Brings the part from any state into another.
     fn apply(&mut self, erased: &[u64], withdrawn: &[u64]) -> Result<()> {
         for list in [erased, withdrawn] {
             let ascending = list.windows(2).all(|pair| pair[0] < pair[1]);
@@ -205,7 +205,7 @@ impl Part {
         Err(Error::storage(Code::Parts, "a row that was erased is asked for again"))
     }
 
-    /// Puts all withdrawn rows back where they were.
+    /// Puts all withdrawn rows back at their positions.
     fn restore(&mut self) -> Result<()> {
         let mut all: Vec<(i64, bool, usize)> = Vec::with_capacity(self.made as usize);
         all.extend(self.rows.keys.iter().enumerate().map(|(row, key)| (*key, true, row)));
@@ -222,7 +222,7 @@ impl Part {
         Ok(())
     }
 
-    /// The sum of the digests of some rows.
+    /// Returns the sum of the digests of some rows.
     fn prints(&self, rows: &[usize]) -> u128 {
         let mut bytes = Vec::new();
         let mut sum = 0_u128;
@@ -245,37 +245,38 @@ impl Part {
         self.constants.loss()
     }
 
-    /// Loss and gradient at `weights`, summed over the rows.
+    /// Returns loss and gradient at `weights`, summed over the rows.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
+    /// Fails if `weights` does not have one entry per parameter.
     pub fn totals(&self, weights: &[f64]) -> Result<Totals> {
         self.rows.data.totals(self.loss(), weights).map_err(refused)
     }
 
-    /// Second derivatives at `weights`, summed over the rows: the lower triangle column by column.
+    /// Returns the second derivatives at `weights`, summed over the rows: the lower triangle column by
+    /// column.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter, or the matrix does not fit in memory.
+    /// Fails if `weights` does not have one entry per parameter, or the matrix does not fit in memory.
     pub fn hessian(&self, weights: &[f64]) -> Result<Vec<f64>> {
         let curvature = self.rows.data.curvature(self.loss(), weights).map_err(refused)?;
         Ok(lower_triangle(&self.rows.data.hessian(&curvature).map_err(refused)?))
     }
 
-    /// Those of [`hessian`](Self::hessian) times `vector`.
+    /// Returns the matrix of [`hessian`](Self::hessian) times `vector`.
     ///
     /// # Errors
-    /// When `weights` or `vector` have not one entry per parameter.
+    /// Fails if `weights` or `vector` does not have one entry per parameter.
     pub fn product(&self, weights: &[f64], vector: &[f64]) -> Result<Vec<f64>> {
         let curvature = self.rows.data.curvature(self.loss(), weights).map_err(refused)?;
         self.rows.data.product(self.loss(), &curvature, vector).map_err(refused)
     }
 
-    /// What this part, which is `part` of all, tells of a step: the sum of the clipped gradients of the
-    /// units drawn, in integers. A function of the weights and these units' rows alone.
+    /// Returns the answer of this part, which is `part` of all, to a step: the sum of the clipped gradients
+    /// of the units drawn, in integers. It is a function of the weights and these units' rows alone.
     ///
     /// # Errors
-    /// A plan without a network; weights that are not its; rows that are not there.
+    /// Fails if the plan has no network, the weights are not the network's, or rows are missing.
     pub fn clipped(
         &self,
         step: u64,
