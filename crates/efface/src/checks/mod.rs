@@ -44,7 +44,7 @@ pub(crate) fn failed(verdict: &Verdict) -> impl Iterator<Item = &Check> {
     verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails)
 }
 
-/// Unlocks the vault where the keys are its own; whether it did. A tally that does not fit fails.
+/// Unlocks the vault if the keys are its own, and says whether it did. A tally that does not fit fails.
 pub(crate) fn unlock(
     vault: &mut Vault,
     keyring: Option<&Keyring>,

@@ -98,12 +98,6 @@ impl<'a> Simulation<'a> {
         self.rows(world).records()
     }
 
-    /// The records that are deleted.
-    #[must_use]
-    pub fn removed(&self) -> &Dataset {
-        &self.removed.records.data
-    }
-
     fn rows(&self, world: World) -> &InMemory<'a> {
         match world {
             World::Before => &self.before,

@@ -174,8 +174,7 @@ pub struct Target {
 
 impl Target {
     /// The question whose epsilon must not exceed the target.
-    #[must_use]
-    pub fn question(&self) -> Question {
+    pub(crate) fn question(&self) -> Question {
         match self.notion {
             Notion::IndistinguishableFromRetraining => {
                 Question::Indistinguishable { delta: self.delta.0 }
@@ -286,8 +285,7 @@ impl Plan {
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.
-    #[must_use]
-    pub fn joint_releases(&self) -> u64 {
+    pub(crate) fn joint_releases(&self) -> u64 {
         if self.state == State::Secret { self.releases } else { 1 }
     }
 
@@ -296,7 +294,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the plan cannot be written as JSON.
-    pub fn digest(&self) -> Result<String> {
+    pub(crate) fn digest(&self) -> Result<String> {
         let bare = Self { constants: Vec::new(), assumptions: Vec::new(), ..self.detached() };
         let text = serde_json::to_string(&bare)
             .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
@@ -307,7 +305,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the plan cannot be written as JSON.
-    pub fn is_that_of(&self, certificate: &Certificate) -> Result<bool> {
+    pub(crate) fn is_that_of(&self, certificate: &Certificate) -> Result<bool> {
         let digest = self.digest()?;
         let bound = self.constants.iter().any(|c| c.name == "plan" && c.value == digest);
         Ok(bound

@@ -93,8 +93,7 @@ impl Trunk {
     }
 
     /// Numbers of a row.
-    #[must_use]
-    pub fn width(&self) -> u64 {
+    pub(crate) fn width(&self) -> u64 {
         self.input.iter().fold(1, |all, side| all.saturating_mul((*side).into()))
     }
 
@@ -102,7 +101,7 @@ impl Trunk {
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    pub fn digest(&self) -> Result<[u8; 32]> {
+    pub(crate) fn digest(&self) -> Result<[u8; 32]> {
         Ok(Sha256::digest(self.written()?.as_bytes()).into())
     }
 
@@ -112,11 +111,11 @@ impl Trunk {
             .map_err(|error| Error::input(Code::Features, error.to_string()))
     }
 
-    /// As JSON, as exports of the model hold it.
+    /// Writes it as JSON, as exports of the model hold it.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn written(&self) -> Result<String> {
+    pub(crate) fn written(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|error| Error::storage(Code::Plan, error.to_string()))
     }
 
@@ -207,7 +206,7 @@ pub(crate) const EXTRACTOR: Given = Given {
 #[derive(Debug, Clone)]
 pub(crate) struct TakenTrunk {
     pub(crate) trunk: Trunk,
-    /// Of its latest certificate: with those deleted so far.
+    /// Its training as its latest certificate states it, with the records deleted so far.
     pub(crate) training: DpSgd,
     /// The plan that it was trained by.
     pub(crate) plan: Plan,

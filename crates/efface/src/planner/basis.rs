@@ -77,30 +77,20 @@ fn no_numbers() -> Error {
 
 /// What all candidates are planned on, each made when it is first asked for.
 pub(super) struct Bases<'a, 'm> {
-    request: &'a PlanRequest<'a>,
-    workload: &'a Workload,
+    pub(super) request: &'a PlanRequest<'a>,
+    pub(super) workload: &'a Workload,
     /// What was asked about preprocessing, before anything followed from the table.
-    preprocess: Option<String>,
+    pub(super) preprocess: Option<String>,
     pub(super) first: Basis,
     /// Rows of declared numbers, and features by their maps.
-    others: BTreeMap<&'static str, Result<Basis>>,
+    pub(super) others: BTreeMap<&'static str, Result<Basis>>,
     pub(super) machine: &'a mut Machine<'m>,
 }
 
 /// The name of rows of declared numbers among the bases.
 const DECLARED: &str = "declared";
 
-impl<'a, 'm> Bases<'a, 'm> {
-    pub(super) fn new(
-        request: &'a PlanRequest<'a>,
-        workload: &'a Workload,
-        preprocess: Option<String>,
-        first: Basis,
-        machine: &'a mut Machine<'m>,
-    ) -> Self {
-        Self { request, workload, preprocess, first, others: BTreeMap::new(), machine }
-    }
-
+impl Bases<'_, '_> {
     /// What a candidate is planned on; none where it has no place beside what was asked.
     ///
     /// # Errors

@@ -17,9 +17,7 @@ pub(super) struct Candidate {
     /// What users choose it by.
     pub(super) name: &'static str,
     mechanism: MechanismName,
-    /// What it keeps.
     state: State,
-    /// What it learns from.
     pub(super) over: Over,
     /// The mechanism of a second model, on the features of the network that this one trains.
     pub(super) head: Option<MechanismName>,
@@ -33,7 +31,6 @@ pub(super) struct Candidate {
 pub(super) enum Over {
     /// Rows as all linear models are compared on them.
     Rows,
-    /// Rows of declared numbers.
     Declared,
     /// Random features of such rows, by a map as `features` names it; none where rows ask for another.
     Features(fn(&Facts) -> Option<&'static str>),

@@ -21,9 +21,9 @@ pub(super) fn after(
     choice: Choice,
     mechanism: MechanismName,
     basis: &Basis,
-    workload: &Workload,
     bases: &mut Bases<'_, '_>,
 ) -> Result<Choice> {
+    let workload = bases.workload;
     let network = planned(choice.settings.clone(), &basis.facts)?;
     let taken = untrained(&network, &basis.facts)?;
     let deletions = taken.trunk.deletions;

@@ -110,7 +110,7 @@ impl Advice {
                 advance,
                 duration(choice.month_seconds),
                 noise(choice),
-                // Of all deletions together.
+                // This epsilon is for all deletions together.
                 match &choice.fixed.schedule {
                     Schedule::Sampled(_) => bound(choice.fixed.target.epsilon.0),
                     _ => epsilon(choice),

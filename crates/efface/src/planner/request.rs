@@ -10,14 +10,12 @@ use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
 use crate::outcome::notice::index_left_out;
-use crate::plan::{
-    ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, sizes as sizes_of,
-};
+use crate::plan::{ClassWeight, Facts, Ids, SampleWeights, ValidatedSettings, sizes as sizes_of};
 use crate::planner::objective::objective;
 use crate::planner::seen::Seen;
 use crate::rows::source::Source;
 use crate::settings::{Settings, default};
-use crate::table::raw::{as_the_labels_ask, fit};
+use crate::table::raw::{as_the_labels_ask, fit, fitting};
 use crate::table::{facts_of, read_table};
 
 /// What a plan is made for.
@@ -205,21 +203,10 @@ impl Sizes {
     fn raw_facts(&self, settings: &Settings) -> Result<Facts> {
         let declared = self.facts(settings)?;
         let choices = ValidatedSettings::of(objective(settings), true)?;
-        let rules = choices.rules(1);
         let width = u32::try_from(self.features).unwrap_or(u32::MAX);
-        let fitting = Fitting {
-            settings: choices.settings.clone(),
-            defaults: choices.defaults.clone(),
-            frame: Frame::Matrix { width, first: 0, sparse: declared.sparse, divide: 1.0 },
-            rules,
-            width_from_data: false,
-            types_from_data: false,
-            classes: None,
-            targets: Vec::new(),
-            roles: Roles::default(),
-            records: self.records,
-            found: None,
-        };
+        let frame = Frame::Matrix { width, first: 0, sparse: declared.sparse, divide: 1.0 };
+        let source = Source { width: Some(width), ..Source::default() };
+        let fitting = fitting(&choices, &source, &frame, self.records);
         Ok(Facts { classes_given: false, fitting: Some(fitting), ..declared })
     }
 

@@ -21,7 +21,7 @@ pub fn weights(path: &Path) -> Result<Weights> {
     published(&vault, &current)
 }
 
-/// As [`weights`], of a vault that is open.
+/// Gives the [`weights`] of an open vault.
 pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
     let vault_id = &current.genesis.vault_id;
     described(

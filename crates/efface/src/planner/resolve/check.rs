@@ -20,7 +20,7 @@ impl ValidatedSettings {
     ///
     /// # Errors
     /// A name that is unknown, a number out of range, or settings that exclude each other.
-    pub fn new(settings: Settings) -> Result<Self> {
+    pub(crate) fn new(settings: Settings) -> Result<Self> {
         let fitted = settings.fits_preprocessing(false);
         Self::of(settings, fitted)
     }
@@ -334,7 +334,6 @@ impl ValidatedSettings {
         })
     }
 
-    /// What a loss needs.
     fn of_objective(&self) -> Result<()> {
         if self.loss == LossName::SquaredClasses && !self.mechanism.keeps_sums() {
             let what = format!("`{}` with the loss `{}`", self.mechanism.name(), self.loss.name());

@@ -62,8 +62,7 @@ fn beyond_extractor(choices: &ValidatedSettings) -> Vec<String> {
 impl Plan {
     /// k: records deleted together, before and since, that claims about features of a training are to
     /// hold for; none where features are others.
-    #[must_use]
-    pub fn most_deletions(&self) -> Option<u64> {
+    pub(crate) fn most_deletions(&self) -> Option<u64> {
         self.trunk.as_ref().map(|trunk| trunk.deletions).or(self.deletions)
     }
 

@@ -37,7 +37,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the target cannot be met, or the data break a rule of the settings.
-    pub fn resolve(choices: &ValidatedSettings, facts: &Facts) -> Result<Self> {
+    pub(crate) fn resolve(choices: &ValidatedSettings, facts: &Facts) -> Result<Self> {
         let settled = defaults::settled(choices, facts)?;
         let choices = settled.as_ref().unwrap_or(choices);
         let s = &choices.settings;
@@ -202,14 +202,12 @@ impl Plan {
     }
 
     /// Whether counts of records are private, so that no certificate may state one.
-    #[must_use]
-    pub fn hides_counts(&self) -> bool {
+    pub(crate) fn hides_counts(&self) -> bool {
         self.target.adjacency == Adjacency::Remove
     }
 
     /// The most records of one subject, where claims depend on it.
-    #[must_use]
-    pub fn group_limit(&self) -> Option<u64> {
+    pub(crate) fn group_limit(&self) -> Option<u64> {
         private_notion(self.target.notion).then_some(self.setting.group)
     }
 }
