@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result};
 
 /// What the data decide: sizes and shapes, nothing else.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
+pub(crate) struct DataSummary {
     /// Number of records at the first training.
     pub(crate) records: u64,
     /// Features after encoding.
@@ -47,7 +47,7 @@ pub(crate) struct Facts {
     pub(crate) parts: Option<u64>,
 }
 
-impl Facts {
+impl DataSummary {
     /// Height and width of the images that rows are, where the table says so and they have one channel.
     pub(crate) fn gray(&self) -> Option<(u32, u32)> {
         self.image.and_then(ImageShape::gray)

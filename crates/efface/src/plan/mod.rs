@@ -22,7 +22,7 @@ pub use class_weight::ClassWeight;
 pub(crate) use constants::{Constants as List, origin};
 pub use defaults::Defaults;
 pub use facts::SampleWeights;
-pub(crate) use facts::{Facts, looks_numeric, private_notion};
+pub(crate) use facts::{DataSummary, looks_numeric, private_notion};
 pub use fitting::{Fitting, Roles};
 pub(crate) use groups::sizes;
 pub(crate) use problem::Problem;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::sampled::layers;
-use super::{Facts, Plan, SampledPlan};
+use super::{DataSummary, Plan, SampledPlan};
 use crate::error::{Code, Error, Result};
 
 /// Most weights of a network whose features can be used: they are part of the plan.
@@ -41,8 +41,8 @@ pub struct Trunk {
     pub deletions: u64,
     /// The name of a constant that was computed from the network's records, where one of them could
     /// have changed it: then nothing is claimed that protects a single record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_off: Option<String>,
+    #[serde(default, rename = "read_off", skip_serializing_if = "Option::is_none")]
+    pub data_derived: Option<String>,
     /// The weights as 32-bit floats, the least significant byte first, as hexadecimal digits.
     pub weights: String,
 }
@@ -85,7 +85,7 @@ impl Trunk {
             layer,
             norm: plan.rows.norm,
             deletions: *deletions,
-            read_off: plan.read_off().next().map(|constant| constant.name.clone()),
+            data_derived: plan.data_derived().next().map(|constant| constant.name.clone()),
             weights: hex::encode(bytes),
         };
         trunk.features()?;
@@ -237,7 +237,7 @@ impl TakenTrunk {
     }
 
     /// Refuses rows that are not read as those of the network were.
-    pub(crate) fn fits(&self, facts: &Facts) -> Result<()> {
+    pub(crate) fn fits(&self, facts: &DataSummary) -> Result<()> {
         if facts.parts.is_some() {
             let message = "features of a network need rows, and partitions return only sums";
             return Err(Error::refused(Code::InParts, message).hint("train on the rows themselves"));

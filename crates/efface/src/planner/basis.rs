@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::{Inputs, PassTime, Timing, Workload};
-use crate::plan::{Facts, ValidatedSettings};
+use crate::plan::{DataSummary, ValidatedSettings};
 use crate::planner::candidate::{Candidate, Over};
 use crate::planner::objective::objective;
 use crate::planner::pass_time;
@@ -17,7 +17,7 @@ use crate::settings::Settings;
 pub(super) struct Basis {
     pub(super) settings: Settings,
     pub(super) sizes: Sizes,
-    pub(super) facts: Facts,
+    pub(super) facts: DataSummary,
     pub(super) pass: PassTime,
     /// What making features of all rows takes, in such passes.
     pub(super) making: f64,
@@ -55,7 +55,7 @@ impl Basis {
         machine: &mut Machine<'_>,
     ) -> Result<Self> {
         let sizes = Sizes { features, entries: None, ..self.sizes.clone() };
-        let facts = Facts { features, feature_map: None, image: None, ..self.facts.clone() };
+        let facts = DataSummary { features, feature_map: None, image: None, ..self.facts.clone() };
         let pass = match self.timing(workload, machine) {
             Timing::Counted(each) => PassTime::counted(sizes.pass_operations() * each),
             Timing::Measured(_) => pass_time::of(&settings, &sizes, &facts, workload, machine)?,
@@ -162,7 +162,8 @@ impl Bases<'_, '_> {
         let basis = declared.of_width(width, plain, self.workload, self.machine)?;
         let each = map.multiplications(inputs.into());
         let making = each * basis.sizes.records as f64 / basis.sizes.pass_operations();
-        let facts = Facts { feature_map: Some(map), image: declared.facts.image, ..basis.facts };
+        let facts =
+            DataSummary { feature_map: Some(map), image: declared.facts.image, ..basis.facts };
         Ok(Basis { settings, facts, making, ..basis })
     }
 }

@@ -9,7 +9,7 @@ use efface_privacy::event::State;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::cost::Inputs;
-use crate::plan::Facts;
+use crate::plan::DataSummary;
 use crate::settings::{MechanismName, Settings};
 
 /// One way to serve requests.
@@ -33,7 +33,7 @@ pub(super) enum Over {
     Rows,
     Declared,
     /// Random features of such rows, by a map as `features` names it; none where rows ask for another.
-    Features(fn(&Facts) -> Option<&'static str>),
+    Features(fn(&DataSummary) -> Option<&'static str>),
 }
 
 impl Candidate {

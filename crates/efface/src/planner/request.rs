@@ -10,7 +10,9 @@ use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
 use crate::outcome::notice::index_left_out;
-use crate::plan::{ClassWeight, Facts, Ids, SampleWeights, ValidatedSettings, sizes as sizes_of};
+use crate::plan::{
+    ClassWeight, DataSummary, Ids, SampleWeights, ValidatedSettings, sizes as sizes_of,
+};
 use crate::planner::objective::objective;
 use crate::planner::seen::Seen;
 use crate::rows::source::Source;
@@ -113,7 +115,7 @@ impl PlanRequest<'_> {
 pub(super) struct Read {
     pub(super) sizes: Sizes,
     /// With `features` after encoding, also where preprocessing is fitted.
-    pub(super) facts: Facts,
+    pub(super) facts: DataSummary,
     pub(super) settings: Settings,
     pub(super) seen: Seen,
 }
@@ -151,11 +153,12 @@ fn of_table(
         let (facts, found) = fit(&choices, source, raw, ids, table.subjects.is_some())?;
         let task = task.into_iter().chain(index_left_out(table.index_left_out.as_deref()));
         let seen = Seen::of(&raw.rows, &found, table.subjects.is_some(), task);
-        let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
+        let facts =
+            DataSummary { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
         return Ok(Read { sizes: Sizes::of(&facts, None), facts, settings, seen });
     }
     let people = table.subjects.as_deref().map(|all| sizes_of(all).len() as u64);
-    let facts = Facts { people, ..facts_of(source, &table, ids)? };
+    let facts = DataSummary { people, ..facts_of(source, &table, ids)? };
     let entries = || {
         let stored: usize =
             (0..table.data.rows()).map(|i| table.data.x().row(i).values().len()).sum();
@@ -167,7 +170,7 @@ fn of_table(
 
 impl Sizes {
     /// Those of a table, with so many numbers stored for each row on average if rows are sparse.
-    fn of(facts: &Facts, entries: Option<f64>) -> Self {
+    fn of(facts: &DataSummary, entries: Option<f64>) -> Self {
         Self {
             records: facts.records,
             features: facts.features,
@@ -200,18 +203,18 @@ impl Sizes {
 
     /// The facts of an array of numbers without missing ones, of these sizes, whose preprocessing is
     /// fitted to it.
-    fn raw_facts(&self, settings: &Settings) -> Result<Facts> {
+    fn raw_facts(&self, settings: &Settings) -> Result<DataSummary> {
         let declared = self.facts(settings)?;
         let choices = ValidatedSettings::of(objective(settings), true)?;
         let width = u32::try_from(self.features).unwrap_or(u32::MAX);
         let frame = Frame::Matrix { width, first: 0, sparse: declared.sparse, divide: 1.0 };
         let source = Source { width: Some(width), ..Source::default() };
         let fitting = fitting(&choices, &source, &frame, self.records);
-        Ok(Facts { classes_given: false, fitting: Some(fitting), ..declared })
+        Ok(DataSummary { classes_given: false, fitting: Some(fitting), ..declared })
     }
 
     /// The facts of a data set that has these sizes and whose classes and columns are declared.
-    fn facts(&self, settings: &Settings) -> Result<Facts> {
+    fn facts(&self, settings: &Settings) -> Result<DataSummary> {
         for (name, most, got) in [("n", 1 << 48, self.records), ("d", 1 << 32, self.features)] {
             if !(1..=most).contains(&got) {
                 let message = format!("`§{name}` must be from 1 to {most}, got {got}");
@@ -242,7 +245,7 @@ impl Sizes {
             .map(|map| map.of_rows(inputs, sparse, None))
             .transpose()
             .map_err(|fault| Error::input(Code::Features, fault.to_string()))?;
-        Ok(Facts {
+        Ok(DataSummary {
             records: self.records,
             features: feature_map.as_ref().map_or(self.features, |map| map.width().into()),
             sparse,
@@ -251,7 +254,7 @@ impl Sizes {
             classes_given: true,
             schema_given: true,
             weights: self.weights(settings)?,
-            ..Facts::default()
+            ..DataSummary::default()
         })
     }
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::outcome::notice::{
     Notice, Sizes, constant, few_records, names_learnt, of_columns, of_plan,
 };
-use crate::plan::{Facts, Plan};
+use crate::plan::{DataSummary, Plan};
 
 /// What fitting preprocessing to a table showed: statistics of its records, told to whoever brought them
 /// and no part of the written plan.
@@ -36,7 +36,7 @@ impl Seen {
     }
 
     /// Adds what the constants of the first choice warn of.
-    pub(super) fn of_plan(&mut self, plan: &Plan, facts: &Facts) -> Result<()> {
+    pub(super) fn of_plan(&mut self, plan: &Plan, facts: &DataSummary) -> Result<()> {
         let weight = facts.weights.map(|weights| weights.sum);
         self.notices.extend(of_plan(plan, Sizes { records: facts.records, weight })?);
         Ok(())

@@ -138,7 +138,7 @@ fn quantity(claim: &Claim) -> String {
 }
 
 fn notions(plan: &Plan, latest: &Certificate, spent: Option<&str>) -> Vec<NotionStatus> {
-    let told = plan.read_off().next().map(|constant| constant.name.as_str());
+    let told = plan.data_derived().next().map(|constant| constant.name.as_str());
     let describe = |notion: Notion| {
         let claim = latest.claims.iter().find(|claim| claim.notion == notion);
         let note = match claim {

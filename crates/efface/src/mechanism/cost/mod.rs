@@ -14,7 +14,7 @@ pub use workload::Workload;
 use efface_privacy::claim::{Claim, Notion};
 use efface_privacy::event::State;
 
-use crate::plan::{Facts, Plan};
+use crate::plan::{DataSummary, Plan};
 use crate::settings::Settings;
 use trial::MOST_TRIED;
 
@@ -22,7 +22,7 @@ use trial::MOST_TRIED;
 pub(crate) struct Inputs<'a> {
     /// The settings asked for, completed.
     pub(crate) settings: &'a Settings,
-    pub(crate) facts: &'a Facts,
+    pub(crate) facts: &'a DataSummary,
     pub(crate) workload: &'a Workload,
     pub(crate) pass_seconds: f64,
     /// Multiplications of one pass.

@@ -6,12 +6,12 @@ use efface_privacy::certificate::{
 use efface_privacy::event::{Adjacency, Unit, What};
 
 use crate::mechanism::of;
-use crate::plan::{Facts, MechanismName, ValidatedSettings, private_notion};
+use crate::plan::{DataSummary, MechanismName, ValidatedSettings, private_notion};
 
 /// Everything a plan supposes, and on whose word.
 pub(super) fn assumptions(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     adjacency: Adjacency,
     constants: &[Constant],
 ) -> Vec<Assumption> {
@@ -116,7 +116,7 @@ pub(super) fn assumptions(
              so is which types whoever read the table gave to its cells",
         ));
     }
-    list.extend(read_off(choices, facts));
+    list.extend(data_derived(choices, facts));
     list.extend(about_given(choices));
     for value in &facts.schema_from_data {
         list.push(assumed("schema", format!("{value} in the schema was taken from the data")));
@@ -130,7 +130,7 @@ pub(super) fn assumptions(
 /// That the number of records is public, and what follows from it.
 fn row_count(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     by_subject: bool,
     constants: &[Constant],
 ) -> Assumption {
@@ -158,7 +158,10 @@ fn row_count(
 }
 
 /// What was read off the data and is taken to be public.
-fn read_off(choices: &ValidatedSettings, facts: &Facts) -> impl Iterator<Item = Assumption> {
+fn data_derived(
+    choices: &ValidatedSettings,
+    facts: &DataSummary,
+) -> impl Iterator<Item = Assumption> {
     let (s, fitting) = (&choices.settings, facts.fitting.as_ref());
     let rows = [
         (

@@ -2,20 +2,20 @@
 
 mod assumptions;
 mod check;
+mod data_derived;
 mod defaults;
 mod given;
 mod read;
-mod read_off;
 mod refit;
 #[cfg(test)]
 mod refit_tests;
 mod weights;
 
-pub(crate) use read_off::declaring;
+pub(crate) use data_derived::declaring;
 
 use efface_learn::loss::{LossName, Parameter, Task as LossTask};
 use efface_learn::{Constants as PublicConstants, Loss, Refusal};
-use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
+use efface_privacy::certificate::{Constant, Origin, read_off as derived_among};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
@@ -24,8 +24,8 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, clash, of};
 use crate::plan::{
-    Facts, Fitting, Ids, List as Constants, Plan, Problem, Rows, Target, Task, ValidatedSettings,
-    looks_numeric, loss_with, origin, private_notion,
+    DataSummary, Fitting, Ids, List as Constants, Plan, Problem, Rows, Target, Task,
+    ValidatedSettings, looks_numeric, loss_with, origin, private_notion,
 };
 use crate::settings::in_code;
 use assumptions::assumptions;
@@ -37,7 +37,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the target cannot be met, or the data break a rule of the settings.
-    pub(crate) fn resolve(choices: &ValidatedSettings, facts: &Facts) -> Result<Self> {
+    pub(crate) fn resolve(choices: &ValidatedSettings, facts: &DataSummary) -> Result<Self> {
         let settled = defaults::settled(choices, facts)?;
         let choices = settled.as_ref().unwrap_or(choices);
         let s = &choices.settings;
@@ -115,7 +115,11 @@ impl Plan {
             list.add("class-weight", "balanced", Origin::User);
         }
         list_data(&mut list, &task, choices, facts);
-        read_off::check(choices, facts, told_by(list.as_slice(), Some(setting.normalizer)))?;
+        data_derived::check(
+            choices,
+            facts,
+            derived_among(list.as_slice(), Some(setting.normalizer)),
+        )?;
 
         let target = promise(choices, delta, delta_origin, &mut list);
         let hidden = target.adjacency == Adjacency::Remove;
@@ -241,7 +245,7 @@ pub(crate) fn several(choices: &ValidatedSettings, targets: &[String]) -> Result
     ))
 }
 
-fn task(choices: &ValidatedSettings, facts: &Facts) -> Result<Task> {
+fn task(choices: &ValidatedSettings, facts: &DataSummary) -> Result<Task> {
     if choices.fitted && choices.loss.task() == LossTask::Regression {
         return Ok(Task::of_numbers(&facts.targets, -1.0, 1.0));
     }
@@ -274,7 +278,7 @@ fn task(choices: &ValidatedSettings, facts: &Facts) -> Result<Task> {
 }
 
 /// The number of classes, and their names where they are few.
-fn counted(facts: &Facts) -> String {
+fn counted(facts: &DataSummary) -> String {
     const FEW: usize = 5;
     let count = facts.classes.len();
     if count == 0 || count > FEW {
@@ -337,7 +341,7 @@ struct Count {
 
 impl Count {
     /// The first count, or a public one: `public-n`, or where that is a sum of weights, `capacity`.
-    fn of(choices: &ValidatedSettings, facts: &Facts, weighted: bool) -> Self {
+    fn of(choices: &ValidatedSettings, facts: &DataSummary, weighted: bool) -> Self {
         let s = &choices.settings;
         let public = if weighted && !choices.mean { s.capacity } else { s.public_n };
         let origin = if public.is_some() { Origin::User } else { Origin::Data };
@@ -348,7 +352,7 @@ impl Count {
 /// N, and where its numbers come from.
 fn normalizer(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     count: &Count,
     weighing: &Option<Weighing>,
     list: &mut Constants,
@@ -383,7 +387,7 @@ fn normalizer(
 /// The public constants of the objective, and whether its lambda was computed.
 fn objective(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     problem: &Problem,
     delta: f64,
 ) -> Result<(PublicConstants, bool)> {
@@ -454,7 +458,7 @@ fn list_objective(
 }
 
 /// What the data were turned into numbers by.
-fn list_data(list: &mut Constants, task: &Task, choices: &ValidatedSettings, facts: &Facts) {
+fn list_data(list: &mut Constants, task: &Task, choices: &ValidatedSettings, facts: &DataSummary) {
     if let Some(extractor) = &choices.settings.extractor {
         list.add("extractor", extractor, Origin::User);
     }

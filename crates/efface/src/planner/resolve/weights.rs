@@ -4,7 +4,7 @@ use efface_privacy::certificate::Origin;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{clash, of};
-use crate::plan::{ClassWeight, Facts, ValidatedSettings, origin};
+use crate::plan::{ClassWeight, DataSummary, ValidatedSettings, origin};
 
 /// Public constants about weights, and where they come from.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,10 @@ pub(super) struct Weighing {
 }
 
 /// Fixes them; none where records have no weights.
-pub(super) fn weighing(choices: &ValidatedSettings, facts: &Facts) -> Result<Option<Weighing>> {
+pub(super) fn weighing(
+    choices: &ValidatedSettings,
+    facts: &DataSummary,
+) -> Result<Option<Weighing>> {
     let s = &choices.settings;
     let by_class = choices.class_weight.as_ref().and_then(ClassWeight::largest_listed);
     if choices.balances() && facts.weights.is_some() {

@@ -19,7 +19,7 @@ use crate::outcome::notice::{
     Clipped, Notice, index_left_out, left_out, names_in_first, of_columns, subjects_of_nobody,
     words_missing,
 };
-use crate::plan::{Facts, Ids, Plan, SampleWeights, ValidatedSettings};
+use crate::plan::{DataSummary, Ids, Plan, SampleWeights, ValidatedSettings};
 use crate::requests::random::generator;
 use crate::requests::serve::FIRST;
 use crate::requests::trunk;
@@ -79,7 +79,7 @@ struct Found {
     summary: Summary,
     /// The first raw rows.
     first: Option<RowBytes>,
-    facts: Facts,
+    facts: DataSummary,
     /// Without statistics, which nothing has been fitted to yet.
     plan: Plan,
 }
@@ -183,7 +183,7 @@ impl First<'_> {
             Some(frame) => self.facts_of_raw(source, frame, survey.rows, &summary),
             None => facts_of_numbers(source, &survey, &summary),
         };
-        let facts = Facts {
+        let facts = DataSummary {
             subjects: survey.subjects,
             ids: if survey.ids { Ids::Column } else { Ids::Position },
             weights: survey.weights,
@@ -202,11 +202,11 @@ impl First<'_> {
         frame: &Frame,
         records: usize,
         summary: &Summary,
-    ) -> Facts {
+    ) -> DataSummary {
         let fitting = fitting(&self.choices, source, frame, records as u64);
         let classes = summary.classes.as_ref().filter(|_| !fitting.rules.regression);
         let classes = classes.map(|classes| classes.names.clone()).unwrap_or_default();
-        Facts::of_fitting(fitting, classes)
+        DataSummary::of_fitting(fitting, classes)
     }
 
     /// As [`learn`](First::learn), with the rows in the vault before the model is.
@@ -332,9 +332,9 @@ impl First<'_> {
 }
 
 /// Of rows that were made numbers by public constants.
-fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> Facts {
+fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> DataSummary {
     let classes = summary.classes.as_ref();
-    Facts {
+    DataSummary {
         subjects: survey.subjects,
         people: None,
         parts: None,
