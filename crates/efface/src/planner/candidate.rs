@@ -199,13 +199,13 @@ pub(super) const CANDIDATES: &[Candidate] = &[
 /// The candidate that is plain retraining of a network.
 pub(super) const ANEW: &str = "network-anew";
 
-/// Mechanisms of the literature that earn no certificate, and why.
-pub(super) const NEVER_CERTIFIED: [(&str, &str); 1] = [(
+/// A mechanism of the literature that earns no certificate, and why.
+pub(super) const NEVER_CERTIFIED: (&str, &str) = (
     "noisy-fine-tuning",
     "of a network: a certificate that holds for every model it starts from holds for an untrained \
          one, too, so that the same noisy steps must reach the same accuracy from there, up to the \
          certificate's epsilon: it is retraining with more noise, and saves nothing",
-)];
+);
 
 /// The candidates that the settings asked for leave.
 pub(super) fn asked_for(settings: &Settings) -> Result<Vec<&'static Candidate>> {

@@ -126,11 +126,8 @@ pub fn plan(
     if let (true, Some(error)) = (none, wrong) {
         return Err(error);
     }
-    refused.extend(NEVER_CERTIFIED.iter().map(|(name, reason)| Refusal {
-        name: (*name).to_owned(),
-        reason: (*reason).to_owned(),
-        hint: None,
-    }));
+    let (name, reason) = NEVER_CERTIFIED;
+    refused.push(Refusal { name: name.to_owned(), reason: reason.to_owned(), hint: None });
     let baseline = rank::baseline(&inputs)?;
     rank::order(&mut choices, &inputs);
     let fitted = basis.facts.fitting.is_some() && basis.sizes.from_data;

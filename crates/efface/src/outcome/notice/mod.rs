@@ -140,9 +140,4 @@ impl NoticeCode {
                 | Self::NamedByPosition
         )
     }
-
-    /// Whether it tells something of the number of records, which may be private.
-    pub(crate) fn tells_count(self) -> bool {
-        self == Self::PublicNFarOff
-    }
 }

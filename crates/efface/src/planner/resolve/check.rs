@@ -356,7 +356,7 @@ impl ValidatedSettings {
 }
 
 /// Refuses by the first of these rules that is broken: whether it is, what breaks it, the rule, what to do.
-fn none_of<const N: usize>(rules: [(bool, &str, &str, &str); N]) -> Result<()> {
+pub(super) fn none_of<const N: usize>(rules: [(bool, &str, &str, &str); N]) -> Result<()> {
     let broken = rules.into_iter().find(|(is_broken, ..)| *is_broken);
     broken.map_or(Ok(()), |(_, what, rule, hint)| clash(what, rule, hint))
 }

@@ -6,7 +6,7 @@ use efface_privacy::claim::{Notion, PUBLIC_MODEL, of_declared_training, of_train
 use efface_privacy::event::{DeclaredTraining, Given, State, What};
 use efface_privacy::quantity::Decimal;
 
-use super::check::count;
+use super::check::{count, none_of};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::clash;
 use crate::plan::{EXTRACTOR, List, Plan, ValidatedSettings};
@@ -83,19 +83,19 @@ impl Plan {
 impl ValidatedSettings {
     /// How many deletions features of a training made elsewhere are for.
     pub(super) fn of_deletions(&self) -> Result<()> {
-        let s = &self.settings;
         let network = self.mechanism == MechanismName::DpSgd;
-        if s.deletions.is_some() && !network && !self.declared_features() {
-            return clash(
+        let before = self.given.as_ref().and_then(Given::deleted_before).unwrap_or(0);
+        let most = self.most_deletions().unwrap_or(0);
+        none_of([
+            (
+                self.settings.deletions.is_some() && !network && !self.declared_features(),
                 "`§deletions`",
                 "is how many deletions a training's noise is enough for, and no such training is \
                  given",
                 "leave it out, or give `§extractor-training`",
-            );
-        }
-        let before = self.given.as_ref().and_then(Given::deleted_before).unwrap_or(0);
-        match self.most_deletions() {
-            Some(most) if self.declared_features() && most <= before => clash(
+            ),
+            (
+                self.declared_features() && most <= before,
                 "`§deletions`",
                 &format!(
                     "is {most}, but `§extractor-training` says that {before} records were deleted \
@@ -103,8 +103,7 @@ impl ValidatedSettings {
                 ),
                 "give a larger `§deletions`: it counts those before, too",
             ),
-            _ => Ok(()),
-        }
+        ])
     }
 
     /// What does not go with features of a training that may have seen the records.

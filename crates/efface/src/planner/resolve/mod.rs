@@ -50,7 +50,13 @@ impl Plan {
         let mut list = Constants::default();
 
         let weighing = weighing(choices, facts)?;
-        let count = Count::of(choices, facts, weighing.is_some());
+        // With weights `public-n` is their sum, and `capacity` the number of records.
+        let summed = weighing.is_some() && !choices.mean;
+        let public = if summed { s.capacity } else { s.public_n };
+        let count = Count {
+            records: public.unwrap_or(facts.records),
+            origin: if public.is_some() { Origin::User } else { Origin::Data },
+        };
         if count.records == 0 {
             return Err(Error::refused(Code::Empty, "the data have no records")
                 .hint("give data with at least one record, or `§public-n`"));
@@ -99,15 +105,8 @@ impl Plan {
                 .setting(&constants, choices.max_group)
                 .map_err(|error| Error::input(Code::Range, error.to_string()))?,
         };
-        list_objective(
-            &mut list,
-            choices,
-            &setting,
-            width,
-            lambda_origin,
-            weight_origin,
-            size_origin,
-        );
+        let origins = [lambda_origin, weight_origin, size_origin];
+        list_objective(&mut list, choices, &setting, width, origins);
         if let Some(weighing) = weighing {
             list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
         }
@@ -333,20 +332,10 @@ fn adjacency(choices: &ValidatedSettings, list: &Constants) -> Adjacency {
     }
 }
 
-/// The number of records that delta and other defaults follow.
+/// The number of records that delta and other defaults follow: a public one, or the first.
 struct Count {
     records: u64,
     origin: Origin,
-}
-
-impl Count {
-    /// The first count, or a public one: `public-n`, or where that is a sum of weights, `capacity`.
-    fn of(choices: &ValidatedSettings, facts: &DataSummary, weighted: bool) -> Self {
-        let s = &choices.settings;
-        let public = if weighted && !choices.mean { s.capacity } else { s.public_n };
-        let origin = if public.is_some() { Origin::User } else { Origin::Data };
-        Self { records: public.unwrap_or(facts.records), origin }
-    }
 }
 
 /// N, and where its numbers come from.
@@ -426,9 +415,7 @@ fn list_objective(
     choices: &ValidatedSettings,
     setting: &Setting,
     width: Option<(Decimal, Origin)>,
-    lambda_origin: Origin,
-    weight_origin: Origin,
-    size_origin: Origin,
+    [lambda_origin, weight_origin, size_origin]: [Origin; 3],
 ) {
     let s = &choices.settings;
     let from = if s.loss_from_data { Origin::Data } else { origin(s.loss.is_some(), &[]) };

@@ -7,6 +7,7 @@ use efface_privacy::certificate::{Certificate, Erasure};
 use efface_privacy::claim::{Claim, Notion};
 
 use super::ReportData;
+use crate::outcome::notice::NoticeCode;
 
 /// What the latest certificate promises.
 pub(super) fn promises(latest: &Certificate) -> Section {
@@ -32,7 +33,7 @@ pub(super) fn notices(data: &ReportData) -> Section {
         .status
         .notices
         .iter()
-        .filter(|notice| !(data.hides_counts && notice.code.tells_count()))
+        .filter(|notice| !(data.hides_counts && notice.code == NoticeCode::PublicNFarOff))
         .map(|notice| format!("{} ({})", notice.message, notice.code.name()));
     Section::new("Warnings about this model").list(shown)
 }
