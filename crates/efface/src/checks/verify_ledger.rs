@@ -72,8 +72,12 @@ pub fn verify_ledger_within(
     let mut verdict = checked(&mut vault, trusted, head, keyring, whole, memory)?;
     if whole {
         names(&vault).tell("names", &mut verdict);
-        sums::check_shards(&vault, memory, &mut verdict)?;
-        sums::check_hessian(&vault, memory, &mut verdict)?;
+        // What cannot be read was told of before.
+        let plan = Plan::read(&vault.genesis()?.config_json);
+        if let (Ok(plan), Some(model)) = (plan, vault.model()?) {
+            sums::check_shards(&vault, &plan, &model, memory, &mut verdict);
+            sums::check_hessian(&vault, plan, &model, memory, &mut verdict)?;
+        }
     }
     Ok(verdict)
 }
@@ -121,12 +125,8 @@ fn checked(
     Ok(verdict)
 }
 
-/// Checks the whole ledger of an open vault, its model and its plan.
-pub(crate) fn ledger_checks(vault: &Vault, trusted: Option<&[u8; 32]>) -> Result<Verdict> {
-    checked_from(vault, trusted, None, None)
-}
-
-fn checked_from(
+/// Checks the ledger of an open vault, its model and its plan: from a checkpoint on, or whole.
+pub(crate) fn checked_from(
     vault: &Vault,
     trusted: Option<&[u8; 32]>,
     checkpoint: Option<u64>,

@@ -19,7 +19,6 @@ mod pass_time;
 mod rank;
 mod request;
 pub(crate) mod resolve;
-mod seen;
 
 #[cfg(test)]
 mod tests;
@@ -27,8 +26,7 @@ mod tests;
 pub use choice::{Choice, Fixed};
 pub use file::{Chosen, chosen};
 pub use rank::Baseline;
-pub use request::{Machine, PlanRequest, Sizes};
-pub use seen::Seen;
+pub use request::{Machine, PlanRequest, Seen, Sizes};
 
 pub use crate::mechanism::cost::{Count, Lasts, PassTime, TimeOrigin, Workload};
 

@@ -2,19 +2,21 @@
 
 use std::ops::ControlFlow;
 
-use efface_formats::Frame;
+use efface_formats::{Fitted, Frame, RawRows};
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
 use crate::mechanism::cost::Workload;
-use crate::outcome::notice::index_left_out;
+use crate::outcome::notice::{
+    Notice, Sizes as Records, constant, few_records, index_left_out, names_learnt, of_columns,
+    of_plan,
+};
 use crate::plan::{
-    ClassWeight, DataSummary, Ids, SampleWeights, ValidatedSettings, sizes as sizes_of,
+    ClassWeight, DataSummary, Ids, Plan, SampleWeights, ValidatedSettings, sizes as sizes_of,
 };
 use crate::planner::objective::objective;
-use crate::planner::seen::Seen;
 use crate::rows::source::Source;
 use crate::settings::{Settings, default};
 use crate::table::raw::{as_the_labels_ask, fit, fitting};
@@ -43,6 +45,40 @@ pub struct Sizes {
     pub entries: Option<f64>,
     /// True when they were read off a table.
     pub from_data: bool,
+}
+
+/// What fitting preprocessing to a table showed: statistics of its records, told to whoever brought them
+/// and no part of the written plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// One line for each column and one for the target.
+    pub preprocessing: Vec<String>,
+    /// What to know before training: those that training would tell, columns of one value,
+    /// and few records.
+    pub notices: Vec<Notice>,
+}
+
+impl Seen {
+    pub(super) fn of(
+        rows: &RawRows,
+        found: &Fitted,
+        subjects: bool,
+        read: impl Iterator<Item = Notice>,
+    ) -> Self {
+        let mut notices: Vec<Notice> = read.collect();
+        notices.extend(names_learnt(rows, found, subjects, false));
+        notices.extend(of_columns(None, found));
+        notices.extend(constant(rows));
+        notices.extend(few_records(found));
+        Self { preprocessing: found.describe(), notices }
+    }
+
+    /// Adds what the constants of the first choice warn of.
+    pub(super) fn of_plan(&mut self, plan: &Plan, facts: &DataSummary) -> Result<()> {
+        let weight = facts.weights.map(|weights| weights.sum);
+        self.notices.extend(of_plan(plan, Records { records: facts.records, weight })?);
+        Ok(())
+    }
 }
 
 /// What the planner needs of the machine.

@@ -227,7 +227,7 @@ impl<'a> First<'a> {
         let subjects = table.subjects.is_some();
         let told = table.raw.as_ref().zip(found);
         let told: Vec<Notice> = told
-            .map(|(raw, found)| names_learnt(&raw.rows, found, subjects).collect())
+            .map(|(raw, found)| names_learnt(&raw.rows, found, subjects, false))
             .unwrap_or_default();
         let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
         let rows = InMemory::of(&plan, table.data, names).with_raw(table.raw);

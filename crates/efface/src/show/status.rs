@@ -1,4 +1,4 @@
-//! What a vault holds, what has been spent, and what can still be served.
+//! What a vault holds and publishes, what has been spent, and what can still be served.
 
 use std::path::Path;
 
@@ -20,6 +20,7 @@ use crate::plan::{Ids, Plan, Schedule, private_notion};
 use crate::planner::resolve::declaring;
 use crate::store::ledger::{CERTIFICATE, ERASURE, Tally, time};
 use crate::store::{Current, kept, open_for_reading, prepared};
+use crate::weights::{Weights, described};
 
 /// The state of a model.
 ///
@@ -246,6 +247,38 @@ pub(crate) fn entries_of(vault: &Vault) -> Result<Vec<Entry>> {
         Ok(())
     })?;
     Ok(list)
+}
+
+/// The weights, to predict with in this process.
+///
+/// The ledger notes nothing: [`export`](crate::export()) is for copies that leave.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn weights(path: &Path) -> Result<Weights> {
+    let vault = open_for_reading(path)?;
+    let current = Current::of(&vault)?;
+    published(&vault, &current)
+}
+
+/// Gives the [`weights`] of an open vault.
+pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
+    let vault_id = &current.genesis.vault_id;
+    described(
+        &current.plan,
+        vault_id,
+        current.version,
+        current.published()?,
+        vault.checked_count()?,
+    )
+}
+
+/// The plan of a model: everything that was fixed when it was first trained.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn plan(path: &Path) -> Result<Plan> {
+    Ok(Current::of(&open_for_reading(path)?)?.plan)
 }
 
 /// The text of one certificate, or of an erasure's entry: by its index, its request's id, or

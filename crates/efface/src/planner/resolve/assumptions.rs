@@ -208,27 +208,30 @@ fn groups(choices: &ValidatedSettings, subjects: bool, by_subject: bool) -> Assu
         1 => "1 record".to_owned(),
         group => format!("{group} records"),
     };
-    let evidence = match (subjects, private_notion(choices.notion)) {
-        (true, true) => Evidence::Enforced,
-        (true, false) if by_subject => Evidence::Enforced,
-        (true, false) if choices.settings.max_group.is_some() => Evidence::Declared,
-        _ => Evidence::Assumed,
-    };
-    let value = match (subjects, private_notion(choices.notion)) {
-        (true, _) if by_subject => {
-            "claims about groups count subjects, with all records of each".to_owned()
-        }
-        (true, true) => format!("no subject owns more than {group}"),
-        (true, false) => format!(
-            "claims for groups of any size cover every subject; one for groups of at most {group} does \
-             not cover a subject that owns more"
+    let asked = choices.settings.max_group.is_some();
+    let (evidence, value) = match (subjects, private_notion(choices.notion)) {
+        (true, _) if by_subject => (
+            Evidence::Enforced,
+            "claims about groups count subjects, with all records of each".to_owned(),
         ),
-        (false, true) => {
-            format!("no person owns more than {group}; there is no subject column")
-        }
-        (false, false) => format!(
-            "what is claimed for groups of at most {group} covers a person only who owns no more; \
-             there is no subject column"
+        (true, true) => (Evidence::Enforced, format!("no subject owns more than {group}")),
+        (true, false) => (
+            if asked { Evidence::Declared } else { Evidence::Assumed },
+            format!(
+                "claims for groups of any size cover every subject; one for groups of at most {group} \
+                 does not cover a subject that owns more"
+            ),
+        ),
+        (false, true) => (
+            Evidence::Assumed,
+            format!("no person owns more than {group}; there is no subject column"),
+        ),
+        (false, false) => (
+            Evidence::Assumed,
+            format!(
+                "what is claimed for groups of at most {group} covers a person only who owns no more; \
+                 there is no subject column"
+            ),
         ),
     };
     assumption("group", value, evidence)

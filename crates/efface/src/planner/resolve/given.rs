@@ -6,11 +6,11 @@ use efface_privacy::claim::{Notion, PUBLIC_MODEL, of_declared_training, of_train
 use efface_privacy::event::{DeclaredTraining, Given, State, What};
 use efface_privacy::quantity::Decimal;
 
-use super::check::{count, none_of};
+use super::check::none_of;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::clash;
 use crate::plan::{EXTRACTOR, List, Plan, ValidatedSettings};
-use crate::settings::{MechanismName, Settings};
+use crate::settings::{MOST_COUNT, MechanismName, Settings};
 
 /// What certificates do not cover: what the user adds, and what those of the network add.
 pub(super) fn not_covered(choices: &ValidatedSettings) -> Vec<String> {
@@ -175,12 +175,16 @@ pub(super) fn given(s: &Settings) -> Result<Option<Given>> {
     if !(pair && privacy.mu.is_none() || single && privacy.mu.is_some()) {
         return wrong("an epsilon and a delta, or a mu", "something else".to_owned());
     }
+    if !(1..=MOST_COUNT).contains(&privacy.group) {
+        let message = format!("`§{name}` must be from 1 to 2^52, got {}", privacy.group);
+        return Err(Error::input(Code::Range, message));
+    }
     Ok(Some(Given {
         what,
         epsilon: privacy.epsilon.map(Decimal),
         delta: privacy.delta.map(Decimal),
         mu: privacy.mu.map(Decimal),
-        group: count(name, privacy.group)?,
+        group: privacy.group,
         ..EXTRACTOR
     }))
 }

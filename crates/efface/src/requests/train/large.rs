@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::{Start, of, run, stated};
 use crate::outcome::Served;
 use crate::outcome::notice::{
-    Clipped, Notice, index_left_out, left_out, names_in_first, of_columns, subjects_of_nobody,
+    Clipped, Notice, index_left_out, left_out, names_learnt, of_columns, subjects_of_nobody,
     words_missing,
 };
 use crate::plan::{DataSummary, Ids, Plan, SampleWeights, ValidatedSettings};
@@ -246,7 +246,7 @@ impl First<'_> {
         if let (Some(first), Some(frame), Some(found)) = (first, &summary.frame, plan.statistics()?)
         {
             let first = raw_rows(frame, first)?;
-            served.notices.extend(names_in_first(&first, found, survey.subjects));
+            served.notices.extend(names_learnt(&first, found, survey.subjects, true));
             served.notices.extend(of_columns(None, found));
             let is_listed = self.choices.settings.missing.is_some();
             let words = words_missing(found, &summary.private);

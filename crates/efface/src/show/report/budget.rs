@@ -18,7 +18,7 @@ const SQUARE: &str = "M-4 -4h8v8h-8z";
 /// Epsilon of every certificate by the model's version, finite and above 0 only.
 pub(super) fn spent(data: &ReportData) -> Section {
     let section = Section::new("Budgets over time");
-    let wanted = data.target.notion;
+    let wanted = data.plan.target.notion;
     let of = |notion: Notion| -> Vec<(f64, f64)> {
         let points = data.certificates.iter().filter_map(|c| {
             let claim = c.claims.iter().find(|claim| claim.notion == notion)?;
@@ -50,7 +50,7 @@ pub(super) fn spent(data: &ReportData) -> Section {
             .map(|(version, epsilon)| format!("{} at version {version}", bound(*epsilon)));
         spoken += &format!(" {name}: {}.", ends.join(", "));
     }
-    let limit = data.target.epsilon.0;
+    let limit = data.plan.target.epsilon.0;
     if limit.is_finite() && limit > 0.0 {
         spoken += &format!(" Promised at training: {}.", bound(limit));
         // One version has no length to draw a line over.
@@ -70,7 +70,7 @@ pub(super) fn spent(data: &ReportData) -> Section {
 pub(super) fn left(data: &ReportData) -> Section {
     let mut section = Section::new("What can still be served");
     if let Some(left) = data.status.releases_left {
-        let private = data.target.notion == Notion::DifferentialPrivacy;
+        let private = data.plan.target.notion == Notion::DifferentialPrivacy;
         let until = if private { "of those promised" } else { "before a refresh" };
         section = section.text(format!("{} left {until}.", counted(left, "release")));
     }

@@ -14,7 +14,7 @@ use efface_privacy::certificate::{Certificate, Erasure, Verdict};
 use crate::checks::verify_ledger::verify_open;
 use crate::error::{Code, Error, Result};
 use crate::outcome::{ExportNote, Status};
-use crate::plan::Target;
+use crate::plan::Plan;
 use crate::show::status::{entries_of, status_of};
 use crate::store::ledger::{CERTIFICATE, ERASURE, EXPORT, export_note};
 use crate::store::{Current, open_for_reading};
@@ -24,9 +24,7 @@ pub use audits::AUDIT_BYTES;
 /// What the page is made from.
 struct ReportData {
     status: Status,
-    target: Target,
-    /// Whether numbers of records and subjects are private.
-    hides_counts: bool,
+    plan: Plan,
     /// Oldest first; never empty.
     certificates: Vec<Certificate>,
     /// Oldest first.
@@ -106,16 +104,6 @@ fn gathered(path: &Path, audits: &[String]) -> Result<ReportData> {
     })?;
     let verdict = verify_open(&mut vault, Some(&current.genesis.public_key), None)?;
     drop(vault);
-    let hides_counts = current.plan.hides_counts();
-    let target = current.plan.target;
-    Ok(ReportData {
-        status,
-        target,
-        hides_counts,
-        certificates,
-        erasures,
-        exports,
-        verdict,
-        audits,
-    })
+    let plan = current.plan;
+    Ok(ReportData { status, plan, certificates, erasures, exports, verdict, audits })
 }

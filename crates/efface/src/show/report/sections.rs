@@ -33,7 +33,7 @@ pub(super) fn notices(data: &ReportData) -> Section {
         .status
         .notices
         .iter()
-        .filter(|notice| !(data.hides_counts && notice.code == NoticeCode::PublicNFarOff))
+        .filter(|notice| !(data.plan.hides_counts() && notice.code == NoticeCode::PublicNFarOff))
         .map(|notice| format!("{} ({})", notice.message, notice.code.name()));
     Section::new("Warnings about this model").list(shown)
 }
@@ -54,7 +54,7 @@ pub(super) fn requests(data: &ReportData) -> Section {
         ],
     );
     let certified =
-        data.certificates.iter().map(|c| (c.chain.index, request(c, data.target.notion)));
+        data.certificates.iter().map(|c| (c.chain.index, request(c, data.plan.target.notion)));
     let erased = data.erasures.iter().map(|e| (e.chain.index, erasure(e)));
     let mut rows: Vec<(u64, [String; 8])> = certified.chain(erased).collect();
     rows.sort_unstable_by_key(|(index, _)| *index);
@@ -122,7 +122,7 @@ pub(super) fn limits(data: &ReportData, latest: &Certificate) -> [Section; 3] {
 /// What was trained, and every public constant.
 pub(super) fn model(data: &ReportData, latest: &Certificate) -> Section {
     let status = &data.status;
-    let stated = |count: u64| match data.hides_counts {
+    let stated = |count: u64| match data.plan.hides_counts() {
         true => "not stated: it is private".into(),
         false => count.to_string(),
     };

@@ -17,7 +17,7 @@ pub(super) fn summary(data: &ReportData, latest: &Certificate) -> Section {
             status.vault, status.version
         ))
         .text(story(data));
-    let wanted = |claim: &&Claim| claim.notion == data.target.notion;
+    let wanted = |claim: &&Claim| claim.notion == data.plan.target.notion;
     if let Some(claim) = latest.claims.iter().find(wanted).or(latest.claims.first()) {
         let of = if status.withdrawn {
             "The latest certificate, of a model that was published before the erasure and is withdrawn, claims"
@@ -78,7 +78,7 @@ fn story(data: &ReportData) -> String {
         none if none.is_empty() => "No request has been served since".to_owned(),
         parts => format!("It has served {parts} since"),
     };
-    let now = match (data.hides_counts, status.subjects) {
+    let now = match (data.plan.hides_counts(), status.subjects) {
         (true, _) => "a private number of records".to_owned(),
         (false, 0) => counted(status.records, "record"),
         (false, people) => {
