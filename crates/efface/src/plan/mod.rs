@@ -210,6 +210,11 @@ impl Target {
     }
 }
 
+/// A part of a plan as JSON.
+fn written(part: &impl Serialize) -> Result<String> {
+    serde_json::to_string(part).map_err(|error| Error::storage(Code::Plan, error.to_string()))
+}
+
 /// Name of the assumption that a vault which was moved or copied has no other copies that serve.
 pub(crate) const PLACE: &str = "place";
 
@@ -296,9 +301,7 @@ impl Plan {
     /// When the plan cannot be written as JSON.
     pub(crate) fn digest(&self) -> Result<String> {
         let bare = Self { constants: Vec::new(), assumptions: Vec::new(), ..self.detached() };
-        let text = serde_json::to_string(&bare)
-            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
-        Ok(hex::encode(Sha256::digest(text.as_bytes())))
+        Ok(hex::encode(Sha256::digest(written(&bare)?.as_bytes())))
     }
 
     /// Whether the plan is the one a certificate was made under.

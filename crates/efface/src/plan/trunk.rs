@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::sampled::layers;
-use super::{DataSummary, Plan, SampledPlan};
+use super::{DataSummary, Plan, SampledPlan, written};
 use crate::error::{Code, Error, Result};
 
 /// Most weights of a network whose features can be used: they are part of the plan.
@@ -116,7 +116,7 @@ impl Trunk {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn written(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(|error| Error::storage(Code::Plan, error.to_string()))
+        written(self)
     }
 
     /// Reads what [`written`](Self::written) gave.
