@@ -270,6 +270,11 @@ impl From<efface_formats::FitFault> for Error {
     }
 }
 
+/// Fails with these words if something does not hold.
+pub(crate) fn ensure(holds: bool, otherwise: &str) -> std::result::Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
+}
+
 /// Returns the error for stored data that cannot be valid.
 pub(crate) fn damaged(error: impl std::fmt::Display) -> Error {
     Error::storage(Code::Damaged, format!("the vault holds a row that cannot be read: {error}"))

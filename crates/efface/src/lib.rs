@@ -73,9 +73,8 @@ pub use show::account::{account, account_one};
 pub use show::bounds::{EventBound, bounds};
 pub use show::certificate::{check_form, show};
 pub use show::predict::{Predicted, evaluate, evaluate_known, predict};
-pub use show::published::{plan, weights};
 pub use show::report::report;
-pub use show::status::{certificate, entries, status};
+pub use show::status::{certificate, entries, plan, status, weights};
 pub use weights::Weights;
 
 /// What `efface account` computes: every kind of case with its inputs, results and source.
@@ -101,7 +100,7 @@ pub use checks::simulation::{Simulation, World};
 #[doc(hidden)]
 pub use efface_learn::loss::{LossName, Task as LossTask};
 #[doc(hidden)]
-pub use efface_learn::{Loss, Parts, Refusal};
+pub use efface_learn::{Parts, Refusal};
 #[doc(hidden)]
 pub use efface_matrix::Totals;
 #[doc(hidden)]

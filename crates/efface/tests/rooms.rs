@@ -47,9 +47,9 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "efface/planner",
-        "resolve cost seen objective request pass_time forecast candidate basis choice head rank file page",
+        "resolve cost objective request pass_time forecast candidate basis choice head rank file page",
     ),
-    ("efface/show", "account bounds margins published certificate predict status report"),
+    ("efface/show", "account bounds margins certificate predict status report"),
     (
         "efface/requests",
         "random start trunk serve verb withdraw add export prepare refresh train delete erase copies",

@@ -7,7 +7,7 @@ use efface_page::number::counted;
 use efface_privacy::certificate::{Certificate, CheckOutcome, Erasure, RequestKind, Verdict};
 use efface_vault::{Keyring, LedgerEntry, OpenError, StoreFault, Vault};
 
-use crate::checks::verify_ledger::ledger_checks;
+use crate::checks::verify_ledger::checked_from;
 use crate::checks::{Finding, failed, fails, holds, rows, undecided, unlock};
 use crate::error::{Error, Result, Stopped};
 use crate::outcome::notice::left_over;
@@ -49,7 +49,7 @@ pub fn doctor(path: &Path, keyring: Option<&Keyring>) -> Result<Verdict> {
     let otherwise = |error: Error| fails(error.message());
     notes(&vault).unwrap_or_else(otherwise).tell("requests", &mut verdict);
     state(&vault).unwrap_or_else(otherwise).tell("state", &mut verdict);
-    match ledger_checks(&vault, None) {
+    match checked_from(&vault, None, None, None) {
         Ok(checks) if failed(&checks).next().is_some() => {
             verdict.checks.extend(failed(&checks).cloned());
         }

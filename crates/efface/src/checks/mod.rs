@@ -44,7 +44,7 @@ pub(crate) fn failed(verdict: &Verdict) -> impl Iterator<Item = &Check> {
     verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails)
 }
 
-/// Unlocks the vault where the keys are its own; whether it did. A tally that does not fit fails.
+/// Unlocks the vault if the keys are its own, and says whether it did. A tally that does not fit fails.
 pub(crate) fn unlock(
     vault: &mut Vault,
     keyring: Option<&Keyring>,
@@ -91,20 +91,8 @@ fn checked_rows(vault: &Vault) -> Result<(u64, bool)> {
 }
 
 /// Constants that follow from the number of records and of classes, where preprocessing is fitted.
-const FOLLOW: [&str; 12] = [
-    "loss",
-    "lambda",
-    "min-frequency",
-    "delta",
-    "lipschitz",
-    "smoothness",
-    "parameters",
-    "distance",
-    "noise",
-    "target-bound",
-    "target-grid",
-    "plan",
-];
+const FOLLOW: &str = "loss lambda min-frequency delta lipschitz smoothness parameters distance noise \
+                      target-bound target-grid plan";
 
 /// Whether two certificates of a model state the same constants; where preprocessing is fitted, but for
 /// those that nobody declared and that follow from the number of records.
@@ -118,7 +106,7 @@ pub(crate) fn same_constants(one: &Certificate, other: &Certificate) -> bool {
     }
     let (Some(now), Some(then)) = (now, then) else { return false };
     let same = |(now, then): (&Constant, &Constant)| {
-        let moves = now.origin != Origin::User && FOLLOW.contains(&now.name.as_str());
+        let moves = now.origin != Origin::User && FOLLOW.split(' ').any(|name| name == now.name);
         now.name == then.name && now.origin == then.origin && (moves || now.value == then.value)
     };
     one.constants.len() == other.constants.len()

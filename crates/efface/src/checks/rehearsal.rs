@@ -94,7 +94,6 @@ pub(super) struct Rehearsal<'r> {
 }
 
 impl Rehearsal<'_> {
-    /// Trains from nothing.
     pub(super) fn learn(&self, rng: &mut ChaCha20Rng, watch: &mut Watch<'_>) -> Result<Released> {
         let released = run(self.plan, self.rows, &Start::Nothing, 1, rng, watch)?;
         let event = stated(self.plan, released.event, None, 0)?;

@@ -19,12 +19,17 @@ use crate::rows::{InMemory, Keyed, Labels, Names, Rows};
 /// number of steps that a vault would use, on records in memory. Nothing is stored, nothing signed.
 #[derive(Debug)]
 pub struct Simulation<'a> {
-    plan: &'a Plan,
-    /// The plan of the records that remain: the same, but where preprocessing is fitted to these.
-    then: &'a Plan,
-    before: InMemory<'a>,
-    after: InMemory<'a>,
+    before: Side<'a>,
+    /// Its plan is the same, unless preprocessing is fitted to the records that remain.
+    after: Side<'a>,
     removed: TakenOut,
+}
+
+/// A world: its records, and their plan.
+#[derive(Debug)]
+struct Side<'a> {
+    plan: &'a Plan,
+    rows: InMemory<'a>,
 }
 
 /// Which of the two worlds a model learns in.
@@ -49,9 +54,9 @@ impl<'a> Simulation<'a> {
                 .hint("audit the network in its own vault"));
         }
         let copy = || in_memory(plan, data, Names::by_position(data.rows()));
-        let (before, mut after) = (copy()?, copy()?);
-        let removed = TakenOut::of(plan, &mut after, positions)?;
-        Ok(Self { plan, then: plan, before, after, removed })
+        let (before, mut after) = (Side { plan, rows: copy()? }, Side { plan, rows: copy()? });
+        let removed = TakenOut::of(plan, &mut after.rows, positions)?;
+        Ok(Self { before, after, removed })
     }
 
     /// The deletion of the records at `positions` of a sample, whose plan without them is `then` (see
@@ -64,24 +69,21 @@ impl<'a> Simulation<'a> {
         let Some(raw) = &sample.raw else { return Ok(simulation) };
         let data = raw.without(positions).encode(then, Labels::Needed)?.data;
         let names = Names::by_position(data.rows());
-        let after = InMemory::of(then, data, names);
-        after.check()?;
-        Ok(Self { then, after, ..simulation })
+        let rows = InMemory::of(then, data, names);
+        rows.check()?;
+        Ok(Self { after: Side { plan: then, rows }, ..simulation })
     }
 
     /// The plan under which runs are simulated.
     #[must_use]
     pub fn plan(&self) -> &'a Plan {
-        self.plan
+        self.before.plan
     }
 
     /// The plan of a world.
     #[must_use]
     pub fn plan_of(&self, world: World) -> &'a Plan {
-        match world {
-            World::Before => self.plan,
-            World::After => self.then,
-        }
+        self.side(world).plan
     }
 
     /// Weights of the world before as a deletion starts from them.
@@ -89,22 +91,16 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// As [`of_sample`](Self::of_sample).
     pub fn carried(&self, weights: &[f64]) -> Result<Vec<f64>> {
-        self.then.carried(self.plan, weights)
+        self.after.plan.carried(self.before.plan, weights)
     }
 
     /// The records of a world.
     #[must_use]
     pub fn records(&self, world: World) -> &Dataset {
-        self.rows(world).records()
+        self.side(world).rows.records()
     }
 
-    /// The records that are deleted.
-    #[must_use]
-    pub fn removed(&self) -> &Dataset {
-        &self.removed.records.data
-    }
-
-    fn rows(&self, world: World) -> &InMemory<'a> {
+    fn side(&self, world: World) -> &Side<'a> {
         match world {
             World::Before => &self.before,
             World::After => &self.after,
@@ -112,7 +108,8 @@ impl<'a> Simulation<'a> {
     }
 
     fn rehearsal(&self, world: World) -> Rehearsal<'_> {
-        Rehearsal { plan: self.plan_of(world), rows: self.rows(world) }
+        let Side { plan, rows } = self.side(world);
+        Rehearsal { plan, rows }
     }
 
     /// Learns on the records of a world, until `watch` breaks.
@@ -153,8 +150,9 @@ impl<'a> Simulation<'a> {
     pub fn steps(&self, learnt: &Released) -> Result<u64> {
         let since = vec![0; self.removed.records.keys.len()];
         let change = Change { deleted_since: &since, added: 0 };
-        let records = self.after.records().rows();
-        NextRequest { plan: self.then, change, records }.removal_steps(&learnt.event)
+        let Side { plan, rows } = &self.after;
+        let records = rows.records().rows();
+        NextRequest { plan, change, records }.removal_steps(&learnt.event)
     }
 
     /// The run that the plan's claim of closeness to retraining compares with: a training on the records
@@ -171,18 +169,18 @@ impl<'a> Simulation<'a> {
         watch: &mut Watch<'_>,
     ) -> Result<Released> {
         let learnt = self.learn(World::After, rng, watch)?;
-        if !self.plan.repeats_steps() {
+        if !self.plan().repeats_steps() {
             return Ok(learnt);
         }
         let count = self.removed.records.keys.len();
-        let mean = self.plan.capacity().is_none();
+        let mean = self.plan().capacity().is_none();
         let steps = match deletion.core() {
             Event::NoisyGd(event) => event.phases.last().map_or(0, |phase| phase.steps),
-            _ if mean && count as u64 > self.plan.setting.group => {
+            _ if mean && count as u64 > self.plan().setting.group => {
                 let message = format!(
                     "under `mean` a deletion of {count} records cannot be compared with its \
                      reference: at most `§max-group` = {} can",
-                    self.plan.setting.group
+                    self.plan().setting.group
                 );
                 return Err(Error::refused(Code::Simulation, message));
             }
@@ -190,7 +188,7 @@ impl<'a> Simulation<'a> {
         };
         // Nothing changes; the count only makes `descent-to-delete` take as many updates.
         let count = if mean { 0 } else { count };
-        let (records, shards) = (&Keyed::none(self.then)?, &self.removed.shards);
+        let (records, shards) = (&Keyed::none(self.after.plan)?, &self.removed.shards);
         let deletion = Deletion { records, shards, count, steps };
         self.rehearsal(World::After).delete(&Model::first(&learnt), &deletion, rng, watch)
     }
@@ -202,7 +200,7 @@ impl<'a> Simulation<'a> {
     /// When the claim that the plan promises cannot be made.
     pub fn claims(&self, deleted: &Released) -> Result<Vec<Claim>> {
         let count = self.removed.records.keys.len() as u64;
-        claims(self.then, &deleted.event, RequestKind::Delete, count)
+        claims(self.after.plan, &deleted.event, RequestKind::Delete, count)
     }
 
     /// The claims of closeness to retraining among [`claims`](Self::claims) that the reference run is

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use efface_learn::mechanism::RidgePlan;
 use efface_learn::mechanism::ridge::Sums;
 use efface_privacy::certificate::Verdict;
-use efface_vault::Vault;
+use efface_vault::{StoredModel, Vault};
 
 use crate::arithmetic;
 use crate::checks::{Finding, fails, holds, undecided};
@@ -112,21 +112,22 @@ fn preprocessing(
 /// which takes as long as the first training did; other models, and withdrawn ones, are passed over.
 pub(crate) fn check_shards(
     vault: &Vault,
+    plan: &Plan,
+    model: &StoredModel,
     memory: Option<MemoryBudget>,
     verdict: &mut Verdict,
-) -> Result<()> {
-    // A plan that cannot be read was told of before.
-    let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
-    let (true, Some(model)) = (plan.sharded().is_some(), vault.model()?) else { return Ok(()) };
-    let rows = InVault::at_rest(vault, &plan).within(memory);
+) {
+    if plan.sharded().is_none() {
+        return;
+    }
+    let rows = InVault::at_rest(vault, plan).within(memory);
     let trained = arithmetic::check()
-        .and_then(|()| shard_weights(&plan, &rows, &mut |_| ControlFlow::Continue(())));
+        .and_then(|()| shard_weights(plan, &rows, &mut |_| ControlFlow::Continue(())));
     let found = trained.map(|anew| match model.weights == weight_bytes(&anew) {
         true => holds("networks trained anew from the vault's rows are its own, bit for bit"),
         false => fails(OTHER_WEIGHTS),
     });
-    repeated(&plan, found).tell("shards", verdict);
-    Ok(())
+    repeated(plan, found).tell("shards", verdict);
 }
 
 /// Whether this build or this process cannot compute what the plan's could, or not in so little memory.
@@ -139,14 +140,14 @@ fn cannot_repeat(plan: &Plan, error: &Error) -> bool {
 /// kept one; models without one are passed over.
 pub(crate) fn check_hessian(
     vault: &Vault,
+    plan: Plan,
+    model: &StoredModel,
     memory: Option<MemoryBudget>,
     verdict: &mut Verdict,
 ) -> Result<()> {
-    // What cannot be read was told of before.
-    let Ok(plan) = Plan::read(&vault.genesis()?.config_json) else { return Ok(()) };
-    let (true, Some(model), true) = (plan.prepares(), vault.model()?, vault.keeps_caches()?) else {
+    if !plan.prepares() || !vault.keeps_caches()? {
         return Ok(());
-    };
+    }
     let Ok((plan, weights)) = released(&model.weights, plan) else { return Ok(()) };
     let rows = InVault::at_rest(vault, &plan).within(memory);
     let kept =

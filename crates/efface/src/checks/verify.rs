@@ -29,9 +29,25 @@ pub fn verify(
     let head = head.map(Head::parse).transpose()?;
     let vault = vault.map(open_for_reading).transpose()?;
     let mut verdict = if Erasure::is_one(text) {
-        verify_erasure(text, trusted, vault.as_ref())?
+        let mut verdict = Erasure::verify(text, trusted).map_err(not_a_certificate)?;
+        let Erasure { vault: id, chain, .. } = Erasure::parse(text).map_err(not_a_certificate)?;
+        if let Some(vault) = &vault {
+            in_ledger("erasure", vault, &id, chain.index, text, &mut verdict)?;
+        }
+        verdict
     } else {
-        verify_certificate(text, trusted, vault.as_ref())?
+        let mut verdict = verify_alone(text, trusted).map_err(not_a_certificate)?;
+        let certificate = Certificate::parse(text).map_err(not_a_certificate)?;
+        let (id, index) = (&certificate.vault, certificate.chain.index);
+        match &vault {
+            Some(vault) if in_ledger("certificate", vault, id, index, text, &mut verdict)? => {
+                its_model(&certificate, vault)?.tell("model", &mut verdict);
+            }
+            Some(_) => {}
+            None => undecided("the model's digest can only be checked with the vault: `§vault`")
+                .tell("model", &mut verdict),
+        }
+        verdict
     };
     match (head, vault) {
         (Some(head), Some(vault)) => head.check(&vault, &mut verdict)?,
@@ -43,56 +59,8 @@ pub fn verify(
     Ok(verdict)
 }
 
-fn verify_certificate(
-    text: &str,
-    trusted: Option<&[u8; 32]>,
-    vault: Option<&Vault>,
-) -> Result<Verdict> {
-    let mut verdict = verify_alone(text, trusted).map_err(not_a_certificate)?;
-    let certificate = Certificate::parse(text).map_err(not_a_certificate)?;
-    match vault {
-        Some(vault) => against_vault(&certificate, text, vault, &mut verdict)?,
-        None => undecided("the model's digest can only be checked with the vault: `§vault`")
-            .tell("model", &mut verdict),
-    }
-    Ok(verdict)
-}
-
-/// Checks an erasure by itself, and that the ledger holds it.
-fn verify_erasure(
-    text: &str,
-    trusted: Option<&[u8; 32]>,
-    vault: Option<&Vault>,
-) -> Result<Verdict> {
-    let mut verdict = Erasure::verify(text, trusted).map_err(not_a_certificate)?;
-    let erasure = Erasure::parse(text).map_err(not_a_certificate)?;
-    if let Some(vault) = vault {
-        if vault.genesis()?.vault_id == erasure.vault {
-            in_ledger(vault, erasure.chain.index, text)?.tell("ledger", &mut verdict);
-        } else {
-            fails("the erasure is of another vault").tell("vault", &mut verdict);
-        }
-    }
-    Ok(verdict)
-}
-
 fn not_a_certificate(error: impl std::fmt::Display) -> Error {
     Error::input(Code::Certificate, error.to_string())
-}
-
-fn against_vault(
-    certificate: &Certificate,
-    text: &str,
-    vault: &Vault,
-    verdict: &mut Verdict,
-) -> Result<()> {
-    if vault.genesis()?.vault_id != certificate.vault {
-        fails("the certificate is of another vault").tell("vault", verdict);
-        return Ok(());
-    }
-    in_ledger(vault, certificate.chain.index, text)?.tell("ledger", verdict);
-    its_model(certificate, vault)?.tell("model", verdict);
-    Ok(())
 }
 
 /// Whether the vault has the model of a certificate, or a later one.
@@ -121,13 +89,26 @@ fn its_model(certificate: &Certificate, vault: &Vault) -> Result<Finding> {
     })
 }
 
-/// Whether the ledger holds this very entry.
-fn in_ledger(vault: &Vault, index: u64, text: &str) -> Result<Finding> {
-    Ok(match vault.ledger_entry(index, |entry| same_document(entry.json, text))? {
+/// Checks that a vault's ledger holds this very entry; false if the entry is of another vault.
+fn in_ledger(
+    kind: &str,
+    vault: &Vault,
+    id: &str,
+    index: u64,
+    text: &str,
+    verdict: &mut Verdict,
+) -> Result<bool> {
+    if vault.genesis()?.vault_id != id {
+        fails(format!("the {kind} is of another vault")).tell("vault", verdict);
+        return Ok(false);
+    }
+    match vault.ledger_entry(index, |entry| same_document(entry.json, text))? {
         Some(true) => holds("the ledger contains this certificate"),
         Some(false) => fails("the ledger has another entry at this index"),
         None => fails("the ledger has no entry at this index"),
-    })
+    }
+    .tell("ledger", verdict);
+    Ok(true)
 }
 
 fn same_document(a: &str, b: &str) -> bool {

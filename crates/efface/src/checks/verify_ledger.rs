@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::checks::sums;
 use crate::checks::{self, Finding, failed, fails, holds, same_constants, undecided};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::plan::Plan;
 use crate::rows::MemoryBudget;
 use crate::store::digest::certifies;
@@ -72,8 +72,12 @@ pub fn verify_ledger_within(
     let mut verdict = checked(&mut vault, trusted, head, keyring, whole, memory)?;
     if whole {
         names(&vault).tell("names", &mut verdict);
-        sums::check_shards(&vault, memory, &mut verdict)?;
-        sums::check_hessian(&vault, memory, &mut verdict)?;
+        // What cannot be read was told of before.
+        let plan = Plan::read(&vault.genesis()?.config_json);
+        if let (Ok(plan), Some(model)) = (plan, vault.model()?) {
+            sums::check_shards(&vault, &plan, &model, memory, &mut verdict);
+            sums::check_hessian(&vault, plan, &model, memory, &mut verdict)?;
+        }
     }
     Ok(verdict)
 }
@@ -121,12 +125,8 @@ fn checked(
     Ok(verdict)
 }
 
-/// Checks the whole ledger of an open vault, its model and its plan.
-pub(crate) fn ledger_checks(vault: &Vault, trusted: Option<&[u8; 32]>) -> Result<Verdict> {
-    checked_from(vault, trusted, None, None)
-}
-
-fn checked_from(
+/// Checks the ledger of an open vault, its model and its plan: from a checkpoint on, or whole.
+pub(crate) fn checked_from(
     vault: &Vault,
     trusted: Option<&[u8; 32]>,
     checkpoint: Option<u64>,
@@ -286,18 +286,14 @@ impl<'a> Walk<'a> {
         if index != self.next {
             return Err(format!("entry {} is missing before it", self.next));
         }
-        if document.pointer("/chain/index").and_then(Value::as_u64) != Some(index) {
-            return Err("it states another index".into());
-        }
-        if text(&document, "/chain/hash") != hash || hex::encode(stored) != hash {
-            return Err("its body was changed: the hash does not match".into());
-        }
-        if text(&document, "/chain/previous") != previous {
-            return Err("it does not follow the entry before it".into());
-        }
-        if !signature_holds(&self.key, &hash, text(&document, "/signature/value")) {
-            return Err("it is not signed by the vault's key".into());
-        }
+        let stated = document.pointer("/chain/index").and_then(Value::as_u64);
+        ensure(stated == Some(index), "it states another index")?;
+        let whole = text(&document, "/chain/hash") == hash && hex::encode(stored) == hash;
+        ensure(whole, "its body was changed: the hash does not match")?;
+        let follows = text(&document, "/chain/previous") == previous;
+        ensure(follows, "it does not follow the entry before it")?;
+        let signed = signature_holds(&self.key, &hash, text(&document, "/signature/value"));
+        ensure(signed, "it is not signed by the vault's key")?;
         let schema = text(&document, "/schema");
         if kind_of(&document) != Some(kind) {
             return Err(match Certificate::parse(json) {
@@ -349,16 +345,13 @@ impl<'a> Walk<'a> {
         if let Some(check) = failed {
             return Err(format!("{}: {}", check.name, check.reason));
         }
-        if erasure.vault != self.vault {
-            return Err("it is of another vault".into());
-        }
+        ensure(erasure.vault == self.vault, "it is of another vault")?;
         let before = self.latest.as_ref().ok_or("there was no model to withdraw")?;
         let when = if self.withdrawn.is_some() { When::Before } else { When::Now };
-        if erasure.model != (Withdrawn { version: before.model.version, withdrawn: when })
-            || erasure.not_for_release != before.not_for_release
-        {
-            return Err("the model it withdraws is not the previous one".into());
-        }
+        let withdrawn = Withdrawn { version: before.model.version, withdrawn: when };
+        let is_previous =
+            erasure.model == withdrawn && erasure.not_for_release == before.not_for_release;
+        ensure(is_previous, "the model it withdraws is not the previous one")?;
         self.withdrawn = Some(self.withdrawn.unwrap_or(0).saturating_add(erasure.gone()));
         Ok(())
     }
@@ -378,9 +371,7 @@ impl<'a> Walk<'a> {
 
     /// What must stay the same, or go on, from one certificate to the next.
     fn follows(&self, certificate: &Certificate) -> std::result::Result<(), Fault> {
-        if certificate.vault != self.vault {
-            return Err("it is of another vault".into());
-        }
+        ensure(certificate.vault == self.vault, "it is of another vault")?;
         let made = self.tally.since_refresh;
         let joint = certificate.event.joint_releases();
         if certificate.event.state() == State::Secret && made > joint {
@@ -393,44 +384,26 @@ impl<'a> Walk<'a> {
             None => Some(before.model.digest_after.as_str()),
             Some(_) => None,
         };
-        if certificate.model.version != before.model.version + 1
-            || certificate.model.digest_before.as_deref() != there
-        {
-            return Err("its model version does not follow the previous one".into());
-        }
-        if !same_constants(certificate, before) {
-            return Err(OTHER_CONSTANTS.into());
-        }
-        if !same_kind(&certificate.event, &before.event) {
-            return Err("its event is of another kind than the previous one".into());
-        }
-        match (&certificate.event, &before.event) {
-            (Event::Composed(now), Event::Composed(then)) if now.given != then.given => {
-                return Err("what was given is not what the previous one built on".into());
-            }
-            (Event::Composed(now), Event::Composed(then))
-                if removed_goes_on(
-                    &certificate.request,
-                    self.withdrawn,
-                    now.removed,
-                    then.removed,
-                ) => {}
-            (Event::Composed(_), _) | (_, Event::Composed(_)) => {
-                return Err(
-                    "its count of deleted records does not continue the previous one".into()
-                );
-            }
-            _ => {}
+        let next = certificate.model.version == before.model.version + 1
+            && certificate.model.digest_before.as_deref() == there;
+        ensure(next, "its model version does not follow the previous one")?;
+        ensure(same_constants(certificate, before), OTHER_CONSTANTS)?;
+        let same_kind = same_kind(&certificate.event, &before.event);
+        ensure(same_kind, "its event is of another kind than the previous one")?;
+        if let (Event::Composed(now), Event::Composed(then)) = (&certificate.event, &before.event) {
+            let same = now.given == then.given;
+            ensure(same, "what was given is not what the previous one built on")?;
+            let (request, erased) = (&certificate.request, self.withdrawn);
+            let goes_on = removed_goes_on(request, erased, now.removed, then.removed);
+            ensure(goes_on, "its count of deleted records does not continue the previous one")?;
         }
         let refreshed = certificate.request.kind == RequestKind::Refresh;
         match (certificate.event.core(), before.event.core()) {
             (Event::NoisyGd(now), Event::NoisyGd(then)) => {
-                if !replaced_goes_on(now.replaced.as_deref(), then.replaced.as_deref()) {
-                    return Err("its `replaced` does not continue the previous one".into());
-                }
-                if !changed_goes_on(now.batches.as_ref(), then.batches.as_ref()) {
-                    return Err("its `batches` do not continue the previous ones".into());
-                }
+                let replaced = replaced_goes_on(now.replaced.as_deref(), then.replaced.as_deref());
+                ensure(replaced, "its `replaced` does not continue the previous one")?;
+                let batches = changed_goes_on(now.batches.as_ref(), then.batches.as_ref());
+                ensure(batches, "its `batches` do not continue the previous ones")?;
                 go_on(&now.phases, &then.phases)
             }
             (Event::Descent(_), Event::Descent(_)) if refreshed => Ok(()),
@@ -522,11 +495,8 @@ fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
     // Phases are merged where there are too many, else each stays what it was.
     let unmerged = earlier.len() == then.len();
     let each = earlier.iter().zip(then).all(|(now, then)| now.steps == then.steps);
-    if steps(earlier) == steps(then) && (each || !unmerged) {
-        Ok(())
-    } else {
-        Err("its phases do not continue the previous ones".into())
-    }
+    let goes_on = steps(earlier) == steps(then) && (each || !unmerged);
+    ensure(goes_on, "its phases do not continue the previous ones")
 }
 
 /// After an erasure the vault has neither a model nor anything kept beside one.

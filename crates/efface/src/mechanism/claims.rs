@@ -49,8 +49,8 @@ pub(crate) fn claims(
         let question = Question::Differential { delta, adjacency: target.adjacency };
         questions.push((question, further));
     }
-    let of_network = plan.trunk.as_ref().is_some_and(|trunk| trunk.read_off.is_some());
-    if plan.read_off().next().is_some() || of_network {
+    let of_network = plan.trunk.as_ref().is_some_and(|trunk| trunk.data_derived.is_some());
+    if plan.data_derived().next().is_some() || of_network {
         questions.retain(|(question, _)| !private_notion(Notion::of(question)));
     }
     let mut claims = Vec::new();

@@ -83,25 +83,20 @@ impl Work {
     /// What a mechanism did, and how many rows were shortened before.
     pub(crate) fn of(evidence: &Evidence, clipped: Option<u64>) -> Self {
         let rest = Self { clipped, ..Self::default() };
+        let solver = match evidence {
+            Evidence::Optimum { solver, .. } => solver.name(),
+            _ => Solver::Newton.name(),
+        };
         match *evidence {
             Evidence::Optimum {
                 distance,
-                solver,
                 passes,
                 hessians,
                 hessian_products,
                 by_kept_hessian,
                 ..
-            } => Self {
-                passes,
-                hessians,
-                hessian_products,
-                by_kept_hessian,
-                distance: Some(distance),
-                solver: Some(solver.name().to_owned()),
-                ..rest
-            },
-            Evidence::Remembered {
+            }
+            | Evidence::Remembered {
                 distance,
                 passes,
                 hessians,
@@ -113,7 +108,7 @@ impl Work {
                 hessian_products,
                 by_kept_hessian,
                 distance: Some(distance),
-                solver: Some(Solver::Newton.name().to_owned()),
+                solver: Some(solver.to_owned()),
                 ..rest
             },
             Evidence::Parts { distance, passes, .. } => {

@@ -12,7 +12,7 @@ use crate::settings::{MechanismName, Settings};
 
 /// Settings whose names are known and whose numbers are in range.
 #[derive(Debug, Clone)]
-pub struct ValidatedSettings {
+pub(crate) struct ValidatedSettings {
     pub(crate) settings: Settings,
     /// What settings that were not given stand for.
     pub(crate) defaults: Defaults,
@@ -20,16 +20,16 @@ pub struct ValidatedSettings {
     pub(crate) loss: LossName,
     /// The random features that rows become, or those of a network.
     pub(crate) feature_map: Option<FeatureMap>,
-    /// That network.
+    /// The network of these features, taken from its vault.
     pub(crate) trunk: Option<TakenTrunk>,
     /// Whether preprocessing is fitted to the records, again with every request.
     pub(crate) fitted: bool,
-    /// k: categories of fewer records are merged, where preprocessing is fitted. The most that it can be
-    /// as long as nothing says how many records there are.
+    /// k: fitted preprocessing merges categories of fewer records. Until the number of records is known,
+    /// the most that k can be.
     pub(crate) min_frequency: u32,
     pub(crate) notion: Notion,
     pub(crate) accountant: Accountant,
-    /// Of `descent-to-delete`.
+    /// The theorem that `descent-to-delete` follows.
     pub(crate) variant: Variant,
     pub(crate) state: State,
     pub(crate) mean: bool,
@@ -47,8 +47,8 @@ pub struct ValidatedSettings {
     pub(crate) given: Option<Given>,
 }
 
-/// How many records must miss a number for a column to have one more that says so: of fewer it fits to
-/// chance more than it tells.
+/// Records that must lack a value before a column gets an indicator of missing values; with fewer the
+/// indicator fits chance.
 const MIN_MISSING: u32 = 20;
 
 impl ValidatedSettings {

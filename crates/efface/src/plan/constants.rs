@@ -9,7 +9,6 @@ pub(crate) struct Constants {
 }
 
 impl Constants {
-    /// Adds a constant.
     pub(crate) fn add(&mut self, name: &str, value: impl ToString, origin: Origin) {
         self.list.push(Constant { name: name.to_owned(), value: value.to_string(), origin });
     }
@@ -19,7 +18,6 @@ impl Constants {
         &self.list
     }
 
-    /// The list.
     pub(crate) fn into_list(self) -> Vec<Constant> {
         self.list
     }

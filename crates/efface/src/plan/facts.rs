@@ -9,52 +9,52 @@ use crate::error::{Code, Error, Result};
 
 /// What the data decide: sizes and shapes, nothing else.
 #[derive(Debug, Clone, Default)]
-pub struct Facts {
+pub(crate) struct DataSummary {
     /// Number of records at the first training.
-    pub records: u64,
+    pub(crate) records: u64,
     /// Features after encoding.
-    pub features: u64,
+    pub(crate) features: u64,
     /// True for sparse rows.
-    pub sparse: bool,
+    pub(crate) sparse: bool,
     /// The map from declared rows to random features, where `features` are these.
-    pub feature_map: Option<FeatureMap>,
+    pub(crate) feature_map: Option<FeatureMap>,
     /// The shape of the images that rows are, where the table says so.
-    pub image: Option<ImageShape>,
+    pub(crate) image: Option<ImageShape>,
     /// Class labels in order, empty for regression.
-    pub classes: Vec<String>,
+    pub(crate) classes: Vec<String>,
     /// True when the user listed them.
-    pub classes_given: bool,
+    pub(crate) classes_given: bool,
     /// The names of the targets, where a regression has several; else none.
-    pub targets: Vec<String>,
+    pub(crate) targets: Vec<String>,
     /// The schema in force, in its text form.
-    pub schema: String,
+    pub(crate) schema: String,
     /// True when the user gave it.
-    pub schema_given: bool,
+    pub(crate) schema_given: bool,
     /// Values of the schema that were taken from data, in words.
-    pub schema_from_data: Vec<String>,
+    pub(crate) schema_from_data: Vec<String>,
     /// Where ids come from.
-    pub ids: Ids,
+    pub(crate) ids: Ids,
     /// Whether records name subjects.
-    pub subjects: bool,
+    pub(crate) subjects: bool,
     /// How many of them, where the mechanism asks.
-    pub people: Option<u64>,
+    pub(crate) people: Option<u64>,
     /// About the weights of records, where they have some.
-    pub weights: Option<SampleWeights>,
+    pub(crate) weights: Option<SampleWeights>,
     /// What the plan is made from again with every request, where preprocessing is fitted. `features`
     /// then is the most that any records can give, and `classes` are those of the records.
-    pub fitting: Option<Fitting>,
+    pub(crate) fitting: Option<Fitting>,
     /// Number of parts the rows are held in, where that is outside the vault.
-    pub parts: Option<u64>,
+    pub(crate) parts: Option<u64>,
 }
 
-impl Facts {
+impl DataSummary {
     /// Height and width of the images that rows are, where the table says so and they have one channel.
     pub(crate) fn gray(&self) -> Option<(u32, u32)> {
         self.image.and_then(ImageShape::gray)
     }
 
-    /// Of records whose preprocessing is fitted: all that the plan needs of them is how many there are,
-    /// of how many classes.
+    /// Summarises records whose preprocessing is fitted: a plan needs their number and that of their
+    /// classes only.
     pub(crate) fn of_fitting(fitting: Fitting, classes: Vec<String>) -> Self {
         Self {
             records: fitting.records,
@@ -79,7 +79,6 @@ pub struct SampleWeights {
 }
 
 impl SampleWeights {
-    /// Of these weights.
     pub(crate) fn of(weights: &[f64]) -> Self {
         let largest = weights.iter().fold(0.0_f64, |most, weight| most.max(*weight));
         Self { largest, sum: weights.iter().sum() }

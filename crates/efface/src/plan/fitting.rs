@@ -10,7 +10,7 @@ use efface_privacy::quantity::Decimal;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Defaults, Plan, Rows, TargetRange, Task};
+use super::{Defaults, Plan, Rows, TargetRange, Task, written};
 use crate::error::{Code, Error, Result};
 use crate::settings::Settings;
 
@@ -99,9 +99,7 @@ impl Plan {
         let Some(fitting) = &self.fitting else { return Ok(None) };
         let fixed = Fitting { records: 0, found: None, ..fitting.clone() };
         let all = (fixed, self.ids, self.subjects, &self.max_weight, &self.rows.map, &self.face);
-        let text = serde_json::to_string(&all)
-            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
-        Ok(Some(hex::encode(Sha256::digest(text.as_bytes()))))
+        Ok(Some(hex::encode(Sha256::digest(written(&all)?.as_bytes()))))
     }
 
     /// The plan without anything that was computed from the records but their number and that of
@@ -132,8 +130,7 @@ impl Plan {
     /// # Errors
     /// When it cannot be written as JSON.
     pub(crate) fn written(&self) -> Result<String> {
-        let text = serde_json::to_string(&self.detached());
-        text.map_err(|error| Error::storage(Code::Plan, error.to_string()))
+        written(&self.detached())
     }
 
     /// The plan with these statistics.

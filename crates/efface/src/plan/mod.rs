@@ -22,7 +22,7 @@ pub use class_weight::ClassWeight;
 pub(crate) use constants::{Constants as List, origin};
 pub use defaults::Defaults;
 pub use facts::SampleWeights;
-pub(crate) use facts::{Facts, looks_numeric, private_notion};
+pub(crate) use facts::{DataSummary, looks_numeric, private_notion};
 pub use fitting::{Fitting, Roles};
 pub(crate) use groups::sizes;
 pub(crate) use problem::Problem;
@@ -174,8 +174,7 @@ pub struct Target {
 
 impl Target {
     /// The question whose epsilon must not exceed the target.
-    #[must_use]
-    pub fn question(&self) -> Question {
+    pub(crate) fn question(&self) -> Question {
         match self.notion {
             Notion::IndistinguishableFromRetraining => {
                 Question::Indistinguishable { delta: self.delta.0 }
@@ -209,6 +208,11 @@ impl Target {
         evaluate(event, &self.question(), self.accountant)
             .map_err(|error| Error::refused(Code::Accounting, error.to_string()))
     }
+}
+
+/// A part of a plan as JSON.
+fn written(part: &impl Serialize) -> Result<String> {
+    serde_json::to_string(part).map_err(|error| Error::storage(Code::Plan, error.to_string()))
 }
 
 /// Name of the assumption that a vault which was moved or copied has no other copies that serve.
@@ -286,8 +290,7 @@ impl Plan {
     }
 
     /// R: releases covered jointly by a claim of closeness to retraining.
-    #[must_use]
-    pub fn joint_releases(&self) -> u64 {
+    pub(crate) fn joint_releases(&self) -> u64 {
         if self.state == State::Secret { self.releases } else { 1 }
     }
 
@@ -298,16 +301,14 @@ impl Plan {
     /// When the plan cannot be written as JSON.
     pub fn digest(&self) -> Result<String> {
         let bare = Self { constants: Vec::new(), assumptions: Vec::new(), ..self.detached() };
-        let text = serde_json::to_string(&bare)
-            .map_err(|error| Error::storage(Code::Plan, error.to_string()))?;
-        Ok(hex::encode(Sha256::digest(text.as_bytes())))
+        Ok(hex::encode(Sha256::digest(written(&bare)?.as_bytes())))
     }
 
     /// Whether the plan is the one a certificate was made under.
     ///
     /// # Errors
     /// When the plan cannot be written as JSON.
-    pub fn is_that_of(&self, certificate: &Certificate) -> Result<bool> {
+    pub(crate) fn is_that_of(&self, certificate: &Certificate) -> Result<bool> {
         let digest = self.digest()?;
         let bound = self.constants.iter().any(|c| c.name == "plan" && c.value == digest);
         Ok(bound

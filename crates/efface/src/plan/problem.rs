@@ -48,12 +48,12 @@ impl Problem {
             normalizer: self.normalizer,
             row_bound: effective_row_bound(self.row_norm, self.intercept),
             target_bound: match self.fitted.filter(|_| self.is_regression) {
-                // Of y scaled to variance 1 no number can take more than all of the sum of squares.
+                // If y has variance 1, no number exceeds the sum of all squares.
                 Some(records) => (records as f64).sqrt() * ROUNDED,
                 None => 1.0,
             },
             max_weight: match self.fitted.filter(|_| self.is_balanced) {
-                // Of two classes or more each has a record; of one class all weights are 1.
+                // Each of two or more classes has a record; with one class all weights are 1.
                 Some(records) => self.max_weight.or(Some((records as f64 / 2.0).max(1.0))),
                 None => self.max_weight,
             },

@@ -72,9 +72,7 @@ impl Following {
         Self::Adam { beta1: Decimal(0.9), beta2: Decimal(0.999), epsilon: Decimal(1e-8) }
     }
 
-    /// The name users type.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Sgd { .. } => "sgd",
             Self::Adam { .. } => "adam",
@@ -82,8 +80,7 @@ impl Following {
     }
 
     /// Its constants by the names certificates list them under.
-    #[must_use]
-    pub fn constants(&self) -> Vec<(&'static str, Decimal)> {
+    pub(crate) fn constants(&self) -> Vec<(&'static str, Decimal)> {
         match *self {
             Self::Sgd { momentum } => vec![("momentum", momentum)],
             Self::Adam { beta1, beta2, epsilon } => {
@@ -112,14 +109,12 @@ impl SampledPlan {
     }
 
     /// Numbers of a row.
-    #[must_use]
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.input.iter().map(|side| *side as usize).product()
     }
 
     /// Layers and the shape of a row in one text, as exports state it.
-    #[must_use]
-    pub fn description(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         let [channels, height, width] = self.input;
         format!("{},image={channels}x{height}x{width}", self.network)
     }
@@ -128,7 +123,7 @@ impl SampledPlan {
     ///
     /// # Errors
     /// Numbers out of range.
-    pub fn checked(&self, network: &Network) -> Result<CheckedDpSgd> {
+    pub(crate) fn checked(&self, network: &Network) -> Result<CheckedDpSgd> {
         let plan = DpSgdPlan {
             steps: self.steps,
             rate: self.rate.0,

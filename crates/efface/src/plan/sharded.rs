@@ -56,20 +56,17 @@ impl ShardedPlan {
     }
 
     /// Weights of all networks together.
-    #[must_use]
-    pub fn parameters(&self) -> u64 {
+    pub(crate) fn parameters(&self) -> u64 {
         self.weights.saturating_mul(self.shards)
     }
 
     /// Numbers of a row.
-    #[must_use]
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.input.iter().map(|side| *side as usize).product()
     }
 
     /// Layers, the shape of a row and the number of networks in one text, as exports state them.
-    #[must_use]
-    pub fn description(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         let [channels, height, width] = self.input;
         format!("{},image={channels}x{height}x{width},shards={}", self.network, self.shards)
     }
@@ -78,7 +75,7 @@ impl ShardedPlan {
     ///
     /// # Errors
     /// Numbers out of range.
-    pub fn checked(&self, network: &Network, shard: u64) -> Result<CheckedSgd> {
+    pub(crate) fn checked(&self, network: &Network, shard: u64) -> Result<CheckedSgd> {
         let plan = SgdPlan {
             epochs: self.epochs,
             batch: usize::try_from(self.batch).unwrap_or(usize::MAX),
@@ -91,8 +88,7 @@ impl ShardedPlan {
     }
 
     /// The public seed of a shard: of its start, and of the order of its records.
-    #[must_use]
-    pub fn seed(&self, shard: u64) -> u64 {
+    pub(crate) fn seed(&self, shard: u64) -> u64 {
         self.start.wrapping_add(shard)
     }
 

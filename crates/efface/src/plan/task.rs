@@ -39,8 +39,7 @@ impl Task {
     }
 
     /// How many numbers a record is to be predicted as; 1 for classes.
-    #[must_use]
-    pub fn targets(&self) -> usize {
+    pub(crate) fn targets(&self) -> usize {
         match self {
             Self::Targets(list) => list.len(),
             Self::Classes(_) | Self::Range(..) => 1,
@@ -48,8 +47,7 @@ impl Task {
     }
 
     /// The names of the classes; none of a regression.
-    #[must_use]
-    pub fn class_names(&self) -> &[String] {
+    pub(crate) fn class_names(&self) -> &[String] {
         match self {
             Self::Classes(names) => names,
             Self::Range(..) | Self::Targets(_) => &[],
@@ -57,8 +55,7 @@ impl Task {
     }
 
     /// The names of several targets; none where there is one.
-    #[must_use]
-    pub fn target_names(&self) -> Vec<String> {
+    pub(crate) fn target_names(&self) -> Vec<String> {
         match self {
             Self::Targets(list) => list.iter().map(|target| target.name.clone()).collect(),
             Self::Classes(_) | Self::Range(..) => Vec::new(),
@@ -66,8 +63,7 @@ impl Task {
     }
 
     /// The range of each target, low end first; none for classification.
-    #[must_use]
-    pub fn ranges(&self) -> Vec<(f64, f64)> {
+    pub(crate) fn ranges(&self) -> Vec<(f64, f64)> {
         match self {
             Self::Classes(_) => Vec::new(),
             Self::Range(low, high) => vec![(low.0, high.0)],

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::sampled::layers;
-use super::{Facts, Plan, SampledPlan};
+use super::{DataSummary, Plan, SampledPlan, written};
 use crate::error::{Code, Error, Result};
 
 /// Most weights of a network whose features can be used: they are part of the plan.
@@ -41,8 +41,8 @@ pub struct Trunk {
     pub deletions: u64,
     /// The name of a constant that was computed from the network's records, where one of them could
     /// have changed it: then nothing is claimed that protects a single record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub read_off: Option<String>,
+    #[serde(default, rename = "read_off", skip_serializing_if = "Option::is_none")]
+    pub data_derived: Option<String>,
     /// The weights as 32-bit floats, the least significant byte first, as hexadecimal digits.
     pub weights: String,
 }
@@ -85,7 +85,7 @@ impl Trunk {
             layer,
             norm: plan.rows.norm,
             deletions: *deletions,
-            read_off: plan.read_off().next().map(|constant| constant.name.clone()),
+            data_derived: plan.data_derived().next().map(|constant| constant.name.clone()),
             weights: hex::encode(bytes),
         };
         trunk.features()?;
@@ -93,8 +93,7 @@ impl Trunk {
     }
 
     /// Numbers of a row.
-    #[must_use]
-    pub fn width(&self) -> u64 {
+    pub(crate) fn width(&self) -> u64 {
         self.input.iter().fold(1, |all, side| all.saturating_mul((*side).into()))
     }
 
@@ -102,7 +101,7 @@ impl Trunk {
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    pub fn digest(&self) -> Result<[u8; 32]> {
+    pub(crate) fn digest(&self) -> Result<[u8; 32]> {
         Ok(Sha256::digest(self.written()?.as_bytes()).into())
     }
 
@@ -112,12 +111,12 @@ impl Trunk {
             .map_err(|error| Error::input(Code::Features, error.to_string()))
     }
 
-    /// As JSON, as exports of the model hold it.
+    /// Writes it as JSON, as exports of the model hold it.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn written(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(|error| Error::storage(Code::Plan, error.to_string()))
+    pub(crate) fn written(&self) -> Result<String> {
+        written(self)
     }
 
     /// Reads what [`written`](Self::written) gave.
@@ -207,7 +206,7 @@ pub(crate) const EXTRACTOR: Given = Given {
 #[derive(Debug, Clone)]
 pub(crate) struct TakenTrunk {
     pub(crate) trunk: Trunk,
-    /// Of its latest certificate: with those deleted so far.
+    /// Its training as its latest certificate states it, with the records deleted so far.
     pub(crate) training: DpSgd,
     /// The plan that it was trained by.
     pub(crate) plan: Plan,
@@ -238,7 +237,7 @@ impl TakenTrunk {
     }
 
     /// Refuses rows that are not read as those of the network were.
-    pub(crate) fn fits(&self, facts: &Facts) -> Result<()> {
+    pub(crate) fn fits(&self, facts: &DataSummary) -> Result<()> {
         if facts.parts.is_some() {
             let message = "features of a network need rows, and partitions return only sums";
             return Err(Error::refused(Code::InParts, message).hint("train on the rows themselves"));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Code, Error, Kind, Result};
-use crate::plan::{Facts, ValidatedSettings};
+use crate::plan::{DataSummary, ValidatedSettings};
 use crate::planner::candidate::{Candidate, Over};
 use crate::planner::cost::{Inputs, PassTime, Timing, Workload};
 use crate::planner::objective::objective;
@@ -17,7 +17,7 @@ use crate::settings::Settings;
 pub(super) struct Basis {
     pub(super) settings: Settings,
     pub(super) sizes: Sizes,
-    pub(super) facts: Facts,
+    pub(super) facts: DataSummary,
     pub(super) pass: PassTime,
     /// What making features of all rows takes, in such passes.
     pub(super) making: f64,
@@ -55,7 +55,7 @@ impl Basis {
         machine: &mut Machine<'_>,
     ) -> Result<Self> {
         let sizes = Sizes { features, entries: None, ..self.sizes.clone() };
-        let facts = Facts { features, feature_map: None, image: None, ..self.facts.clone() };
+        let facts = DataSummary { features, feature_map: None, image: None, ..self.facts.clone() };
         let pass = match self.timing(workload, machine) {
             Timing::Counted(each) => PassTime::counted(sizes.pass_operations() * each),
             Timing::Measured(_) => pass_time::of(&settings, &sizes, &facts, workload, machine)?,
@@ -77,30 +77,20 @@ fn no_numbers() -> Error {
 
 /// What all candidates are planned on, each made when it is first asked for.
 pub(super) struct Bases<'a, 'm> {
-    request: &'a PlanRequest<'a>,
-    workload: &'a Workload,
+    pub(super) request: &'a PlanRequest<'a>,
+    pub(super) workload: &'a Workload,
     /// What was asked about preprocessing, before anything followed from the table.
-    preprocess: Option<String>,
+    pub(super) preprocess: Option<String>,
     pub(super) first: Basis,
     /// Rows of declared numbers, and features by their maps.
-    others: BTreeMap<&'static str, Result<Basis>>,
+    pub(super) others: BTreeMap<&'static str, Result<Basis>>,
     pub(super) machine: &'a mut Machine<'m>,
 }
 
 /// The name of rows of declared numbers among the bases.
 const DECLARED: &str = "declared";
 
-impl<'a, 'm> Bases<'a, 'm> {
-    pub(super) fn new(
-        request: &'a PlanRequest<'a>,
-        workload: &'a Workload,
-        preprocess: Option<String>,
-        first: Basis,
-        machine: &'a mut Machine<'m>,
-    ) -> Self {
-        Self { request, workload, preprocess, first, others: BTreeMap::new(), machine }
-    }
-
+impl Bases<'_, '_> {
     /// What a candidate is planned on; none where it has no place beside what was asked.
     ///
     /// # Errors
@@ -172,7 +162,8 @@ impl<'a, 'm> Bases<'a, 'm> {
         let basis = declared.of_width(width, plain, self.workload, self.machine)?;
         let each = map.multiplications(inputs.into());
         let making = each * basis.sizes.records as f64 / basis.sizes.pass_operations();
-        let facts = Facts { feature_map: Some(map), image: declared.facts.image, ..basis.facts };
+        let facts =
+            DataSummary { feature_map: Some(map), image: declared.facts.image, ..basis.facts };
         Ok(Basis { settings, facts, making, ..basis })
     }
 }

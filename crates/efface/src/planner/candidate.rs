@@ -8,7 +8,7 @@ pub(in crate::planner) use networks::sums_of_features;
 use efface_privacy::event::State;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::Facts;
+use crate::plan::DataSummary;
 use crate::planner::cost::Inputs;
 use crate::settings::{MechanismName, Settings};
 
@@ -17,9 +17,7 @@ pub(super) struct Candidate {
     /// What users choose it by.
     pub(super) name: &'static str,
     mechanism: MechanismName,
-    /// What it keeps.
     state: State,
-    /// What it learns from.
     pub(super) over: Over,
     /// The mechanism of a second model, on the features of the network that this one trains.
     pub(super) head: Option<MechanismName>,
@@ -33,10 +31,9 @@ pub(super) struct Candidate {
 pub(super) enum Over {
     /// Rows as all linear models are compared on them.
     Rows,
-    /// Rows of declared numbers.
     Declared,
     /// Random features of such rows, by a map as `features` names it; none where rows ask for another.
-    Features(fn(&Facts) -> Option<&'static str>),
+    Features(fn(&DataSummary) -> Option<&'static str>),
 }
 
 impl Candidate {
@@ -202,13 +199,13 @@ pub(super) const CANDIDATES: &[Candidate] = &[
 /// The candidate that is plain retraining of a network.
 pub(super) const ANEW: &str = "network-anew";
 
-/// Mechanisms of the literature that earn no certificate, and why.
-pub(super) const NEVER_CERTIFIED: [(&str, &str); 1] = [(
+/// A mechanism of the literature that earns no certificate, and why.
+pub(super) const NEVER_CERTIFIED: (&str, &str) = (
     "noisy-fine-tuning",
     "of a network: a certificate that holds for every model it starts from holds for an untrained \
          one, too, so that the same noisy steps must reach the same accuracy from there, up to the \
          certificate's epsilon: it is retraining with more noise, and saves nothing",
-)];
+);
 
 /// The candidates that the settings asked for leave.
 pub(super) fn asked_for(settings: &Settings) -> Result<Vec<&'static Candidate>> {

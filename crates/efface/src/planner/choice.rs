@@ -124,14 +124,12 @@ impl Choice {
     }
 
     /// Seconds of the first training, usually.
-    #[must_use]
-    pub fn training_seconds(&self) -> f64 {
+    pub(crate) fn training_seconds(&self) -> f64 {
         self.training.work_usually * self.pass.seconds()
     }
 
     /// Seconds of one request, usually, without its share of refreshes.
-    #[must_use]
-    pub fn request_seconds(&self) -> f64 {
+    pub(crate) fn request_seconds(&self) -> f64 {
         self.request.work_usually * self.pass.seconds()
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Facts, Plan};
+use crate::plan::{DataSummary, Plan};
 use crate::planner::choice::{Choice, Fixed};
 use crate::planner::{Advice, SCHEMA, Sizes};
 use crate::settings::Settings;
@@ -73,7 +73,7 @@ impl Chosen {
     }
 
     /// Refuses data of other sizes. A number of records that is public does not bind the data.
-    pub(crate) fn fits(&self, facts: &Facts) -> Result<()> {
+    pub(crate) fn fits(&self, facts: &DataSummary) -> Result<()> {
         let sizes = &self.sizes;
         let classes = facts.classes.len() as u64;
         let public = self.choice.settings.public_n.is_some();

@@ -4,7 +4,7 @@ use efface_privacy::event::Event;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism::first_event;
-use crate::plan::{Facts, MechanismName, Plan, TakenTrunk, Trunk, ValidatedSettings};
+use crate::plan::{DataSummary, MechanismName, Plan, TakenTrunk, Trunk, ValidatedSettings};
 use crate::planner::basis::{Bases, Basis};
 use crate::planner::candidate;
 use crate::planner::choice::Choice;
@@ -21,9 +21,9 @@ pub(super) fn after(
     choice: Choice,
     mechanism: MechanismName,
     basis: &Basis,
-    workload: &Workload,
     bases: &mut Bases<'_, '_>,
 ) -> Result<Choice> {
+    let workload = bases.workload;
     let network = planned(choice.settings.clone(), &basis.facts)?;
     let taken = untrained(&network, &basis.facts)?;
     let deletions = taken.trunk.deletions;
@@ -38,7 +38,7 @@ pub(super) fn after(
     let width = map.as_ref().map_or(0, |map| u64::from(map.width()));
     let plain = Settings { features: None, ..settings.clone() };
     let rows = basis.of_width(width, plain, workload, bases.machine)?;
-    let facts = Facts { feature_map: map, ..rows.facts.clone() };
+    let facts = DataSummary { feature_map: map, ..rows.facts.clone() };
     let plan = Plan::resolve(&choices, &facts)?;
     // Every size of request is within the deletions; the first shows what is claimed.
     let largest = Workload { groups: vec![workload.largest()], ..workload.clone() };
@@ -74,7 +74,7 @@ pub(super) fn after(
 }
 
 /// The network of a plan as its vault would give it, with the weights that training starts from.
-fn untrained(plan: &Plan, facts: &Facts) -> Result<TakenTrunk> {
+fn untrained(plan: &Plan, facts: &DataSummary) -> Result<TakenTrunk> {
     let damaged = || Error::storage(Code::Plan, "the plan is of no network");
     let sampled = plan.sampled().ok_or_else(damaged)?;
     let start = sampled.network()?.initial(sampled.start);

@@ -20,7 +20,6 @@ mod pass_time;
 mod rank;
 mod request;
 pub(crate) mod resolve;
-mod seen;
 
 #[cfg(test)]
 mod tests;
@@ -28,10 +27,11 @@ mod tests;
 pub use choice::{Choice, Fixed};
 pub use file::{Chosen, chosen};
 pub use rank::Baseline;
-pub use request::{Machine, PlanRequest, Sizes};
-pub use seen::Seen;
+pub use request::{Machine, PlanRequest, Seen, Sizes};
 
 pub use cost::{Count, Lasts, PassTime, TimeOrigin, Workload};
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -103,13 +103,14 @@ pub fn plan(
     let Read { sizes, facts, settings, mut seen } = request.read(settings, machine)?;
     let pass = pass_time::of(&settings, &sizes, &facts, &workload, machine)?;
     let basis = Basis { settings, sizes, facts, pass, making: 0.0 };
-    let mut bases = Bases::new(request, &workload, preprocess, basis.clone(), machine);
+    let (first, others) = (basis.clone(), BTreeMap::new());
+    let mut bases = Bases { request, workload: &workload, preprocess, first, others, machine };
     let inputs = basis.inputs(&workload);
     let mut choices = Vec::new();
     let mut refused = Vec::new();
     let mut wrong = None;
     for candidate in candidate::asked_for(&basis.settings)? {
-        match choose(candidate, &mut bases, &workload) {
+        match choose(candidate, &mut bases) {
             Ok(choice) => choices.extend(choice),
             Err(error) if matches!(error.kind(), Kind::Refused | Kind::Input) => {
                 refused.push(Refusal::of(candidate.name, &error));
@@ -124,11 +125,8 @@ pub fn plan(
     if let (true, Some(error)) = (none, wrong) {
         return Err(error);
     }
-    refused.extend(NEVER_CERTIFIED.iter().map(|(name, reason)| Refusal {
-        name: (*name).to_owned(),
-        reason: (*reason).to_owned(),
-        hint: None,
-    }));
+    let (name, reason) = NEVER_CERTIFIED;
+    refused.push(Refusal { name: name.to_owned(), reason: reason.to_owned(), hint: None });
     let baseline = rank::baseline(&inputs)?;
     rank::order(&mut choices, &inputs);
     let fitted = basis.facts.fitting.is_some() && basis.sizes.from_data;
@@ -155,19 +153,16 @@ pub fn plan(
 }
 
 /// What a candidate comes to; none where it has no place beside what was asked.
-fn choose(
-    candidate: &Candidate,
-    bases: &mut Bases<'_, '_>,
-    workload: &Workload,
-) -> Result<Option<Choice>> {
+fn choose(candidate: &Candidate, bases: &mut Bases<'_, '_>) -> Result<Option<Choice>> {
     let Some(basis) = bases.of(candidate)? else { return Ok(None) };
+    let workload = bases.workload;
     let inputs = basis.inputs(workload);
     let Some(settings) = (candidate.settings)(&inputs)? else { return Ok(None) };
     let mut timing = bases.first.timing(workload, bases.machine);
     let choice = Choice::of(candidate, settings, &basis, &inputs, &mut timing)?;
     match candidate.head {
         None => Ok(Some(choice)),
-        Some(head) => head::after(choice, head, &basis, workload, bases).map(Some),
+        Some(head) => head::after(choice, head, &basis, bases).map(Some),
     }
 }
 

@@ -3,7 +3,7 @@
 use efface_learn::loss::LossName;
 
 use crate::mechanism::DEFAULT_EXCESS_RISK;
-use crate::plan::Facts;
+use crate::plan::DataSummary;
 use crate::settings::{MechanismName, Settings};
 
 /// Settings of the objective alone, with the plainest mechanism, whose noise always exists: for
@@ -21,20 +21,20 @@ pub(super) fn objective(settings: &Settings) -> Settings {
 }
 
 /// The same with the loss that linear models are compared on.
-pub(super) fn compared(settings: &Settings, facts: &Facts) -> Settings {
+pub(super) fn compared(settings: &Settings, facts: &DataSummary) -> Settings {
     let objective = objective(settings);
     Settings { loss: loss(settings, facts), ..objective }
 }
 
 /// The loss asked for, or that of several classes where numbers are declared: what fits preprocessing
 /// chooses by itself.
-pub(super) fn loss(settings: &Settings, facts: &Facts) -> Option<String> {
+pub(super) fn loss(settings: &Settings, facts: &DataSummary) -> Option<String> {
     let many = facts.fitting.is_none() && facts.classes.len() > 2;
     settings.loss.clone().or_else(|| many.then(|| LossName::Softmax.name().to_owned()))
 }
 
 /// The excess risk that choices are held to.
-pub(super) fn allowed(settings: &Settings, facts: &Facts) -> f64 {
+pub(super) fn allowed(settings: &Settings, facts: &DataSummary) -> f64 {
     let usual = || match &facts.fitting {
         Some(fitting) => fitting.defaults.excess_risk(facts.records),
         None => DEFAULT_EXCESS_RISK,

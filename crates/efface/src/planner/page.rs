@@ -3,8 +3,9 @@
 use efface_page::number::{bound, counted, duration, near};
 use efface_page::{Item, Page, Section, Table, words};
 use efface_privacy::claim::{Claim, Notion};
+use efface_privacy::quantity::Decimal;
 
-use crate::plan::{NoisySteps, Schedule, Target};
+use crate::plan::{NoisySteps, Schedule};
 use crate::planner::{Advice, Choice, Count, Lasts, Refusal, TimeOrigin};
 
 /// From this epsilon on differential privacy is called weak.
@@ -110,7 +111,7 @@ impl Advice {
                 advance,
                 duration(choice.month_seconds),
                 noise(choice),
-                // Of all deletions together.
+                // This epsilon is for all deletions together.
                 match &choice.fixed.schedule {
                     Schedule::Sampled(_) => bound(choice.fixed.target.epsilon.0),
                     _ => epsilon(choice),
@@ -126,15 +127,10 @@ impl Advice {
         // Where a choice is not beyond it.
         let asked = |choice: &&Choice| choice.fixed.target.notion != Notion::ExactRemoval;
         let choice = self.choices.iter().find(asked).or(self.choices.first())?;
-        let Target { notion, epsilon, delta, order, .. } = choice.fixed.target;
-        let (delta, order) = match notion {
-            Notion::IndistinguishableFromRetraining | Notion::DifferentialPrivacy => {
-                (Some(delta), None)
-            }
-            Notion::ExactRemoval => (None, None),
-            _ => (None, Some(order)),
-        };
-        Some(format!("{}, {}", notion.name(), words::epsilon(epsilon.0, delta, order)))
+        let target = choice.fixed.target;
+        let (delta, order, _) = target.question().parameters();
+        let epsilon = words::epsilon(target.epsilon.0, delta.map(Decimal), order.map(Decimal));
+        Some(format!("{}, {epsilon}", target.notion.name()))
     }
 
     /// What the plan is for.

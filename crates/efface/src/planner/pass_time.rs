@@ -5,7 +5,7 @@ use efface_learn::{Dataset, Objective};
 use efface_matrix::{Matrix, Row};
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Facts, Plan, ValidatedSettings};
+use crate::plan::{DataSummary, Plan, ValidatedSettings};
 use crate::planner::cost::{PassTime, TimeOrigin, Workload, seconds_of};
 use crate::planner::objective::compared;
 use crate::planner::request::{Machine, Sizes};
@@ -20,7 +20,7 @@ const MOST_WEIGHTS: u64 = 1 << 22;
 pub(super) fn of(
     settings: &Settings,
     sizes: &Sizes,
-    facts: &Facts,
+    facts: &DataSummary,
     workload: &Workload,
     machine: &mut Machine<'_>,
 ) -> Result<PassTime> {
@@ -41,7 +41,7 @@ pub(super) fn of(
         ..compared(settings, facts)
     };
     let any = if facts.fitting.is_some() { declared(any, sizes) } else { any };
-    let shape = Facts { records: rows, features: columns, fitting: None, ..facts.clone() };
+    let shape = DataSummary { records: rows, features: columns, fitting: None, ..facts.clone() };
     let plan = Plan::resolve(&ValidatedSettings::new(any)?, &shape)?;
     let constants = plan.constants()?;
     let data = synthetic(&plan, rows, entries, facts.sparse)?;

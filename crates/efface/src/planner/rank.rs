@@ -15,7 +15,6 @@ use crate::planner::cost::{Count, Inputs, Lasts};
 use crate::planner::forecast::{planned, refit};
 use crate::planner::objective::{allowed, compared};
 
-/// How choices are ranked.
 pub(super) const RANKING: &str = "all listed choices meet the target; ranked by excess risk \
     within the limit, then by time per month (requests below 20 ms count as equal), then by \
     simplicity; what learns another loss than the others comes after them, and last what learns \

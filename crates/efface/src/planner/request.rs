@@ -2,22 +2,24 @@
 
 use std::ops::ControlFlow;
 
-use efface_formats::Frame;
+use efface_formats::{Fitted, Frame, RawRows};
 use efface_privacy::claim::Notion;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Progress;
 use crate::error::{Code, Error, Kind, Result};
-use crate::outcome::notice::index_left_out;
+use crate::outcome::notice::{
+    Notice, Sizes as Records, constant, few_records, index_left_out, names_learnt, of_columns,
+    of_plan,
+};
 use crate::plan::{
-    ClassWeight, Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, sizes as sizes_of,
+    ClassWeight, DataSummary, Ids, Plan, SampleWeights, ValidatedSettings, sizes as sizes_of,
 };
 use crate::planner::cost::Workload;
 use crate::planner::objective::objective;
-use crate::planner::seen::Seen;
 use crate::rows::source::Source;
 use crate::settings::{Settings, default};
-use crate::table::raw::{as_the_labels_ask, fit};
+use crate::table::raw::{as_the_labels_ask, fit, fitting};
 use crate::table::{facts_of, read_table};
 
 /// What a plan is made for.
@@ -43,6 +45,40 @@ pub struct Sizes {
     pub entries: Option<f64>,
     /// True when they were read off a table.
     pub from_data: bool,
+}
+
+/// What fitting preprocessing to a table showed: statistics of its records, told to whoever brought them
+/// and no part of the written plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// One line for each column and one for the target.
+    pub preprocessing: Vec<String>,
+    /// What to know before training: those that training would tell, columns of one value,
+    /// and few records.
+    pub notices: Vec<Notice>,
+}
+
+impl Seen {
+    pub(super) fn of(
+        rows: &RawRows,
+        found: &Fitted,
+        subjects: bool,
+        read: impl Iterator<Item = Notice>,
+    ) -> Self {
+        let mut notices: Vec<Notice> = read.collect();
+        notices.extend(names_learnt(rows, found, subjects, false));
+        notices.extend(of_columns(None, found));
+        notices.extend(constant(rows));
+        notices.extend(few_records(found));
+        Self { preprocessing: found.describe(), notices }
+    }
+
+    /// Adds what the constants of the first choice warn of.
+    pub(super) fn of_plan(&mut self, plan: &Plan, facts: &DataSummary) -> Result<()> {
+        let weight = facts.weights.map(|weights| weights.sum);
+        self.notices.extend(of_plan(plan, Records { records: facts.records, weight })?);
+        Ok(())
+    }
 }
 
 /// What the planner needs of the machine.
@@ -115,7 +151,7 @@ impl PlanRequest<'_> {
 pub(super) struct Read {
     pub(super) sizes: Sizes,
     /// With `features` after encoding, also where preprocessing is fitted.
-    pub(super) facts: Facts,
+    pub(super) facts: DataSummary,
     pub(super) settings: Settings,
     pub(super) seen: Seen,
 }
@@ -153,11 +189,12 @@ fn of_table(
         let (facts, found) = fit(&choices, source, raw, ids, table.subjects.is_some())?;
         let task = task.into_iter().chain(index_left_out(table.index_left_out.as_deref()));
         let seen = Seen::of(&raw.rows, &found, table.subjects.is_some(), task);
-        let facts = Facts { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
+        let facts =
+            DataSummary { features: u64::from(found.width()), sparse: found.sparse(), ..facts };
         return Ok(Read { sizes: Sizes::of(&facts, None), facts, settings, seen });
     }
     let people = table.subjects.as_deref().map(|all| sizes_of(all).len() as u64);
-    let facts = Facts { people, ..facts_of(source, &table, ids)? };
+    let facts = DataSummary { people, ..facts_of(source, &table, ids)? };
     let entries = || {
         let stored: usize =
             (0..table.data.rows()).map(|i| table.data.x().row(i).values().len()).sum();
@@ -169,7 +206,7 @@ fn of_table(
 
 impl Sizes {
     /// Those of a table, with so many numbers stored for each row on average if rows are sparse.
-    fn of(facts: &Facts, entries: Option<f64>) -> Self {
+    fn of(facts: &DataSummary, entries: Option<f64>) -> Self {
         Self {
             records: facts.records,
             features: facts.features,
@@ -202,29 +239,18 @@ impl Sizes {
 
     /// The facts of an array of numbers without missing ones, of these sizes, whose preprocessing is
     /// fitted to it.
-    fn raw_facts(&self, settings: &Settings) -> Result<Facts> {
+    fn raw_facts(&self, settings: &Settings) -> Result<DataSummary> {
         let declared = self.facts(settings)?;
         let choices = ValidatedSettings::of(objective(settings), true)?;
-        let rules = choices.rules(1);
         let width = u32::try_from(self.features).unwrap_or(u32::MAX);
-        let fitting = Fitting {
-            settings: choices.settings.clone(),
-            defaults: choices.defaults.clone(),
-            frame: Frame::Matrix { width, first: 0, sparse: declared.sparse, divide: 1.0 },
-            rules,
-            width_from_data: false,
-            types_from_data: false,
-            classes: None,
-            targets: Vec::new(),
-            roles: Roles::default(),
-            records: self.records,
-            found: None,
-        };
-        Ok(Facts { classes_given: false, fitting: Some(fitting), ..declared })
+        let frame = Frame::Matrix { width, first: 0, sparse: declared.sparse, divide: 1.0 };
+        let source = Source { width: Some(width), ..Source::default() };
+        let fitting = fitting(&choices, &source, &frame, self.records);
+        Ok(DataSummary { classes_given: false, fitting: Some(fitting), ..declared })
     }
 
     /// The facts of a data set that has these sizes and whose classes and columns are declared.
-    fn facts(&self, settings: &Settings) -> Result<Facts> {
+    fn facts(&self, settings: &Settings) -> Result<DataSummary> {
         for (name, most, got) in [("n", 1 << 48, self.records), ("d", 1 << 32, self.features)] {
             if !(1..=most).contains(&got) {
                 let message = format!("`§{name}` must be from 1 to {most}, got {got}");
@@ -255,7 +281,7 @@ impl Sizes {
             .map(|map| map.of_rows(inputs, sparse, None))
             .transpose()
             .map_err(|fault| Error::input(Code::Features, fault.to_string()))?;
-        Ok(Facts {
+        Ok(DataSummary {
             records: self.records,
             features: feature_map.as_ref().map_or(self.features, |map| map.width().into()),
             sparse,
@@ -264,7 +290,7 @@ impl Sizes {
             classes_given: true,
             schema_given: true,
             weights: self.weights(settings)?,
-            ..Facts::default()
+            ..DataSummary::default()
         })
     }
 }

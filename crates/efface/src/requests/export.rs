@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 use crate::context::Context;
 use crate::error::{Code, Error, Result};
 use crate::requests::serve::in_line;
-use crate::show::published::published;
+use crate::show::status::published;
 use crate::store::ledger::{EXPORT, EXPORT_SCHEMA, append};
 use crate::store::open_to_serve;
 use crate::store::seal::sealed;

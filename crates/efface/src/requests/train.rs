@@ -23,7 +23,7 @@ use crate::outcome::notice::{
     of_columns, of_plan, subjects_of_nobody, words_missing,
 };
 use crate::plan::shape::Shape;
-use crate::plan::{Facts, Ids, Plan, ValidatedSettings, sizes};
+use crate::plan::{DataSummary, Ids, Plan, ValidatedSettings, sizes};
 use crate::planner::Chosen;
 use crate::planner::resolve::several;
 use crate::requests::random::{generator, identifier};
@@ -228,7 +228,7 @@ impl<'a> First<'a> {
         let subjects = table.subjects.is_some();
         let told = table.raw.as_ref().zip(found);
         let told: Vec<Notice> = told
-            .map(|(raw, found)| names_learnt(&raw.rows, found, subjects).collect())
+            .map(|(raw, found)| names_learnt(&raw.rows, found, subjects, false))
             .unwrap_or_default();
         let names = Names { positions: table.positions, ids: table.ids, subjects: table.subjects };
         let rows = InMemory::of(&plan, table.data, names).with_raw(table.raw);
@@ -296,7 +296,7 @@ impl<'a> First<'a> {
         Ok(served)
     }
 
-    fn plan(&self, facts: &Facts) -> Result<Plan> {
+    fn plan(&self, facts: &DataSummary) -> Result<Plan> {
         self.chosen.map_or(Ok(()), |chosen| chosen.fits(facts))?;
         let plan = Plan::resolve(&self.choices, facts)?;
         self.chosen.map_or(Ok(()), |chosen| chosen.is_followed(&plan))?;
@@ -313,7 +313,7 @@ impl<'a> First<'a> {
     fn learn(
         &self,
         plan: &Plan,
-        facts: &Facts,
+        facts: &DataSummary,
         rows: &dyn Rows,
         clipped: &Clipped,
         context: &mut Context<'_>,
@@ -333,7 +333,7 @@ impl<'a> First<'a> {
     fn certified(
         &self,
         plan: &Plan,
-        facts: &Facts,
+        facts: &DataSummary,
         rows: &dyn Rows,
         clipped: &Clipped,
         (genesis, released): (Genesis, Released),

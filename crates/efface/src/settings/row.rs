@@ -181,11 +181,9 @@ pub enum Value {
     Lines(Vec<String>),
 }
 
-/// A field of [`Settings`].
 pub(super) trait Field {
     /// Whether it has a value.
     fn is_given(&self) -> bool;
-    /// Takes its value away.
     fn clear(&mut self);
     /// Takes a value; false where it is of another form.
     fn put(&mut self, value: Value) -> bool;
@@ -288,46 +286,35 @@ impl Row {
     /// Refuses a value that is not allowed.
     pub(super) fn check(&self, settings: &Settings) -> Result<()> {
         let field = (self.field)(settings);
-        let range = |rule: &str, got: String| {
-            let message = format!("`§{}` must be {rule}, got {got}", self.flag);
-            Err(Error::input(self.code, message))
-        };
-        match self.form {
-            Form::Name(names) => match field.text() {
-                Some(got) if !names().contains(&got) => {
-                    let shown: String = got.chars().take(60).collect();
-                    let (name, names) = (self.flag, names().join(", "));
-                    let message = format!("`§{name}` must be one of {names}, got `{shown}`");
-                    Err(Error::input(self.code, message))
-                }
-                _ => Ok(()),
-            },
-            Form::Number(interval) => match field.number() {
-                Some(x) if !interval.contains(x) => range(&interval.rule(), Decimal(x).to_string()),
-                _ => Ok(()),
-            },
-            Form::Count(least, most) => match field.count() {
-                Some(x) if !(least..=most).contains(&x) => {
+        let wrong = match self.form {
+            Form::Name(names) => field.text().filter(|got| !names().contains(got)).map(|got| {
+                let shown: String = got.chars().take(60).collect();
+                (format!("one of {}", names().join(", ")), format!("`{shown}`"))
+            }),
+            Form::Number(interval) => {
+                let wrong = field.number().filter(|x| !interval.contains(*x));
+                wrong.map(|x| (interval.rule(), Decimal(x).to_string()))
+            }
+            Form::Count(least, most) => {
+                field.count().filter(|x| !(least..=most).contains(x)).map(|x| {
                     let most = match most {
                         super::MOST_COUNT => "2^52".to_owned(),
                         most => most.to_string(),
                     };
                     let unit = if self.unit.is_empty() { "" } else { " " };
-                    range(&format!("from {least} to {most}{unit}{}", self.unit), x.to_string())
-                }
-                _ => Ok(()),
-            },
-            Form::Pair => match field.pair() {
-                Some((low, high)) if !(low < high && low.is_finite() && high.is_finite()) => {
-                    let name = self.flag;
-                    let message = format!(
-                        "`§{name}` must be two finite numbers, low then high, got {low},{high}"
-                    );
-                    Err(Error::input(self.code, message))
-                }
-                _ => Ok(()),
-            },
-            Form::Flag | Form::File | Form::Figures | Form::Lines | Form::Text => Ok(()),
-        }
+                    (format!("from {least} to {most}{unit}{}", self.unit), x.to_string())
+                })
+            }
+            Form::Pair => {
+                let ascends =
+                    |low: f64, high: f64| low < high && low.is_finite() && high.is_finite();
+                let wrong = field.pair().filter(|(low, high)| !ascends(*low, *high));
+                let rule = "two finite numbers, low then high";
+                wrong.map(|(low, high)| (rule.to_owned(), format!("{low},{high}")))
+            }
+            Form::Flag | Form::File | Form::Figures | Form::Lines | Form::Text => None,
+        };
+        let Some((rule, got)) = wrong else { return Ok(()) };
+        Err(Error::input(self.code, format!("`§{}` must be {rule}, got {got}", self.flag)))
     }
 }

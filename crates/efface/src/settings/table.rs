@@ -31,7 +31,6 @@ pub(crate) const ROW_MAPS: [&str; 3] = ["clip", "unit", "refuse"];
 /// What becomes of the noisy sums of a network's gradients.
 const OPTIMISERS: [&str; 2] = ["sgd", "adam"];
 
-/// How columns become numbers.
 const PREPROCESSING: [&str; 2] = ["fitted", "declared"];
 
 /// Defaults that the plan falls back to.

@@ -80,24 +80,19 @@ fn answer(
 ) -> EventBound {
     let (delta, order, adjacency) = question.parameters();
     let told = told.filter(|_| private_notion(Notion::of(question)));
-    let (epsilon, reason) = match (told, evaluate(event, question, accountant)) {
-        (Some(name), _) => (
-            None,
-            Some(format!(
-                "`{name}` was computed from the data, where one record could \
-                change it"
-            )),
-        ),
-        (None, Ok(claim)) => (Some(claim.epsilon), None),
-        (None, Err(error)) => (None, Some(error.to_string())),
+    let found = match told {
+        Some(name) => {
+            Err(format!("`{name}` was computed from the data, where one record could change it"))
+        }
+        None => evaluate(event, question, accountant).map_err(|error| error.to_string()),
     };
     EventBound {
         accountant,
         notion: Notion::of(question).name(),
-        epsilon,
+        epsilon: found.as_ref().ok().map(|claim| claim.epsilon),
         delta: delta.map(Decimal),
         order: order.map(Decimal),
         adjacency,
-        reason,
+        reason: found.err(),
     }
 }

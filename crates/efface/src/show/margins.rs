@@ -64,7 +64,7 @@ pub fn margins(
         Some(layers) => layers.input_size(),
         None => linear.coef.len().checked_div(outputs).unwrap_or(0),
     };
-    // Of a fitted table there may be nothing to learn from.
+    // A fitted table may have no column to learn from.
     let some = width > 0 || outputs > 0 && linear.preprocessing.is_some();
     if layers.is_none() && !(some && width * outputs == linear.coef.len()) {
         let message = format!(
@@ -124,7 +124,7 @@ struct Map<'a> {
     row_map: RowMap,
     fitted: Option<&'a Fitted>,
     width: usize,
-    /// Of a network.
+    /// The layers of a network, if the model is one.
     layers: Option<&'a Layers>,
 }
 

@@ -6,6 +6,5 @@ pub(crate) mod bounds;
 pub(crate) mod certificate;
 pub(crate) mod margins;
 pub(crate) mod predict;
-pub(crate) mod published;
 pub(crate) mod report;
 pub(crate) mod status;

@@ -1,7 +1,8 @@
-//! What a vault holds, what has been spent, and what can still be served.
+//! What a vault holds and publishes, what has been spent, and what can still be served.
 
 use std::path::Path;
 
+use efface_formats::Fitted;
 use efface_learn::mechanism::{Kept, newton};
 use efface_learn::solver::Stopping;
 use efface_page::{number::bound, words};
@@ -19,6 +20,7 @@ use crate::plan::{Ids, Plan, Schedule, private_notion};
 use crate::planner::resolve::declaring;
 use crate::store::ledger::{CERTIFICATE, ERASURE, Tally, time};
 use crate::store::{Current, kept, open_for_reading, prepared};
+use crate::weights::{Weights, described};
 
 /// The state of a model.
 ///
@@ -31,7 +33,7 @@ pub fn status(path: &Path) -> Result<Status> {
     Ok(status)
 }
 
-/// As [`status`], of a vault that is open.
+/// Gives the [`status`] of an open vault.
 pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
     let current = Current::of(vault)?;
     current.tally.count_rows(vault)?;
@@ -62,11 +64,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
         version: current.version,
         parameters: plan.parameters() as u64,
         features: plan.feature_map.as_ref().map(ToString::to_string),
-        preprocessing: plan
-            .statistics()
-            .ok()
-            .flatten()
-            .map_or_else(Vec::new, efface_formats::Fitted::describe),
+        preprocessing: plan.statistics().ok().flatten().map_or_else(Vec::new, Fitted::describe),
         requests: tally.requests.clone().into_iter().collect(),
         exports: tally.exports.clone(),
         releases_left,
@@ -141,67 +139,63 @@ fn quantity(claim: &Claim) -> String {
 }
 
 fn notions(plan: &Plan, latest: &Certificate, spent: Option<&str>) -> Vec<NotionStatus> {
-    let exact = plan.mechanism.is_exact();
-    let told = plan.read_off().next();
+    let told = plan.data_derived().next().map(|constant| constant.name.as_str());
     let describe = |notion: Notion| {
         let claim = latest.claims.iter().find(|claim| claim.notion == notion);
-        let wanted = notion == plan.target.notion;
-        let note = match (claim, wanted) {
-            (Some(claim), true) => {
+        let note = match claim {
+            Some(claim) if notion == plan.target.notion => {
                 let (most, now) = (plan.target.epsilon, bound(claim.epsilon.0));
                 format!("guaranteed: {} at most {most}; currently {now}", quantity(claim))
             }
-            (Some(claim), false) => {
+            Some(claim) => {
                 let now = bound(claim.epsilon.0);
                 format!("not guaranteed; currently {} {now}", quantity(claim))
             }
-            (None, _) => match notion {
-                _ if exact && !plan.learnt_features() => {
-                    let name = plan.mechanism.name();
-                    format!("`{name}` adds no noise and supports exact removal only")
-                }
-                Notion::ExactRemoval if plan.learnt_features() => {
-                    "the model that makes the features is not removed exactly".to_owned()
-                }
-                _ if exact => "`ridge` adds no noise".to_owned(),
-                Notion::DeletionPrivacy if plan.learnt_features() => {
-                    "not offered for features of a network".to_owned()
-                }
-                Notion::RenyiUnlearning => "not asked for at training".to_owned(),
-                _ if private_notion(notion) && told.is_some() => {
-                    let name = told.map_or("", |constant| constant.name.as_str());
-                    format!(
-                        "`{name}` was computed from the data, where one record could have changed \
-                         it; declare it in a new model: {}",
-                        declaring(name)
-                    )
-                }
-                Notion::DeletionPrivacy if plan.state == State::Secret => {
-                    "needs `perfect` state".to_owned()
-                }
-                Notion::DeletionPrivacy if plan.sampled().is_some() => {
-                    "not offered for networks".to_owned()
-                }
-                Notion::DeletionPrivacy => "claimed for deletions only".to_owned(),
-                Notion::ExactRemoval => "only `ridge` and `shards` support it".to_owned(),
-                _ => "the constants do not support it".to_owned(),
-            },
+            None => why_not(plan, notion, told),
         };
-        let note = spent.map_or(note.clone(), |spent| format!("{note}; {spent}"));
         let deletion = notion == Notion::DeletionPrivacy
             && plan.state == State::Perfect
-            && !exact
+            && !plan.mechanism.is_exact()
             && plan.sampled().is_none()
             && !plan.learnt_features()
             && told.is_none();
-        let possible = claim.is_some() || deletion;
         NotionStatus {
             notion: notion.name().to_owned(),
-            available: possible && spent.is_none(),
-            note,
+            available: (claim.is_some() || deletion) && spent.is_none(),
+            note: spent.map_or(note.clone(), |spent| format!("{note}; {spent}")),
         }
     };
     Notion::ALL.into_iter().map(describe).collect()
+}
+
+/// Why a notion is not claimed; `told` is a constant that was read off the data.
+fn why_not(plan: &Plan, notion: Notion, told: Option<&str>) -> String {
+    let (exact, learnt) = (plan.mechanism.is_exact(), plan.learnt_features());
+    let why = match (notion, told) {
+        _ if exact && !learnt => {
+            let name = plan.mechanism.name();
+            return format!("`{name}` adds no noise and supports exact removal only");
+        }
+        (Notion::ExactRemoval, _) if learnt => {
+            "the model that makes the features is not removed exactly"
+        }
+        _ if exact => "`ridge` adds no noise",
+        (Notion::DeletionPrivacy, _) if learnt => "not offered for features of a network",
+        (Notion::RenyiUnlearning, _) => "not asked for at training",
+        (_, Some(name)) if private_notion(notion) => {
+            return format!(
+                "`{name}` was computed from the data, where one record could have changed it; declare it in \
+                 a new model: {}",
+                declaring(name)
+            );
+        }
+        (Notion::DeletionPrivacy, _) if plan.state == State::Secret => "needs `perfect` state",
+        (Notion::DeletionPrivacy, _) if plan.sampled().is_some() => "not offered for networks",
+        (Notion::DeletionPrivacy, _) => "claimed for deletions only",
+        (Notion::ExactRemoval, _) => "only `ridge` and `shards` support it",
+        _ => "the constants do not support it",
+    };
+    why.to_owned()
 }
 
 /// What can be served while there is no model.
@@ -226,7 +220,7 @@ pub fn entries(path: &Path) -> Result<Vec<Entry>> {
     entries_of(&open_for_reading(path)?)
 }
 
-/// As [`entries`], of a vault that is open.
+/// Lists the [`entries`] of an open vault.
 pub(crate) fn entries_of(vault: &Vault) -> Result<Vec<Entry>> {
     let mut list = Vec::new();
     let mut latest = String::new();
@@ -255,6 +249,38 @@ pub(crate) fn entries_of(vault: &Vault) -> Result<Vec<Entry>> {
     Ok(list)
 }
 
+/// The weights, to predict with in this process.
+///
+/// The ledger notes nothing: [`export`](crate::export()) is for copies that leave.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn weights(path: &Path) -> Result<Weights> {
+    let vault = open_for_reading(path)?;
+    let current = Current::of(&vault)?;
+    published(&vault, &current)
+}
+
+/// Gives the [`weights`] of an open vault.
+pub(crate) fn published(vault: &Vault, current: &Current) -> Result<Weights> {
+    let vault_id = &current.genesis.vault_id;
+    described(
+        &current.plan,
+        vault_id,
+        current.version,
+        current.published()?,
+        vault.checked_count()?,
+    )
+}
+
+/// The plan of a model: everything that was fixed when it was first trained.
+///
+/// # Errors
+/// A vault that cannot be read.
+pub fn plan(path: &Path) -> Result<Plan> {
+    Ok(Current::of(&open_for_reading(path)?)?.plan)
+}
+
 /// The text of one certificate, or of an erasure's entry: by its index, its request's id, or
 /// `latest`, which is a certificate.
 ///
@@ -271,15 +297,12 @@ pub fn certificate(path: &Path, which: &str) -> Result<String> {
         }
         Err(_) => vault.request(which)?.map(|request| request.entry_index),
     };
-    let text = match index {
-        Some(index) => vault
-            .ledger_entry(index, |entry| {
-                matches!(entry.kind, CERTIFICATE | ERASURE).then(|| entry.json.to_owned())
-            })?
-            .flatten(),
-        None => None,
+    let text = |index| {
+        vault.ledger_entry(index, |entry| {
+            matches!(entry.kind, CERTIFICATE | ERASURE).then(|| entry.json.to_owned())
+        })
     };
-    text.ok_or_else(|| {
+    index.map(text).transpose()?.flatten().flatten().ok_or_else(|| {
         let shown: String = which.chars().take(60).collect();
         Error::refused(Code::UnknownCertificate, format!("there is no certificate `{shown}`"))
             .hint("`§efface certificate list` shows what there is")

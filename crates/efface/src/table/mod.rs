@@ -20,7 +20,7 @@ use crate::context::Progress;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::by_name;
 use crate::plan::shape::Shape;
-use crate::plan::{ClassWeight, Facts, Ids, Plan, SampleWeights, ValidatedSettings};
+use crate::plan::{ClassWeight, DataSummary, Ids, Plan, SampleWeights, ValidatedSettings};
 use crate::rows::naming::row_id;
 use crate::rows::source::{Source, map_target, with_intercept};
 use crate::rows::{Labels, RawRecords, name_nobody};
@@ -419,11 +419,11 @@ pub(crate) fn from_data(schema: &Schema) -> Vec<String> {
     taken.map(|(name, _)| name).collect()
 }
 
-/// Returns the facts that follow from the data.
-pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<Facts> {
+/// What the data decide.
+pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<DataSummary> {
     let classes_given = source.classes.is_some();
     let from_data = from_data(&table.schema);
-    Ok(Facts {
+    Ok(DataSummary {
         subjects: table.subjects.is_some(),
         people: None,
         parts: None,
@@ -444,9 +444,8 @@ pub(crate) fn facts_of(source: &Source<'_>, table: &Table, ids: Ids) -> Result<F
     })
 }
 
-/// Returns the facts that follow from the sizes and names of records in parts. The schema is that of a table
-/// without rows.
-pub(crate) fn facts_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Result<Facts> {
+/// What the sizes and names of records in parts decide. The schema is that of a table without rows.
+pub(crate) fn facts_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Result<DataSummary> {
     if shape.parts == 0 || shape.parts > u64::from(u32::MAX) {
         let got = shape.parts;
         return Err(Error::input(Code::Data, format!("there must be 1 to 2^32 parts, got {got}")));
@@ -458,7 +457,7 @@ pub(crate) fn facts_of_parts(shape: &Shape, choices: &ValidatedSettings) -> Resu
     let options = ReadOptions { label_required: false, ..source.training_options(choices)? };
     let empty = read_table(&source, &options, choices.intercept, None, None, &mut |_| Ok(()))?;
     let ids = if shape.ids { Ids::Column } else { Ids::Position };
-    Ok(Facts {
+    Ok(DataSummary {
         records: shape.records,
         classes: shape.classes.clone(),
         classes_given: shape.classes_given,

@@ -6,7 +6,9 @@ use efface_learn::loss::LossName;
 
 use crate::error::{Code, Error, Result};
 use crate::outcome::notice::{Notice, as_regression};
-use crate::plan::{Facts, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, looks_numeric};
+use crate::plan::{
+    DataSummary, Fitting, Ids, Roles, SampleWeights, ValidatedSettings, looks_numeric,
+};
 use crate::rows::RawRecords;
 use crate::rows::source::Source;
 use crate::settings::Settings;
@@ -132,15 +134,15 @@ pub(crate) fn fit(
     raw: &RawRecords,
     ids: Ids,
     subjects: bool,
-) -> Result<(Facts, Fitted)> {
+) -> Result<(DataSummary, Fitted)> {
     let fitting = fitting(choices, source, raw.rows.frame(), raw.rows.len() as u64);
     let found = Fitted::fit(&raw.rows, &fitting.rules)?;
     let classes = found.classes().to_vec();
-    let facts = Facts {
+    let facts = DataSummary {
         ids,
         subjects,
         weights: raw.weights.as_deref().map(SampleWeights::of),
-        ..Facts::of_fitting(fitting, classes)
+        ..DataSummary::of_fitting(fitting, classes)
     };
     Ok((facts, found))
 }

@@ -3,6 +3,8 @@
 use efface_privacy::certificate::{Request, RequestKind};
 use efface_privacy::event::{DpSgd, Unit};
 
+use crate::error::ensure;
+
 /// A training anew counts all steps before, as every refresh is one and an addition may be; any other
 /// request keeps the steps there were, takes back no deletion, and what it deletes may have been in each of
 /// them.
@@ -17,22 +19,16 @@ pub(super) fn goes_on(request: &Request, now: &DpSgd, then: &DpSgd) -> Result<()
             ));
         }
         let anew = now.segments.len() == 1 && now.deleted() == 0;
-        return anew
-            .then_some(())
-            .ok_or_else(|| "a training anew has one segment, and nobody deleted since".to_owned());
+        return ensure(anew, "a training anew has one segment, and nobody deleted since");
     }
-    if now.earlier_steps != then.earlier_steps {
-        return Err("its earlier steps are not those of the previous one".into());
-    }
+    let same = now.earlier_steps == then.earlier_steps;
+    ensure(same, "its earlier steps are not those of the previous one")?;
     let pairs = || now.segments.iter().zip(&then.segments);
-    if now.segments.len() < then.segments.len()
-        || pairs().any(|(now, then)| now.steps != then.steps)
-    {
-        return Err("its segments do not continue the previous ones".into());
-    }
-    if pairs().any(|(now, then)| now.deleted < then.deleted) {
-        return Err("its segments count fewer deleted units than the previous ones".into());
-    }
+    let go_on = now.segments.len() >= then.segments.len()
+        && pairs().all(|(now, then)| now.steps == then.steps);
+    ensure(go_on, "its segments do not continue the previous ones")?;
+    let counted = pairs().all(|(now, then)| now.deleted >= then.deleted);
+    ensure(counted, "its segments count fewer deleted units than the previous ones")?;
     let removes = matches!(request.kind, RequestKind::Delete | RequestKind::Update);
     let records = request.records.unwrap_or(1);
     let least = match now.unit {

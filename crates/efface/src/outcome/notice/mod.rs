@@ -12,7 +12,7 @@ use efface_vault::Vault;
 use serde::Serialize;
 
 pub(crate) use alike::alike;
-pub(crate) use of_names::{names_in_first, names_learnt};
+pub(crate) use of_names::names_learnt;
 pub(crate) use of_plan::{Sizes, beyond_deletions, loud, of_plan, trained_elsewhere};
 pub(crate) use of_rows::{
     Clipped, as_regression, constant, few_records, index_left_out, left_out, listed, of_clipped,
@@ -139,10 +139,5 @@ impl NoticeCode {
                 | Self::ExtractorElsewhere
                 | Self::NamedByPosition
         )
-    }
-
-    /// Whether it tells something of the number of records, which may be private.
-    pub(crate) fn tells_count(self) -> bool {
-        self == Self::PublicNFarOff
     }
 }

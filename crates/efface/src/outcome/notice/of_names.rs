@@ -14,34 +14,25 @@ const LISTED: usize = 6;
 const MANY: usize = 20;
 
 /// Columns that are learnt from and name records or people, and columns of numbers that may be others.
-/// `subjects` says whether the people are named by another column already.
+/// `subjects` says whether the people are named by another column already; `are_first`, whether the rows
+/// are only the first of those that the statistics are of.
 pub(crate) fn names_learnt(
     rows: &RawRows,
     found: &Fitted,
     subjects: bool,
-) -> impl Iterator<Item = Notice> {
-    seen(rows, found, subjects).chain(alike(found))
-}
-
-/// The same where the rows are only the first of those that the statistics are of.
-pub(crate) fn names_in_first(
-    rows: &RawRows,
-    found: &Fitted,
-    subjects: bool,
-) -> impl Iterator<Item = Notice> {
-    let records = rows.len();
-    let in_first = move |notice: Notice| {
-        let message = format!("in the first {records} records: {}", notice.message);
-        Notice { message, ..notice }
-    };
-    seen(rows, found, subjects).map(in_first).chain(alike(found))
-}
-
-fn seen(rows: &RawRows, found: &Fitted, subjects: bool) -> impl Iterator<Item = Notice> {
+    are_first: bool,
+) -> Vec<Notice> {
     let spellings = rows.spellings();
-    let people = people_learnt(rows, found, &spellings, subjects);
-    let ids = ids_learnt(rows, found, &spellings).into_iter();
-    ids.chain(people).chain(numbers_unclear(found, &spellings))
+    let mut notices: Vec<Notice> = ids_learnt(rows, found, &spellings).into_iter().collect();
+    notices.extend(people_learnt(rows, found, &spellings, subjects));
+    notices.extend(numbers_unclear(found, &spellings));
+    if are_first {
+        for notice in &mut notices {
+            notice.message = format!("in the first {} records: {}", rows.len(), notice.message);
+        }
+    }
+    notices.extend(alike(found));
+    notices
 }
 
 /// Columns most of whose cells have the look of numbers or days and are read as neither.

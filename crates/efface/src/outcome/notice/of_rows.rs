@@ -27,7 +27,7 @@ pub(crate) struct Clipped {
 }
 
 impl Clipped {
-    /// Of rows that a table was read from.
+    /// Counts the rows of a table that was read.
     pub(crate) fn of(private: &efface_formats::PrivateEvidence, rows: u64) -> Self {
         let fitting = private.lengths.exceeded_by((rows as f64 * SHARE) as u64);
         let longer = private.lengths.count();

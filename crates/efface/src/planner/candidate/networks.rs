@@ -3,7 +3,7 @@
 use super::Inputs;
 use super::settings::{bare, sums};
 use crate::error::Result;
-use crate::plan::Facts;
+use crate::plan::DataSummary;
 use crate::settings::{MechanismName, Settings};
 
 /// Filters over images whose sides are at least so long; smaller ones are taken as rows of numbers.
@@ -13,17 +13,17 @@ const LEAST_SIDE: u32 = 20;
 const FOR_IMAGES: &str = "conv:16x8/2,pool,conv:32x4/2,pool,dense:32";
 
 /// Random filters over images of one channel.
-pub(super) fn filters(facts: &Facts) -> Option<&'static str> {
+pub(super) fn filters(facts: &DataSummary) -> Option<&'static str> {
     facts.gray().map(|_| "random-conv:64x6")
 }
 
 /// Random Fourier features, where rows are no such images.
-pub(super) fn fourier(facts: &Facts) -> Option<&'static str> {
+pub(super) fn fourier(facts: &DataSummary) -> Option<&'static str> {
     facts.gray().is_none().then_some("rff:1024")
 }
 
 /// Random gated features, where rows are no such images.
-pub(super) fn gated(facts: &Facts) -> Option<&'static str> {
+pub(super) fn gated(facts: &DataSummary) -> Option<&'static str> {
     facts.gray().is_none().then_some("gated:512")
 }
 

@@ -24,32 +24,32 @@ pub(super) fn solving(inputs: &Inputs<'_>, mechanism: MechanismName) -> Settings
     Settings { excess_risk: asked.excess_risk, ..bare(inputs, mechanism) }
 }
 
-/// As many releases as asked for, or a month's requests and the first.
+/// Takes the releases asked for, else those of a month's requests and the training.
 fn joint_releases(inputs: &Inputs<'_>) -> Option<u64> {
     let month = 1 + (inputs.workload.deletions_per_month.ceil() as u64).max(1);
     inputs.settings.releases.or(Some(month))
 }
 
-/// `solve` in `secret` state, with any solver that works from kept weights.
-pub(super) fn secret(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
-    let newton = inputs.settings.solver.as_deref() == Some(Solver::Newton.name());
-    Ok((!newton).then(|| Settings {
+/// `solve` in `secret` state.
+fn kept(inputs: &Inputs<'_>) -> Settings {
+    Settings {
         state: Some("secret".to_owned()),
         releases: joint_releases(inputs),
         ..solving(inputs, MechanismName::Solve)
-    }))
+    }
+}
+
+/// `solve` in `secret` state, with any solver that works from kept weights.
+pub(super) fn secret(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
+    let newton = inputs.settings.solver.as_deref() == Some(Solver::Newton.name());
+    Ok((!newton).then(|| kept(inputs)))
 }
 
 /// `solve` in `secret` state by Newton steps from a kept memory.
 pub(super) fn memory(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
     let newton = Solver::Newton.name();
     let wanted = inputs.settings.solver.as_deref().is_none_or(|solver| solver == newton);
-    Ok(wanted.then(|| Settings {
-        state: Some("secret".to_owned()),
-        releases: joint_releases(inputs),
-        solver: Some(newton.to_owned()),
-        ..solving(inputs, MechanismName::Solve)
-    }))
+    Ok(wanted.then(|| Settings { solver: Some(newton.to_owned()), ..kept(inputs) }))
 }
 
 /// `ridge`: without what noise needs. Where closeness to retraining is asked for, removal that is
@@ -77,7 +77,6 @@ pub(super) fn sums(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
     }))
 }
 
-/// `distributed-descent`.
 pub(super) fn parts(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
     Ok(Some(Settings {
         releases: joint_releases(inputs),
@@ -131,11 +130,6 @@ pub(super) fn descent(inputs: &Inputs<'_>, state: State) -> Result<Option<Settin
     }
 }
 
-/// Settings of noisy steps.
-fn stepping(inputs: &Inputs<'_>) -> Settings {
-    bare(inputs, MechanismName::NoisyGd)
-}
-
 /// Whether differential privacy decides about the noise.
 fn is_private(settings: &Settings) -> bool {
     settings.notion.as_deref() == Some(Notion::DifferentialPrivacy.name())
@@ -173,7 +167,7 @@ fn flat(inputs: &Inputs<'_>, settings: Settings, goal: f64) -> Result<Settings> 
 /// `noisy-gd` with the most noise whose predicted excess risk is `share` of what is allowed, unless
 /// its noise is settled.
 pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>> {
-    let settings = stepping(inputs);
+    let settings = bare(inputs, MechanismName::NoisyGd);
     if noise_is_determined(&settings) {
         return Ok(Some(settings));
     }

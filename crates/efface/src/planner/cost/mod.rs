@@ -24,7 +24,7 @@ use efface_privacy::event::State;
 
 use crate::error::Result;
 use crate::mechanism::{foreign, remembers};
-use crate::plan::{Facts, Plan, Schedule};
+use crate::plan::{DataSummary, Plan, Schedule};
 use crate::settings::Settings;
 use trial::MOST_TRIED;
 
@@ -32,7 +32,7 @@ use trial::MOST_TRIED;
 pub(crate) struct Inputs<'a> {
     /// The settings asked for, completed.
     pub(crate) settings: &'a Settings,
-    pub(crate) facts: &'a Facts,
+    pub(crate) facts: &'a DataSummary,
     pub(crate) workload: &'a Workload,
     pub(crate) pass_seconds: f64,
     /// Multiplications of one pass.

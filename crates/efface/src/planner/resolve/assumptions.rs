@@ -6,12 +6,12 @@ use efface_privacy::certificate::{
 use efface_privacy::event::{Adjacency, Unit, What};
 
 use crate::mechanism::by_name;
-use crate::plan::{Facts, MechanismName, ValidatedSettings, private_notion};
+use crate::plan::{DataSummary, MechanismName, ValidatedSettings, private_notion};
 
 /// Everything a plan supposes, and on whose word.
 pub(super) fn assumptions(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     adjacency: Adjacency,
     constants: &[Constant],
 ) -> Vec<Assumption> {
@@ -116,7 +116,7 @@ pub(super) fn assumptions(
              so is which types whoever read the table gave to its cells",
         ));
     }
-    list.extend(read_off(choices, facts));
+    list.extend(data_derived(choices, facts));
     list.extend(about_given(choices));
     for value in &facts.schema_from_data {
         list.push(assumed("schema", format!("{value} in the schema was taken from the data")));
@@ -130,7 +130,7 @@ pub(super) fn assumptions(
 /// That the number of records is public, and what follows from it.
 fn row_count(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     by_subject: bool,
     constants: &[Constant],
 ) -> Assumption {
@@ -158,7 +158,10 @@ fn row_count(
 }
 
 /// What was read off the data and is taken to be public.
-fn read_off(choices: &ValidatedSettings, facts: &Facts) -> impl Iterator<Item = Assumption> {
+fn data_derived(
+    choices: &ValidatedSettings,
+    facts: &DataSummary,
+) -> impl Iterator<Item = Assumption> {
     let (s, fitting) = (&choices.settings, facts.fitting.as_ref());
     let rows = [
         (
@@ -205,27 +208,30 @@ fn groups(choices: &ValidatedSettings, subjects: bool, by_subject: bool) -> Assu
         1 => "1 record".to_owned(),
         group => format!("{group} records"),
     };
-    let evidence = match (subjects, private_notion(choices.notion)) {
-        (true, true) => Evidence::Enforced,
-        (true, false) if by_subject => Evidence::Enforced,
-        (true, false) if choices.settings.max_group.is_some() => Evidence::Declared,
-        _ => Evidence::Assumed,
-    };
-    let value = match (subjects, private_notion(choices.notion)) {
-        (true, _) if by_subject => {
-            "claims about groups count subjects, with all records of each".to_owned()
-        }
-        (true, true) => format!("no subject owns more than {group}"),
-        (true, false) => format!(
-            "claims for groups of any size cover every subject; one for groups of at most {group} does \
-             not cover a subject that owns more"
+    let asked = choices.settings.max_group.is_some();
+    let (evidence, value) = match (subjects, private_notion(choices.notion)) {
+        (true, _) if by_subject => (
+            Evidence::Enforced,
+            "claims about groups count subjects, with all records of each".to_owned(),
         ),
-        (false, true) => {
-            format!("no person owns more than {group}; there is no subject column")
-        }
-        (false, false) => format!(
-            "what is claimed for groups of at most {group} covers a person only who owns no more; \
-             there is no subject column"
+        (true, true) => (Evidence::Enforced, format!("no subject owns more than {group}")),
+        (true, false) => (
+            if asked { Evidence::Declared } else { Evidence::Assumed },
+            format!(
+                "claims for groups of any size cover every subject; one for groups of at most {group} \
+                 does not cover a subject that owns more"
+            ),
+        ),
+        (false, true) => (
+            Evidence::Assumed,
+            format!("no person owns more than {group}; there is no subject column"),
+        ),
+        (false, false) => (
+            Evidence::Assumed,
+            format!(
+                "what is claimed for groups of at most {group} covers a person only who owns no more; \
+                 there is no subject column"
+            ),
         ),
     };
     assumption("group", value, evidence)

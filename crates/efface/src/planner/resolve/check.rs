@@ -12,7 +12,7 @@ use super::given::given;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Profile, by_name, clash};
 use crate::plan::{ClassWeight, Defaults, Fitting, TakenTrunk, ValidatedSettings};
-use crate::settings::{MOST_COUNT, MechanismName, ROW_MAPS, SETTINGS, Settings, default};
+use crate::settings::{MechanismName, ROW_MAPS, SETTINGS, Settings, default};
 
 impl ValidatedSettings {
     /// Checks settings, for rows that are declared unless `preprocess` says otherwise: those of a
@@ -20,7 +20,7 @@ impl ValidatedSettings {
     ///
     /// # Errors
     /// A name that is unknown, a number out of range, or settings that exclude each other.
-    pub fn new(settings: Settings) -> Result<Self> {
+    pub(crate) fn new(settings: Settings) -> Result<Self> {
         let fitted = settings.fits_preprocessing(false);
         Self::of(settings, fitted)
     }
@@ -281,7 +281,6 @@ impl ValidatedSettings {
             return Ok(());
         }
         let s = &self.settings;
-        let declared = "leave it out, or use `§preprocess declared`";
         let statistics =
             "every release holds exact statistics of the records, which no noise hides";
         let rules = [
@@ -289,56 +288,49 @@ impl ValidatedSettings {
                 !self.mechanism.fits_preprocessing(),
                 &*format!("`§mechanism {}`", self.mechanism.name()),
                 "its guarantee compares runs on rows that do not change with a request",
-                declared,
             ),
             (
                 self.state == State::Secret,
                 "`§state secret`",
                 "what is kept is of rows scaled by statistics that deleted records took part in",
-                declared,
             ),
-            (s.interactions.is_some(), "`§interactions`", statistics, declared),
+            (s.interactions.is_some(), "`§interactions`", statistics),
             (
                 self.notion == Notion::DifferentialPrivacy,
                 "`§notion differential-privacy`",
                 statistics,
-                declared,
             ),
             (
                 self.given.is_some() || s.start.is_some(),
                 "`§start` or `§extractor-privacy`",
                 "what columns the model has is known only once the preprocessing is fitted",
-                declared,
             ),
             (
                 !self.mean || s.public_n.is_some() || s.minimum.is_some(),
                 "`§normalizer fixed`, `§public-n` or `§minimum`",
                 "N is the current number of records, as every other statistic is of these",
-                declared,
-            ),
-            (
-                self.feature_map.is_some(),
-                "`§features`",
-                "the map takes numbers that public constants declare, and fitted ones change with every \
-                 request",
-                "use `§preprocess declared`; how words, dates and missing values become numbers is \
-                 declared in a schema: `§efface schema DATA`",
             ),
             (
                 s.target_range.is_some(),
                 "`§target-range`",
                 "y is scaled by the mean and deviation of the records at hand",
-                declared,
             ),
         ];
-        let broken = rules.into_iter().find(|(is_broken, ..)| *is_broken);
-        broken.map_or(Ok(()), |(_, what, why, hint)| {
-            let (what, rule) = (format!("`§preprocess fitted` with {what}"), "is not offered");
-            clash(&what, &format!("{rule}: {why}"), hint)
-        })
+        if let Some((_, what, why)) = rules.into_iter().find(|(is_broken, ..)| *is_broken) {
+            let what = format!("`§preprocess fitted` with {what}");
+            let hint = "leave it out, or use `§preprocess declared`";
+            return clash(&what, &format!("is not offered: {why}"), hint);
+        }
+        none_of([(
+            self.feature_map.is_some(),
+            "`§preprocess fitted` with `§features`",
+            "is not offered: the map takes numbers that public constants declare, and fitted ones \
+             change with every request",
+            "use `§preprocess declared`; how words, dates and missing values become numbers is \
+             declared in a schema: `§efface schema DATA`",
+        )])
     }
 
-    /// What a loss needs.
     fn of_objective(&self) -> Result<()> {
         if self.loss == LossName::SquaredClasses && !self.mechanism.keeps_sums() {
             let what = format!("`{}` with the loss `{}`", self.mechanism.name(), self.loss.name());
@@ -361,7 +353,7 @@ impl ValidatedSettings {
 }
 
 /// Refuses by the first of these rules that is broken: whether it is, what breaks it, the rule, what to do.
-fn none_of<const N: usize>(rules: [(bool, &str, &str, &str); N]) -> Result<()> {
+pub(super) fn none_of<const N: usize>(rules: [(bool, &str, &str, &str); N]) -> Result<()> {
     let broken = rules.into_iter().find(|(is_broken, ..)| *is_broken);
     broken.map_or(Ok(()), |(_, what, rule, hint)| clash(what, rule, hint))
 }
@@ -422,12 +414,4 @@ fn chosen<T: Copy, const N: usize>(
 ) -> T {
     let given = given.as_deref();
     all.into_iter().find(|one| Some(name(*one)) == given).unwrap_or(usual)
-}
-
-pub(super) fn count(name: &'static str, x: u64) -> Result<u64> {
-    if (1..=MOST_COUNT).contains(&x) {
-        Ok(x)
-    } else {
-        Err(Error::input(Code::Range, format!("`§{name}` must be from 1 to 2^52, got {x}")))
-    }
 }

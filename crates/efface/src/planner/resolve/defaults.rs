@@ -8,7 +8,7 @@ use efface_privacy::quantity::Decimal;
 
 use crate::error::{Code, Error, Result};
 use crate::mechanism;
-use crate::plan::{Defaults, Facts, ValidatedSettings};
+use crate::plan::{DataSummary, Defaults, ValidatedSettings};
 use crate::settings::{MechanismName, default};
 
 /// What settings stand for with a mechanism that has defaults of its `own`, and preprocessing that is
@@ -56,7 +56,7 @@ pub(super) fn in_force(
 /// and by the number of classes. The rules are those that the model was trained by.
 pub(super) fn settled(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
 ) -> Result<Option<ValidatedSettings>> {
     let Some(fitting) = &facts.fitting else { return Ok(None) };
     let (s, defaults) = (&choices.settings, &fitting.defaults);

@@ -6,11 +6,11 @@ use efface_privacy::claim::{Notion, PUBLIC_MODEL, of_declared_training, of_train
 use efface_privacy::event::{DeclaredTraining, Given, State, What};
 use efface_privacy::quantity::Decimal;
 
-use super::check::count;
+use super::check::none_of;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::clash;
 use crate::plan::{EXTRACTOR, List, Plan, ValidatedSettings};
-use crate::settings::{MechanismName, Settings};
+use crate::settings::{MOST_COUNT, MechanismName, Settings};
 
 /// What certificates do not cover: what the user adds, and what those of the network add.
 pub(super) fn not_covered(choices: &ValidatedSettings) -> Vec<String> {
@@ -62,8 +62,7 @@ fn beyond_extractor(choices: &ValidatedSettings) -> Vec<String> {
 impl Plan {
     /// k: records deleted together, before and since, that claims about features of a training are to
     /// hold for; none where features are others.
-    #[must_use]
-    pub fn most_deletions(&self) -> Option<u64> {
+    pub(crate) fn most_deletions(&self) -> Option<u64> {
         self.trunk.as_ref().map(|trunk| trunk.deletions).or(self.deletions)
     }
 
@@ -84,19 +83,19 @@ impl Plan {
 impl ValidatedSettings {
     /// How many deletions features of a training made elsewhere are for.
     pub(super) fn of_deletions(&self) -> Result<()> {
-        let s = &self.settings;
         let network = self.mechanism == MechanismName::DpSgd;
-        if s.deletions.is_some() && !network && !self.declared_features() {
-            return clash(
+        let before = self.given.as_ref().and_then(Given::deleted_before).unwrap_or(0);
+        let most = self.most_deletions().unwrap_or(0);
+        none_of([
+            (
+                self.settings.deletions.is_some() && !network && !self.declared_features(),
                 "`§deletions`",
                 "is how many deletions a training's noise is enough for, and no such training is \
                  given",
                 "leave it out, or give `§extractor-training`",
-            );
-        }
-        let before = self.given.as_ref().and_then(Given::deleted_before).unwrap_or(0);
-        match self.most_deletions() {
-            Some(most) if self.declared_features() && most <= before => clash(
+            ),
+            (
+                self.declared_features() && most <= before,
                 "`§deletions`",
                 &format!(
                     "is {most}, but `§extractor-training` says that {before} records were deleted \
@@ -104,8 +103,7 @@ impl ValidatedSettings {
                 ),
                 "give a larger `§deletions`: it counts those before, too",
             ),
-            _ => Ok(()),
-        }
+        ])
     }
 
     /// What does not go with features of a training that may have seen the records.
@@ -177,12 +175,16 @@ pub(super) fn given(s: &Settings) -> Result<Option<Given>> {
     if !(pair && privacy.mu.is_none() || single && privacy.mu.is_some()) {
         return wrong("an epsilon and a delta, or a mu", "something else".to_owned());
     }
+    if !(1..=MOST_COUNT).contains(&privacy.group) {
+        let message = format!("`§{name}` must be from 1 to 2^52, got {}", privacy.group);
+        return Err(Error::input(Code::Range, message));
+    }
     Ok(Some(Given {
         what,
         epsilon: privacy.epsilon.map(Decimal),
         delta: privacy.delta.map(Decimal),
         mu: privacy.mu.map(Decimal),
-        group: count(name, privacy.group)?,
+        group: privacy.group,
         ..EXTRACTOR
     }))
 }

@@ -2,21 +2,21 @@
 
 mod assumptions;
 mod check;
+mod data_derived;
 mod defaults;
 mod given;
 mod read;
-mod read_off;
 mod refit;
 #[cfg(test)]
 mod refit_tests;
 mod weights;
 
-pub(crate) use read_off::declaring;
+pub(crate) use data_derived::declaring;
 
 use efface_learn::loss::{LossName, Parameter, Task as LossTask};
 use efface_learn::{Constants as PublicConstants, Loss, Refusal};
 use efface_privacy::accountant::Accountant;
-use efface_privacy::certificate::{Constant, Origin, read_off as told_by};
+use efface_privacy::certificate::{Constant, Origin, read_off as derived_among};
 use efface_privacy::claim::Notion;
 use efface_privacy::event::{Adjacency, Normalizer, Setting};
 use efface_privacy::quantity::Decimal;
@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Code, Error, Result};
 use crate::mechanism::{Public, batch_plan, by_name, clash};
 use crate::plan::{
-    Facts, Fitting, Ids, List as Constants, MechanismName, Plan, Problem, Rows, Target, Task,
+    DataSummary, Fitting, Ids, List as Constants, MechanismName, Plan, Problem, Rows, Target, Task,
     ValidatedSettings, looks_numeric, loss_with, origin, private_notion,
 };
 use crate::settings::in_code;
@@ -38,7 +38,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the target cannot be met, or the data break a rule of the settings.
-    pub fn resolve(choices: &ValidatedSettings, facts: &Facts) -> Result<Self> {
+    pub(crate) fn resolve(choices: &ValidatedSettings, facts: &DataSummary) -> Result<Self> {
         let settled = defaults::settled(choices, facts)?;
         let choices = settled.as_ref().unwrap_or(choices);
         let s = &choices.settings;
@@ -51,7 +51,13 @@ impl Plan {
         let mut list = Constants::default();
 
         let weighing = weighing(choices, facts)?;
-        let count = Count::of(choices, facts, weighing.is_some());
+        // With weights `public-n` is their sum, and `capacity` the number of records.
+        let summed = weighing.is_some() && !choices.mean;
+        let public = if summed { s.capacity } else { s.public_n };
+        let count = Count {
+            records: public.unwrap_or(facts.records),
+            origin: if public.is_some() { Origin::User } else { Origin::Data },
+        };
         if count.records == 0 {
             return Err(Error::refused(Code::Empty, "the data have no records")
                 .hint("give data with at least one record, or `§public-n`"));
@@ -100,15 +106,8 @@ impl Plan {
                 .setting(&constants, choices.max_group)
                 .map_err(|error| Error::input(Code::Range, error.to_string()))?,
         };
-        list_objective(
-            &mut list,
-            choices,
-            &setting,
-            width,
-            lambda_origin,
-            weight_origin,
-            size_origin,
-        );
+        let origins = [lambda_origin, weight_origin, size_origin];
+        list_objective(&mut list, choices, &setting, width, origins);
         if let Some(weighing) = weighing {
             list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
         }
@@ -116,7 +115,11 @@ impl Plan {
             list.add("class-weight", "balanced", Origin::User);
         }
         list_data(&mut list, &task, choices, facts);
-        read_off::check(choices, facts, told_by(list.as_slice(), Some(setting.normalizer)))?;
+        data_derived::check(
+            choices,
+            facts,
+            derived_among(list.as_slice(), Some(setting.normalizer)),
+        )?;
 
         let target = promise(choices, delta, delta_origin, &mut list);
         let hidden = target.adjacency == Adjacency::Remove;
@@ -204,14 +207,12 @@ impl Plan {
     }
 
     /// Whether counts of records are private, so that no certificate may state one.
-    #[must_use]
-    pub fn hides_counts(&self) -> bool {
+    pub(crate) fn hides_counts(&self) -> bool {
         self.target.adjacency == Adjacency::Remove
     }
 
     /// The most records of one subject, where claims depend on it.
-    #[must_use]
-    pub fn group_limit(&self) -> Option<u64> {
+    pub(crate) fn group_limit(&self) -> Option<u64> {
         private_notion(self.target.notion).then_some(self.setting.group)
     }
 }
@@ -245,7 +246,7 @@ pub(crate) fn several(choices: &ValidatedSettings, targets: &[String]) -> Result
     ))
 }
 
-fn task(choices: &ValidatedSettings, facts: &Facts) -> Result<Task> {
+fn task(choices: &ValidatedSettings, facts: &DataSummary) -> Result<Task> {
     if choices.fitted && choices.loss.task() == LossTask::Regression {
         return Ok(Task::of_numbers(&facts.targets, -1.0, 1.0));
     }
@@ -278,7 +279,7 @@ fn task(choices: &ValidatedSettings, facts: &Facts) -> Result<Task> {
 }
 
 /// The number of classes, and their names where they are few.
-fn counted(facts: &Facts) -> String {
+fn counted(facts: &DataSummary) -> String {
     const FEW: usize = 5;
     let count = facts.classes.len();
     if count == 0 || count > FEW {
@@ -333,26 +334,16 @@ fn adjacency(choices: &ValidatedSettings, list: &Constants) -> Adjacency {
     }
 }
 
-/// The number of records that delta and other defaults follow.
+/// The number of records that delta and other defaults follow: a public one, or the first.
 struct Count {
     records: u64,
     origin: Origin,
 }
 
-impl Count {
-    /// The first count, or a public one: `public-n`, or where that is a sum of weights, `capacity`.
-    fn of(choices: &ValidatedSettings, facts: &Facts, weighted: bool) -> Self {
-        let s = &choices.settings;
-        let public = if weighted && !choices.mean { s.capacity } else { s.public_n };
-        let origin = if public.is_some() { Origin::User } else { Origin::Data };
-        Self { records: public.unwrap_or(facts.records), origin }
-    }
-}
-
 /// N, and where its numbers come from.
 fn normalizer(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     count: &Count,
     weighing: &Option<Weighing>,
     list: &mut Constants,
@@ -388,7 +379,7 @@ fn normalizer(
 /// The public constants of the objective, and whether its lambda was computed.
 fn objective(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     problem: &Problem,
     delta: f64,
 ) -> Result<(PublicConstants, bool)> {
@@ -425,9 +416,7 @@ fn list_objective(
     choices: &ValidatedSettings,
     setting: &Setting,
     width: Option<(Decimal, Origin)>,
-    lambda_origin: Origin,
-    weight_origin: Origin,
-    size_origin: Origin,
+    [lambda_origin, weight_origin, size_origin]: [Origin; 3],
 ) {
     let s = &choices.settings;
     let from = if s.loss_from_data { Origin::Data } else { origin(s.loss.is_some(), &[]) };
@@ -457,7 +446,7 @@ fn list_objective(
 }
 
 /// What the data were turned into numbers by.
-fn list_data(list: &mut Constants, task: &Task, choices: &ValidatedSettings, facts: &Facts) {
+fn list_data(list: &mut Constants, task: &Task, choices: &ValidatedSettings, facts: &DataSummary) {
     if let Some(extractor) = &choices.settings.extractor {
         list.add("extractor", extractor, Origin::User);
     }

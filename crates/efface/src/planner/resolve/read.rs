@@ -7,7 +7,7 @@ use efface_privacy::event::{Normalizer, State};
 use efface_privacy::quantity::{Decimal, Delta, RenyiOrder};
 
 use super::check::not_covered;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, ensure};
 use crate::plan::{Plan, Task, ValidatedSettings, layers};
 use crate::rows::source::schema_of;
 use crate::settings::{MOST_COUNT, ROW_MAPS};
@@ -172,10 +172,6 @@ impl Plan {
 
 fn text(error: Error) -> Fault {
     error.message().to_owned()
-}
-
-fn ensure(holds: bool, otherwise: &str) -> Examined {
-    if holds { Ok(()) } else { Err(otherwise.to_owned()) }
 }
 
 fn within(name: &str, got: u64, least: u64, most: u64) -> Examined {

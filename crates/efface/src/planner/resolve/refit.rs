@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use efface_formats::Fitted;
 
 use crate::error::Result;
-use crate::plan::{Facts, Fitting, Plan, SampleWeights, ValidatedSettings};
+use crate::plan::{DataSummary, Fitting, Plan, SampleWeights, ValidatedSettings};
 use crate::rows::RawRecords;
 
 impl Plan {
@@ -41,11 +41,11 @@ impl Plan {
         let choices = ValidatedSettings::again(fitting, self.face.clone())?;
         let weights = self.max_weight.map(|most| SampleWeights { largest: most.0, sum });
         let fitting = Fitting { records, found: None, ..fitting.clone() };
-        let facts = Facts {
+        let facts = DataSummary {
             ids: self.ids,
             subjects: self.subjects,
             weights,
-            ..Facts::of_fitting(fitting, classes)
+            ..DataSummary::of_fitting(fitting, classes)
         };
         Self::resolve(&choices, &facts)
     }

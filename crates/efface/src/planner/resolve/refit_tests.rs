@@ -4,7 +4,7 @@ use efface_formats::{Declared, Frame, FrameColumn};
 use serde_json::{Value, json};
 
 use crate::error::Result;
-use crate::plan::{Facts, Fitting, Plan, Roles, ValidatedSettings};
+use crate::plan::{DataSummary, Fitting, Plan, Roles, ValidatedSettings};
 use crate::settings::Settings;
 
 const RECORDS: u64 = 4_000_000;
@@ -29,7 +29,7 @@ fn trained(settings: &Settings, classes: Vec<String>) -> Plan {
         records: RECORDS,
         found: None,
     };
-    Plan::resolve(&choices, &Facts::of_fitting(fitting, classes)).unwrap()
+    Plan::resolve(&choices, &DataSummary::of_fitting(fitting, classes)).unwrap()
 }
 
 /// The plan that a vault gives whose stored default is another.

@@ -2,9 +2,10 @@
 
 use efface_privacy::certificate::Origin;
 
+use super::check::none_of;
 use crate::error::{Code, Error, Result};
-use crate::mechanism::{by_name, clash};
-use crate::plan::{ClassWeight, Facts, ValidatedSettings, origin};
+use crate::mechanism::by_name;
+use crate::plan::{ClassWeight, DataSummary, ValidatedSettings, origin};
 
 /// Public constants about weights, and where they come from.
 #[derive(Debug, Clone, Copy)]
@@ -17,37 +18,34 @@ pub(super) struct Weighing {
 }
 
 /// Fixes them; none where records have no weights.
-pub(super) fn weighing(choices: &ValidatedSettings, facts: &Facts) -> Result<Option<Weighing>> {
+pub(super) fn weighing(
+    choices: &ValidatedSettings,
+    facts: &DataSummary,
+) -> Result<Option<Weighing>> {
     let s = &choices.settings;
     let by_class = choices.class_weight.as_ref().and_then(ClassWeight::largest_listed);
-    if choices.balances() && facts.weights.is_some() {
-        return clash(
+    let (weighted, mechanism) = (facts.weights.is_some(), choices.mechanism);
+    none_of([
+        (
+            choices.balances() && weighted,
             "`§class-weight balanced`",
             "is not offered with weights of records: both say how much a record counts",
             "leave out `§weight`, or give it as the product of both",
-        )
-        .map(|()| None);
-    }
-    let Some(weights) = facts.weights else {
-        return match s.max_weight {
-            None => Ok(None),
-            Some(_) => clash(
-                "`§max-weight`",
-                "is about weights, but the records have none",
-                "name the weight column with `§weight`, or leave it out",
-            )
-            .map(|()| None),
-        };
-    };
-    if !by_name(choices.mechanism).profile().takes_weights {
-        let name = choices.mechanism.name();
-        return clash(
-            &format!("`{name}` with weights"),
+        ),
+        (
+            s.max_weight.is_some() && !weighted,
+            "`§max-weight`",
+            "is about weights, but the records have none",
+            "name the weight column with `§weight`, or leave it out",
+        ),
+        (
+            weighted && !by_name(mechanism).profile().takes_weights,
+            &format!("`{}` with weights", mechanism.name()),
             "is not offered: its guarantee assumes that all records have the same weight",
             "leave out `§weight`, or choose another mechanism, such as `solve`",
-        )
-        .map(|()| None);
-    }
+        ),
+    ])?;
+    let Some(weights) = facts.weights else { return Ok(None) };
     let declared = s.max_weight.or(by_class);
     let most = declared.unwrap_or(weights.largest);
     if weights.largest > most {

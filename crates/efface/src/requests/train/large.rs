@@ -16,10 +16,10 @@ use crate::error::{Code, Error, Result};
 use crate::mechanism::{Start, run, stated};
 use crate::outcome::Served;
 use crate::outcome::notice::{
-    Clipped, Notice, index_left_out, left_out, names_in_first, of_columns, subjects_of_nobody,
+    Clipped, Notice, index_left_out, left_out, names_learnt, of_columns, subjects_of_nobody,
     words_missing,
 };
-use crate::plan::{Facts, Ids, Plan, SampleWeights, ValidatedSettings};
+use crate::plan::{DataSummary, Ids, Plan, SampleWeights, ValidatedSettings};
 use crate::requests::random::generator;
 use crate::requests::serve::FIRST;
 use crate::requests::trunk;
@@ -80,8 +80,8 @@ struct Found {
     summary: Summary,
     /// The first raw rows.
     first: Option<RowBytes>,
-    facts: Facts,
-    /// Without statistics: nothing has been fitted yet.
+    facts: DataSummary,
+    /// Without statistics, which nothing has been fitted to yet.
     plan: Plan,
 }
 
@@ -184,7 +184,7 @@ impl First<'_> {
             Some(frame) => self.facts_of_raw(source, frame, survey.rows, &summary),
             None => facts_of_numbers(source, &survey, &summary),
         };
-        let facts = Facts {
+        let facts = DataSummary {
             subjects: survey.subjects,
             ids: if survey.ids { Ids::Column } else { Ids::Position },
             weights: survey.weights,
@@ -203,11 +203,11 @@ impl First<'_> {
         frame: &Frame,
         records: usize,
         summary: &Summary,
-    ) -> Facts {
+    ) -> DataSummary {
         let fitting = fitting(&self.choices, source, frame, records as u64);
         let classes = summary.classes.as_ref().filter(|_| !fitting.rules.regression);
         let classes = classes.map(|classes| classes.names.clone()).unwrap_or_default();
-        Facts::of_fitting(fitting, classes)
+        DataSummary::of_fitting(fitting, classes)
     }
 
     /// Like [`learn`](First::learn), with the rows in the vault before the model.
@@ -247,7 +247,7 @@ impl First<'_> {
         if let (Some(first), Some(frame), Some(found)) = (first, &summary.frame, plan.statistics()?)
         {
             let first = raw_rows(frame, first)?;
-            served.notices.extend(names_in_first(&first, found, survey.subjects));
+            served.notices.extend(names_learnt(&first, found, survey.subjects, true));
             served.notices.extend(of_columns(None, found));
             let is_listed = self.choices.settings.missing.is_some();
             let words = words_missing(found, &summary.private);
@@ -332,10 +332,10 @@ impl First<'_> {
     }
 }
 
-/// Returns the facts of rows that public constants encode.
-fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> Facts {
+/// Of rows that were made numbers by public constants.
+fn facts_of_numbers(source: &Source<'_>, survey: &Survey, summary: &Summary) -> DataSummary {
     let classes = summary.classes.as_ref();
-    Facts {
+    DataSummary {
         subjects: survey.subjects,
         people: None,
         parts: None,

@@ -4,7 +4,7 @@ use efface_page::number::{bound, counted, floor};
 use efface_page::{Section, Table, Tone, words};
 use serde::Deserialize;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, ensure};
 use crate::outcome::Entry;
 use crate::outcome::audit::{
     CanaryTest, Certified, Compared, Deleted, Head, SCHEMA, Split, Verdict,
@@ -99,23 +99,19 @@ impl Audit {
             got => return Err(format!("`confidence` must be in (0, 1), got {got:?}")),
         }
         // A model may be compared with a training anew before anything is deleted.
-        if self.deleted.count == 0 && !bitwise {
-            return Err("`deleted.count` must be at least 1, got 0".into());
-        }
-        for bound in &self.certified {
-            let mu = bound.mu.map_or(0.0, |mu| mu.0);
-            if !(mu >= 0.0 && bound.epsilon.0 >= 0.0 && (0.0..1.0).contains(&bound.delta.0)) {
-                return Err(
-                    "`certified` must have mu and epsilon of at least 0 and delta below 1".into()
-                );
-            }
-        }
-        for canary in &self.canaries {
-            let numbers = canary.lower >= 0.0 && canary.certified >= 0.0;
-            if !(numbers && canary.delta > 0.0 && canary.delta < 1.0 && canary.units > 0) {
-                return Err("`canaries` must have units, epsilons of at least 0 and a delta".into());
-            }
-        }
+        let some = self.deleted.count > 0 || bitwise;
+        ensure(some, "`deleted.count` must be at least 1, got 0")?;
+        let certified = self.certified.iter().all(|bound| {
+            bound.mu.is_none_or(|mu| mu.0 >= 0.0)
+                && bound.epsilon.0 >= 0.0
+                && (0.0..1.0).contains(&bound.delta.0)
+        });
+        ensure(certified, "`certified` must have mu and epsilon of at least 0 and delta below 1")?;
+        let canaries = self.canaries.iter().all(|one| {
+            let numbers = one.lower >= 0.0 && one.certified >= 0.0;
+            numbers && one.delta > 0.0 && one.delta < 1.0 && one.units > 0
+        });
+        ensure(canaries, "`canaries` must have units, epsilons of at least 0 and a delta")?;
         let follows = if bitwise {
             Verdict::of_bits(&self.compared)
         } else {

@@ -4,7 +4,7 @@ use efface_page::number::{bound, counted};
 use efface_page::{Section, Table};
 use efface_privacy::claim::Notion;
 
-use super::Facts;
+use super::ReportData;
 use super::chart::{BLACK, Line, chart};
 use crate::outcome::NotionStatus;
 
@@ -16,11 +16,11 @@ const DISC: &str = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z";
 const SQUARE: &str = "M-4 -4h8v8h-8z";
 
 /// Epsilon of every certificate by the model's version, finite and above 0 only.
-pub(super) fn spent(facts: &Facts) -> Section {
+pub(super) fn spent(data: &ReportData) -> Section {
     let section = Section::new("Budgets over time");
-    let wanted = facts.target.notion;
+    let wanted = data.plan.target.notion;
     let of = |notion: Notion| -> Vec<(f64, f64)> {
-        let points = facts.certificates.iter().filter_map(|c| {
+        let points = data.certificates.iter().filter_map(|c| {
             let claim = c.claims.iter().find(|claim| claim.notion == notion)?;
             let epsilon = claim.epsilon.0;
             (epsilon.is_finite() && epsilon > 0.0).then_some((c.model.version as f64, epsilon))
@@ -50,7 +50,7 @@ pub(super) fn spent(facts: &Facts) -> Section {
             .map(|(version, epsilon)| format!("{} at version {version}", bound(*epsilon)));
         spoken += &format!(" {name}: {}.", ends.join(", "));
     }
-    let limit = facts.target.epsilon.0;
+    let limit = data.plan.target.epsilon.0;
     if limit.is_finite() && limit > 0.0 {
         spoken += &format!(" Promised at training: {}.", bound(limit));
         // One version has no length to draw a line over.
@@ -67,16 +67,16 @@ pub(super) fn spent(facts: &Facts) -> Section {
 }
 
 /// What the next request can earn.
-pub(super) fn left(facts: &Facts) -> Section {
+pub(super) fn left(data: &ReportData) -> Section {
     let mut section = Section::new("What can still be served");
-    if let Some(left) = facts.status.releases_left {
-        let private = facts.target.notion == Notion::DifferentialPrivacy;
+    if let Some(left) = data.status.releases_left {
+        let private = data.plan.target.notion == Notion::DifferentialPrivacy;
         let until = if private { "of those promised" } else { "before a refresh" };
         section = section.text(format!("{} left {until}.", counted(left, "release")));
     }
-    if let Some((left, unit)) = facts.status.deletions_left.zip(facts.status.deletions_of) {
+    if let Some((left, unit)) = data.status.deletions_left.zip(data.status.deletions_of) {
         section = section.text(format!("{} can still be deleted.", counted(left, unit.name())));
     }
     let table = Table::new("Each notion, for the next request", &["Notion", "Available", "Note"]);
-    section.table(table.rows(NotionStatus::table(&facts.status.notions)))
+    section.table(table.rows(NotionStatus::table(&data.status.notions)))
 }

@@ -4,7 +4,6 @@
 const SIZE: (f64, f64) = (790.0, 300.0);
 /// The left, the right, the upper and the lower side of the axes.
 const AXES: (f64, f64, f64, f64) = (72.0, 500.0, 16.0, 246.0);
-/// Text and frame.
 pub(super) const BLACK: &str = "#222222";
 
 /// Epsilon at some versions of the model.

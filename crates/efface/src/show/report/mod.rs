@@ -14,7 +14,7 @@ use efface_privacy::certificate::{Certificate, Erasure, Verdict};
 use crate::checks::verify_ledger::verify_open;
 use crate::error::{Code, Error, Result};
 use crate::outcome::{ExportNote, Status};
-use crate::plan::Target;
+use crate::plan::Plan;
 use crate::show::status::{entries_of, status_of};
 use crate::store::ledger::{CERTIFICATE, ERASURE, EXPORT, export_note};
 use crate::store::{Current, open_for_reading};
@@ -22,11 +22,9 @@ use crate::store::{Current, open_for_reading};
 pub use audits::AUDIT_BYTES;
 
 /// What the page is made from.
-struct Facts {
+struct ReportData {
     status: Status,
-    target: Target,
-    /// Whether numbers of records and subjects are private.
-    hides_counts: bool,
+    plan: Plan,
     /// Oldest first; never empty.
     certificates: Vec<Certificate>,
     /// Oldest first.
@@ -38,7 +36,7 @@ struct Facts {
     audits: Vec<audits::Audit>,
 }
 
-impl Facts {
+impl ReportData {
     fn latest(&self) -> Result<&Certificate> {
         let none = || Error::storage(Code::Damaged, "the ledger has no certificate");
         self.certificates.last().ok_or_else(none)
@@ -57,25 +55,25 @@ impl Facts {
 /// A vault that cannot be read; what is no audit, or one of another vault, of another history, or
 /// from before a deletion or an update.
 pub fn report(path: &Path, audits: &[String]) -> Result<String> {
-    let facts = gathered(path, audits)?;
-    let latest = facts.latest()?;
+    let data = gathered(path, audits)?;
+    let latest = data.latest()?;
     let page = Page::new("Deletion report")
-        .of(format!("model {}", facts.status.vault))
-        .with(summary::summary(&facts, latest))
+        .of(format!("model {}", data.status.vault))
+        .with(summary::summary(&data, latest))
         .with(sections::promises(latest))
-        .with(sections::notices(&facts))
-        .with(audits::attempts(&facts.audits))
-        .with(sections::requests(&facts))
-        .with(budget::spent(&facts))
-        .with(budget::left(&facts))
-        .with_all(sections::limits(&facts, latest))
-        .with(sections::model(&facts, latest))
+        .with(sections::notices(&data))
+        .with(audits::attempts(&data.audits))
+        .with(sections::requests(&data))
+        .with(budget::spent(&data))
+        .with(budget::left(&data))
+        .with_all(sections::limits(&data, latest))
+        .with(sections::model(&data, latest))
         .with(sections::glossary())
-        .with(sections::check_yourself(&facts));
+        .with(sections::check_yourself(&data));
     Ok(page.document())
 }
 
-fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
+fn gathered(path: &Path, audits: &[String]) -> Result<ReportData> {
     // One state of the vault for all that the report says.
     let mut vault = open_for_reading(path)?;
     let status = status_of(&vault)?;
@@ -106,7 +104,6 @@ fn gathered(path: &Path, audits: &[String]) -> Result<Facts> {
     })?;
     let verdict = verify_open(&mut vault, Some(&current.genesis.public_key), None)?;
     drop(vault);
-    let hides_counts = current.plan.hides_counts();
-    let target = current.plan.target;
-    Ok(Facts { status, target, hides_counts, certificates, erasures, exports, verdict, audits })
+    let plan = current.plan;
+    Ok(ReportData { status, plan, certificates, erasures, exports, verdict, audits })
 }

@@ -6,7 +6,8 @@ use efface_page::{Section, Table, certificate, words};
 use efface_privacy::certificate::{Certificate, Erasure};
 use efface_privacy::claim::{Claim, Notion};
 
-use super::Facts;
+use super::ReportData;
+use crate::outcome::notice::NoticeCode;
 
 /// What the latest certificate promises.
 pub(super) fn promises(latest: &Certificate) -> Section {
@@ -27,18 +28,18 @@ fn in_numbers(claim: &Claim) -> [String; 5] {
 }
 
 /// What the plan's constants warn of, without what tells a private number of records.
-pub(super) fn notices(facts: &Facts) -> Section {
-    let shown = facts
+pub(super) fn notices(data: &ReportData) -> Section {
+    let shown = data
         .status
         .notices
         .iter()
-        .filter(|notice| !(facts.hides_counts && notice.code.tells_count()))
+        .filter(|notice| !(data.plan.hides_counts() && notice.code == NoticeCode::PublicNFarOff))
         .map(|notice| format!("{} ({})", notice.message, notice.code.name()));
     Section::new("Warnings about this model").list(shown)
 }
 
 /// Every request, oldest first.
-pub(super) fn requests(facts: &Facts) -> Section {
+pub(super) fn requests(data: &ReportData) -> Section {
     let table = Table::new(
         "Each line is an entry of the ledger, oldest first: a certificate or an erasure, which has none; times are UTC",
         &[
@@ -53,8 +54,8 @@ pub(super) fn requests(facts: &Facts) -> Section {
         ],
     );
     let certified =
-        facts.certificates.iter().map(|c| (c.chain.index, request(c, facts.target.notion)));
-    let erased = facts.erasures.iter().map(|e| (e.chain.index, erasure(e)));
+        data.certificates.iter().map(|c| (c.chain.index, request(c, data.plan.target.notion)));
+    let erased = data.erasures.iter().map(|e| (e.chain.index, erasure(e)));
     let mut rows: Vec<(u64, [String; 8])> = certified.chain(erased).collect();
     rows.sort_unstable_by_key(|(index, _)| *index);
     Section::new("Requests and certificates")
@@ -98,19 +99,19 @@ fn request(certificate: &Certificate, wanted: Notion) -> [String; 8] {
 }
 
 /// What is not covered, what the claims rest on, and which copies exist.
-pub(super) fn limits(facts: &Facts, latest: &Certificate) -> [Section; 3] {
+pub(super) fn limits(data: &ReportData, latest: &Certificate) -> [Section; 3] {
     let exports = Section::new("Exports");
     let table = Table::new(
         "Later deletions do not reach these copies; times are UTC",
         &["Version", "When", "Format"],
     );
-    let exported = facts.exports.iter();
+    let exported = data.exports.iter();
     let rows = exported.map(|e| [e.version.to_string(), time(&e.at), e.format.clone()]);
     [
         Section::new("What is not covered").list(&latest.scope.does_not_cover),
         Section::new("Assumptions of the claims")
             .list(certificate::assumptions(&latest.assumptions)),
-        match facts.exports.is_empty() {
+        match data.exports.is_empty() {
             true => exports
                 .text("The ledger records no export. Copies made by other means are not recorded."),
             false => exports.table(table.rows(rows)),
@@ -119,9 +120,9 @@ pub(super) fn limits(facts: &Facts, latest: &Certificate) -> [Section; 3] {
 }
 
 /// What was trained, and every public constant.
-pub(super) fn model(facts: &Facts, latest: &Certificate) -> Section {
-    let status = &facts.status;
-    let stated = |count: u64| match facts.hides_counts {
+pub(super) fn model(data: &ReportData, latest: &Certificate) -> Section {
+    let status = &data.status;
+    let stated = |count: u64| match data.plan.hides_counts() {
         true => "not stated: it is private".into(),
         false => count.to_string(),
     };
@@ -197,8 +198,8 @@ pub(super) fn glossary() -> Section {
 }
 
 /// What a reader who trusts nobody does.
-pub(super) fn check_yourself(facts: &Facts) -> Section {
-    let status = &facts.status;
+pub(super) fn check_yourself(data: &ReportData) -> Section {
+    let status = &data.status;
     Section::new("Check it yourself")
         .text(
             "With the vault: `efface ledger verify VAULT --all --key KEY --head HEAD`. With one \

@@ -6,18 +6,18 @@ use efface_page::{Section, Tone};
 use efface_privacy::certificate::{Certificate, CheckOutcome, RequestKind};
 use efface_privacy::claim::Claim;
 
-use super::Facts;
+use super::ReportData;
 
-pub(super) fn summary(facts: &Facts, latest: &Certificate) -> Section {
-    let status = &facts.status;
+pub(super) fn summary(data: &ReportData, latest: &Certificate) -> Section {
+    let status = &data.status;
     let made = time(&status.created_at);
     let mut section = Section::new("")
         .text(format!(
             "Model `{}`, made {made} UTC, now at version {}.",
             status.vault, status.version
         ))
-        .text(story(facts));
-    let wanted = |claim: &&Claim| claim.notion == facts.target.notion;
+        .text(story(data));
+    let wanted = |claim: &&Claim| claim.notion == data.plan.target.notion;
     if let Some(claim) = latest.claims.iter().find(wanted).or(latest.claims.first()) {
         let of = if status.withdrawn {
             "The latest certificate, of a model that was published before the erasure and is withdrawn, claims"
@@ -38,7 +38,7 @@ pub(super) fn summary(facts: &Facts, latest: &Certificate) -> Section {
              erased records.",
         );
     }
-    let failed = facts.verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails);
+    let failed = data.verdict.checks.iter().filter(|check| check.outcome == CheckOutcome::Fails);
     let failed: Vec<_> = failed.map(|check| (&check.name, &check.reason)).collect();
     if failed.is_empty() {
         return section.notice(
@@ -56,9 +56,9 @@ pub(super) fn summary(facts: &Facts, latest: &Certificate) -> Section {
 }
 
 /// Who came, who went.
-fn story(facts: &Facts) -> String {
-    let count = |kind| facts.certificates.iter().filter(|c| c.request.kind == kind).count();
-    let status = &facts.status;
+fn story(data: &ReportData) -> String {
+    let count = |kind| data.certificates.iter().filter(|c| c.request.kind == kind).count();
+    let status = &data.status;
     let erasures = status.requests.iter().find(|(kind, _)| kind == crate::outcome::ERASE);
     let mut parts: Vec<String> = [
         (RequestKind::Delete, "deletion"),
@@ -78,7 +78,7 @@ fn story(facts: &Facts) -> String {
         none if none.is_empty() => "No request has been served since".to_owned(),
         parts => format!("It has served {parts} since"),
     };
-    let now = match (facts.hides_counts, status.subjects) {
+    let now = match (data.plan.hides_counts(), status.subjects) {
         (true, _) => "a private number of records".to_owned(),
         (false, 0) => counted(status.records, "record"),
         (false, people) => {

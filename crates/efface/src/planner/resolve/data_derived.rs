@@ -1,17 +1,17 @@
 //! Constants that were read off the data: what they cost, and how to declare them instead.
 
-use efface_privacy::certificate::{Constant, TYPES, read_off};
+use efface_privacy::certificate::{Constant, TYPES, read_off as derived_among};
 use efface_privacy::claim::Notion;
 
 use crate::error::{Code, Error, Result};
-use crate::plan::{Facts, Plan, ValidatedSettings, private_notion};
+use crate::plan::{DataSummary, Plan, ValidatedSettings, private_notion};
 use crate::settings::SETTINGS;
 
 impl Plan {
     /// Constants that one record could have moved: where there is one, nothing is claimed that
     /// protects single records.
-    pub fn read_off(&self) -> impl Iterator<Item = &Constant> {
-        read_off(&self.constants, Some(self.setting.normalizer))
+    pub fn data_derived(&self) -> impl Iterator<Item = &Constant> {
+        derived_among(&self.constants, Some(self.setting.normalizer))
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn declaring(name: &str) -> &'static str {
 /// one says how the other records are kept.
 pub(super) fn check<'a>(
     choices: &ValidatedSettings,
-    facts: &Facts,
+    facts: &DataSummary,
     told: impl Iterator<Item = &'a Constant>,
 ) -> Result<()> {
     let of_rows = |name: &&str| choices.notion == Notion::ExactRemoval && TYPES.contains(name);
