@@ -1032,7 +1032,6 @@ MOST_ORDER = 64  # of the divergences that bound an epsilon of losses once more
 OF_GRID = Decimal("0.01")  # what a grid of losses may add to epsilon, relatively
 MOST_BESIDE = 100  # mu of what is Gaussian beside steps that draw units at random
 MOST_WORK = 4096  # of a declared training: units times (1 + 1/noise), over phases that draw
-Kinds = list[tuple[int, int]]  # numbers of steps, and the units that may be drawn in them
 # The same with noise and rate, where these differ.
 Phases = tuple[tuple[int, int, float, float], ...]
 
@@ -1383,23 +1382,15 @@ def twice_of_order(one: float, above: int) -> float:
     return high
 
 
-def of_losses(
-    kinds: Kinds, noise: float, rate: float, delta: float, near: float, hops: int = 1, mu: float = 0
+@remembered
+def of_phases(
+    phases: Phases, delta: float, near: float, hops: int = 1, mu: float = 0
 ) -> tuple[float, float]:
     """Least epsilon of one hop in both directions, looked for near a number; total variation.
 
     The epsilon at which a hop's delta is as it must be for that of all hops to be the one given.
     With two normal distributions besides that are so far apart.
     """
-    phases = tuple((steps, units, noise, rate) for steps, units in kinds)
-    return of_phases(phases, delta, near, hops, mu)
-
-
-@remembered
-def of_phases(
-    phases: Phases, delta: float, near: float, hops: int = 1, mu: float = 0
-) -> tuple[float, float]:
-    """The same for steps of different noise and rate."""
     single = mu == 0 and sum(steps for steps, *_ in phases) == 1
     added, removed = (
         Single(phases[0][:2], *phases[0][2:], first) if single else Losses(phases, first, mu)
@@ -1450,7 +1441,7 @@ def network_bound(event: Fields, claim: Fields) -> Fields:
     else:
         units, requests = event["group"], "any"
         steps[units] = sum(s["steps"] for s in event["segments"]) + event["earlier_steps"]
-        reference, releases = UNITS_DIFFER, event["releases"]
+        reference, releases = DIFFER["units"], event["releases"]
     hops = 2 if claim["adjacency"] == "replace" else 1
     found = network_numbers(event, steps, ZERO, claim, hops)
     word = "" if event["unit"] == "record" else " subject" if units == 1 else " subjects"
@@ -1533,282 +1524,248 @@ def check_orders(claim: Fields, orders: tuple[Decimal, Decimal] | None) -> None:
 
 # --- The claims an event supports
 
-RETRAINED = {
-    "output-noise": (
-        "`retrain` on the data after the request, with the same distance, noise and grid"
-    ),
-    "output-noise/refitted": (
-        "`retrain` on the data after the request, which fits its preprocessing again to them, with "
-        "the same distance, noise and grid"
-    ),
-    "noisy-gd": (
-        "all steps of learning and of every request from the same start, on the data after the "
-        "request"
-    ),
-    "noisy-gd/batches": (
-        "all steps of learning and of every request from the same start, over the same batches in "
-        "turn, on the data after the request"
-    ),
-    "distributed-descent": (
-        "the same mechanism trained on the data after the request, with a sample of "
-        "its own, then served the same later requests"
-    ),
-    "descent/secret": (
-        "the steps of learning from weights 0 on the data after the request, published "
-        "with the same noise and grid"
-    ),
-    "descent/perfect": (
-        "the same schedule of steps and noises from the same start, on the data after the request"
-    ),
+# The words that certificates must use. In sections; `name: text`, or `- text` in a list.
+TEXTS = """
+[retrained]
+output-noise: `retrain` on the data after the request, with the same distance, noise and grid
+output-noise/refitted: `retrain` on the data after the request, which fits its preprocessing again
+    to them, with the same distance, noise and grid
+noisy-gd: all steps of learning and of every request from the same start, on the data after the
+    request
+noisy-gd/batches: all steps of learning and of every request from the same start, over the same
+    batches in turn, on the data after the request
+distributed-descent: the same mechanism trained on the data after the request, with a sample of its
+    own, then served the same later requests
+descent/secret: the steps of learning from weights 0 on the data after the request, published with
+    the same noise and grid
+descent/perfect: the same schedule of steps and noises from the same start, on the data after the
+    request
+network: the network's segments of steps from the same start, with the records deleted so far in
+    none of them and all others as they were, and the model retrained on its features of the data
+    after the request
+elsewhere: the steps of the extractor's training, as declared, from the same start, with the records
+    deleted so far in none of them and all others as they were, and the model retrained on its
+    features of the data after the request
+dp-sgd: the same segments of steps from the same start, with the units deleted so far in none of
+    them and all others as they were
+[never saw]
+output-noise: the exact optimum on the remaining data, published with the same noise and grid
+output-noise/refitted: preprocessing fitted to the remaining data and the exact optimum on them,
+    published with the same noise and grid
+noisy-gd: the same schedule of steps with records of one person among the request's, at most the
+    stated group, absent from the start
+descent/perfect: the same schedule of steps and noises with records of one person among the
+    request's, at most the stated group, absent from the start
+[differing]
+records: the same releases from data that differ in the protected records
+units: the same releases from data that differ in the protected units
+network: the same releases, with the trainings of the network, from data that differ in the
+    protected records
+elsewhere: the same releases, with the extractor's training as declared, from data that differ in
+    the protected records
+[given]
+differential-privacy: the same releases, with the given start or extractor, from data that differ in
+    the protected records
+deletion-privacy: the given start or extractor and the model, both made without records of one
+    person among the request's, at most the stated group
+extractor: a feature extractor made without the deleted records, and the model retrained on its
+    features of the data after the request
+start: a start made without the deleted records, and all steps of learning and of every request from
+    it, on the data after the request
+[anew]
+sums: learning from the records after the request alone, with the same public constants
+refitted: learning from the records after the request alone, which fits its preprocessing again to
+    them, with the same public constants
+named: learning from the records after the request alone, under the names that they have, with the
+    same public constants
+[theorems]
+output-noise: Gaussian mechanism around an optimum found to a measured distance (strong convexity)
+noisy-gd: shifted interpolation (Bok, Su, Altschuler, ICML 2024)
+exact-removal: whole-number sums of rounded records, solved in a fixed order: a function of the
+    current records only
+shards: each network is trained on the records of one shard in a fixed order of operations, and a
+    record's shard follows from its own name: a function of the current records only
+distributed-descent: Gaussian mechanism around averages of parts, given the same uniform sample
+dp-sgd: distributions of privacy losses of the Gaussian mechanism with Poisson sampling, for groups
+    by Kahane's inequality, composed on a grid (Doroshenko et al., 2022), held against Rényi
+    divergences of whole orders
+network: distributions of privacy losses of the network's steps, for groups by Kahane's inequality,
+    composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the accountant says from
+    every network, held against Rényi divergences of whole orders
+elsewhere: distributions of privacy losses of the steps that are declared, for groups by Kahane's
+    inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the
+    accountant says from every extractor, held against Rényi divergences of whole orders
+descent/secret: distance of two runs of projected gradient descent, exact Gaussian conversion
+descent/perfect: shifted interpolation (Bok, Su, Altschuler, ICML 2024) over composite steps
+composed: adaptive composition with the given start or extractor, after group privacy; otherwise by
+    the accountant
+late: shifted interpolation, from late starts in the ball too (Bok, Su, Altschuler, ICML 2024)
+in-turn: shifted interpolation over batches in turn (Bok, Su, Altschuler, ICML 2024)
+bounded-domain: contraction of hockey-stick divergences (Asoodeh, Diaz, Calmon, 2020) after shifted
+    interpolation, or the latter alone where it is less
+langevin: Theorem 3.2 and Corollary 3.4 of Langevin unlearning (Chien, Wang, Chen, Li, 2024), with
+    grid and rounding by a triangle inequality
+deletion-rdp: Theorem 5.1 of Forget unlearning (Chourasia, Shah, ICML 2023), with grid and rounding
+    by a triangle inequality
+[limits]
+- backups and copies of the vault or of the source table
+- releases made from other copies of the vault
+- models exported or published earlier, and comparing an earlier model with a later one
+- logs, shell histories and screens that showed the records
+- old contents of overwritten blocks that the file system or the disk keeps
+- feature extractors, scalers, encoders and cleaning fitted on private data
+- choosing settings, thresholds or models by looking at results on private data
+- other records about the same person, and copies of a record under another id
+- other models trained on the same data
+- keyed hashes of deleted ids and their number, kept to answer repeated requests
+- names of classes and schema values read from the data, which remain after their records are
+    deleted
+- what was printed while a request was served (passes, distance, seconds), which depends on the
+    previous model
+- the size of the vault's file and the positions of rows in it, which show how much space deleted
+    records took
+- running times and file times, failures and refusals, which may depend on the data
+[unhidden]
+- the remaining records, which no noise hides: differential-privacy holds at no epsilon
+- the difference between two models of this vault, which is made of the changed records
+[refitted limits]
+- the number of records and of classes of earlier releases, which their certificates state
+[exact statistics]
+- the remaining records: the release holds their exact means, scales and counts and the names of
+    their classes and of their categories (those of fewer than min-frequency records are merged), so
+    that differential-privacy holds at no epsilon
+- the difference between two releases, whose preprocessing shows what the changed records held
+[network limits]
+- results on private rows told beside the model, such as losses and accuracies
+- which units were in which batch, and the times of single steps, which follow their number
+[shards limits]
+- which networks changed with a request: they tell some bits of a public hash of the names it was
+    about
+- the names of the remaining records and subjects: a record named by its position has it from the
+    number of records before it, deleted ones included, and the weights follow from these names
+[trunk limits]
+- the vault that the network comes from, named by the constant `trunk`, and its own copy of the
+    records: a deletion here erases nothing there
+- records that only the network saw, records deleted from the vault it comes from after its features
+    were first used here, and other models made from it
+- records deleted here that were more than one record of the network
+[declared limits]
+- whether the extractor was trained as declared: noise, batches and clipped sums of its steps are
+    taken on the user's word, and nothing here checks them
+- what rounding of its sums, predictable or seeded generators, gradients that depend on other
+    records of a batch, and trainings that were tried before add to what the extractor reveals
+- records that only the extractor saw, records deleted elsewhere after its features were first used
+    here, and other copies of the extractor and models made from it
+- records deleted here that were more than one record of the extractor's training
+- the raw records that rows were computed from, and what else was computed from them
+[given limits]
+- whether the given start or extractor is as private as declared
+- records that only the given start or extractor saw, and other models made from it
+[public model limits]
+- what the public model that rows are outputs of (`extractor`) was made from, which may hold the
+    same people
+- the raw records that rows were computed from, and what else was computed from them
+[weight limit]
+- weights computed from the data as a whole, such as class balance: each record's weight is assumed
+    to be a fact about that record or public knowledge; the largest weight and the sum of weights,
+    where they were computed from the data, which remain after their records are deleted
+[covers]
+- the weights published with this request
+- everything kept after the request: weights, remaining rows, public constants
+- later releases up to the stated number, but not the kept state without noise
+- the kept sums, which depend on the remaining rows and public constants only
+[kept]
+refitted: the preprocessing published with the weights (means, scales, names of categories and
+    classes), which is fitted again to the remaining records with every request
+trunk: the network that makes the features, kept and used with the weights
+trunk-sums: the kept sums, which depend on the network, the remaining rows and public constants only
+declared-sums: the kept sums, which depend on the extractor, the remaining rows and public constants
+    only
+[network]
+gradients: the gradient of each record, or of all records of a subject, is computed from the weights
+    and these records alone, clipped, and rounded towards zero to whole multiples of the grid; their
+    sums are exact, and what these are divided by does not depend on who was drawn
+batches: whether a record, or all records of a subject, are in the batch of a step is drawn for each
+    of them and each step by itself, from the generator of the noise, and kept secret
+network: layers, start, steps, rate, clip and size of steps were chosen without the records
+[shards]
+shards: a record's shard is a public hash of its subject, or of its id where records name no
+    subjects, and follows from that name alone; a name by position counts the records before it
+determinism: the network of a shard is a function of its records and their ids, bit for bit: from a
+    public start, in an order by a public hash of ids and epochs, by sums in a fixed order, whatever
+    the number of threads; zeros where a shard has no record
+network: shards, layers, start, epochs, batch size and size of steps were chosen without the records
+[noise]
+drawn: the noise comes from the operating system's generator and is never seen or reused
+seeded: the noise comes from a user-given seed: for tests only
+[declared]
+given: the extractor was trained by DP-SGD elsewhere, by the steps listed as `given-training` and no
+    others, before the first training here; it stays as it is, and a record here was at most one
+    record there
+given-rows: rows are outputs of that extractor as it was when its training ended; each is computed
+    from its own raw record alone
+given-gradients: in each of these steps a record's gradient depended on the weights, that record and
+    randomness of its own alone, nothing was kept of one record for the next, and each gradient was
+    clipped, so that no record moved the sum by more than the clip
+given-batches: each record was in the batch of a step with the stated probability, by itself, drawn
+    afresh and in secret: batches were not shuffled, of fixed size, cut or left out, and sums were
+    divided by public numbers
+given-noise: each sum got Gaussian noise of at least the stated multiple of the clip once, from a
+    generator that nobody can predict or repeat; layers, start, steps and settings were chosen
+    without the records
+[declared extractor]
+- rows are outputs of the model that is listed, which was trained as declared, stays as it is and
+    keeps nothing of records; each is computed from its own raw record alone
+[erasure covers]
+- the rows of the request are erased from every file of the vault's folder, and with them the model,
+    the kept state and everything else computed from them
+- until `efface refresh` the vault publishes no model; the next one is trained on the remaining
+    records from a start that depends on no record
+[erasure limits]
+- models released before, their copies and their predictions: nothing is claimed about how much they
+    reveal about the erased records
+- backups and copies of the vault or of its rows, and logs
+- feature extractors, preprocessing fitted outside, and other models trained on the same data
+- keyed hashes of deleted ids and their number, kept to answer repeated requests
+- names of classes and schema values read from the data, which remain after their records are
+    deleted
+- old contents of blocks that the file system or the disk keeps
+"""
+WORDS = {
+    head: {
+        str(place) if name == "-" else name[:-1]: " ".join(text.split())
+        for place, (name, text) in enumerate(
+            re.findall(r"^(-|\S+:) (.*(?:\n    .*)*)", body, re.MULTILINE)
+        )
+    }
+    for head, body in re.findall(r"^\[(.*)\]\n((?:[^\[].*\n)*)", TEXTS, re.MULTILINE)
 }
-RETRAINED["network"] = (
-    "the network's segments of steps from the same start, with the records deleted so far in none "
-    "of them and all others as they were, and the model retrained on its features of the data "
-    "after the request"
+LISTS = {head: tuple(texts.values()) for head, texts in WORDS.items()}
+RETRAINED, NEVER_SAW, DIFFER, THEOREMS, KEPT = (
+    WORDS[head] for head in ("retrained", "never saw", "differing", "theorems", "kept")
 )
-TRAININGS_DIFFER = (
-    "the same releases, with the trainings of the network, from data that differ in the protected "
-    "records"
+ANEW, ANEW_REFITTED, ANEW_NAMED = LISTS["anew"]
+LIMITS, UNHIDDEN, NETWORK_LIMITS = (
+    LISTS[head] for head in ("limits", "unhidden", "network limits")
 )
-RETRAINED["elsewhere"] = (
-    "the steps of the extractor's training, as declared, from the same start, with the records "
-    "deleted so far in none of them and all others as they were, and the model retrained on its "
-    "features of the data after the request"
-)
-ELSEWHERE_DIFFER = (
-    "the same releases, with the extractor's training as declared, from data that differ in the "
-    "protected records"
-)
-RETRAINED["dp-sgd"] = (
-    "the same segments of steps from the same start, with the units deleted so far in none of them "
-    "and all others as they were"
-)
-UNITS_DIFFER = "the same releases from data that differ in the protected units"
-NEVER_SAW = {
-    "output-noise": (
-        "the exact optimum on the remaining data, published with the same noise and grid"
-    ),
-    "output-noise/refitted": (
-        "preprocessing fitted to the remaining data and the exact optimum on them, published with "
-        "the same noise and grid"
-    ),
-    "noisy-gd": (
-        "the same schedule of steps with records of one person among the request's, at most the "
-        "stated group, absent from the start"
-    ),
-    "descent/perfect": (
-        "the same schedule of steps and noises with records of one person among the request's, at "
-        "most the stated group, absent from the start"
-    ),
-}
-ANEW = "learning from the records after the request alone, with the same public constants"
-ANEW_NAMED = (
-    "learning from the records after the request alone, under the names that they have, with the "
-    "same public constants"
-)
-ANEW_REFITTED = (
-    "learning from the records after the request alone, which fits its preprocessing again to "
-    "them, with the same public constants"
-)
-NEIGHBOURS = "the same releases from data that differ in the protected records"
-THEOREMS = {
-    "output-noise": (
-        "Gaussian mechanism around an optimum found to a measured distance (strong convexity)"
-    ),
-    "noisy-gd": "shifted interpolation (Bok, Su, Altschuler, ICML 2024)",
-    "exact-removal": (
-        "whole-number sums of rounded records, solved in a fixed order: a function of the current "
-        "records only"
-    ),
-    "shards": (
-        "each network is trained on the records of one shard in a fixed order of operations, and a "
-        "record's shard follows from its own name: a function of the current records only"
-    ),
-    "distributed-descent": (
-        "Gaussian mechanism around averages of parts, given the same uniform sample"
-    ),
-    "dp-sgd": (
-        "distributions of privacy losses of the Gaussian mechanism with Poisson sampling, for "
-        "groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022), held against "
-        "Rényi divergences of whole orders"
-    ),
-    "network": (
-        "distributions of privacy losses of the network's steps, for groups by Kahane's "
-        "inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the "
-        "accountant says from every network, held against Rényi divergences of whole orders"
-    ),
-    "elsewhere": (
-        "distributions of privacy losses of the steps that are declared, for groups by Kahane's "
-        "inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the "
-        "accountant says from every extractor, held against Rényi divergences of whole orders"
-    ),
-    "descent/secret": (
-        "distance of two runs of projected gradient descent, exact Gaussian conversion"
-    ),
-    "descent/perfect": (
-        "shifted interpolation (Bok, Su, Altschuler, ICML 2024) over composite steps"
-    ),
-}
-GIVEN_REFERENCES = {
-    PRIVACY: (
-        "the same releases, with the given start or extractor, from data that differ in the "
-        "protected records"
-    ),
-    DELETION: (
-        "the given start or extractor and the model, both made without records of one person "
-        "among the request's, at most the stated group"
-    ),
-    "extractor": (
-        "a feature extractor made without the deleted records, and the model retrained on its "
-        "features of the data after the request"
-    ),
-    "start": (
-        "a start made without the deleted records, and all steps of learning and of every request "
-        "from it, on the data after the request"
-    ),
-}
-PUBLIC_MODEL_LIMITS = (
-    (
-        "what the public model that rows are outputs of (`extractor`) was made from, which may "
-        "hold the same people"
-    ),
-    "the raw records that rows were computed from, and what else was computed from them",
-)
-WEIGHT_LIMIT = (
-    "weights computed from the data as a whole, such as class balance: each record's weight is "
-    "assumed to be a fact about that record or public knowledge; the largest weight and the sum "
-    "of weights, where they were computed from the data, which remain after their records are "
-    "deleted"
-)
-GIVEN_LIMITS = (
-    "whether the given start or extractor is as private as declared",
-    "records that only the given start or extractor saw, and other models made from it",
-)
-TRUNK_LIMITS = (
-    (
-        "the vault that the network comes from, named by the constant `trunk`, and its own copy of "
-        "the records: a deletion here erases nothing there"
-    ),
-    (
-        "records that only the network saw, records deleted from the vault it comes from after its "
-        "features were first used here, and other models made from it"
-    ),
-    "records deleted here that were more than one record of the network",
-)
-DECLARED_LIMITS = (
-    (
-        "whether the extractor was trained as declared: noise, batches and clipped sums of its "
-        "steps are taken on the user's word, and nothing here checks them"
-    ),
-    (
-        "what rounding of its sums, predictable or seeded generators, gradients that depend on "
-        "other records of a batch, and trainings that were tried before add to what the extractor "
-        "reveals"
-    ),
-    (
-        "records that only the extractor saw, records deleted elsewhere after its features were "
-        "first used here, and other copies of the extractor and models made from it"
-    ),
-    "records deleted here that were more than one record of the extractor's training",
-    "the raw records that rows were computed from, and what else was computed from them",
-)
-COMPOSED = (
-    "adaptive composition with the given start or extractor, after group privacy; otherwise by "
-    "the accountant"
-)
-LATE = "shifted interpolation, from late starts in the ball too (Bok, Su, Altschuler, ICML 2024)"
-IN_TURN = "shifted interpolation over batches in turn (Bok, Su, Altschuler, ICML 2024)"
-BALL = (
-    "contraction of hockey-stick divergences (Asoodeh, Diaz, Calmon, 2020) after shifted "
-    "interpolation, or the latter alone where it is less"
-)
-LANGEVIN = (
-    "Theorem 3.2 and Corollary 3.4 of Langevin unlearning (Chien, Wang, Chen, Li, 2024), with grid "
-    "and rounding by a triangle inequality"
-)
-DELETION_RDP = (
-    "Theorem 5.1 of Forget unlearning (Chourasia, Shah, ICML 2023), with grid and rounding by a "
-    "triangle inequality"
-)
-LIMITS = (
-    "backups and copies of the vault or of the source table",
-    "releases made from other copies of the vault",
-    "models exported or published earlier, and comparing an earlier model with a later one",
-    "logs, shell histories and screens that showed the records",
-    "old contents of overwritten blocks that the file system or the disk keeps",
-    "feature extractors, scalers, encoders and cleaning fitted on private data",
-    "choosing settings, thresholds or models by looking at results on private data",
-    "other records about the same person, and copies of a record under another id",
-    "other models trained on the same data",
-    "keyed hashes of deleted ids and their number, kept to answer repeated requests",
-    (
-        "names of classes and schema values read from the data, which remain after their records "
-        "are deleted"
-    ),
-    (
-        "what was printed while a request was served (passes, distance, seconds), which depends "
-        "on the previous model"
-    ),
-    (
-        "the size of the vault's file and the positions of rows in it, which show how much space "
-        "deleted records took"
-    ),
-    "running times and file times, failures and refusals, which may depend on the data",
-)
-
-
-UNHIDDEN = (  # where nothing random is released
-    "the remaining records, which no noise hides: differential-privacy holds at no epsilon",
-    "the difference between two models of this vault, which is made of the changed records",
-)
-REFITTED = (
-    "the preprocessing published with the weights (means, scales, names of categories and "
-    "classes), which is fitted again to the remaining records with every request"
-)
+SHARDS_LIMITS = (NETWORK_LIMITS[0], *LISTS["shards limits"])
+PUBLIC_MODEL_LIMITS, (WEIGHT_LIMIT,) = LISTS["public model limits"], LISTS["weight limit"]
 # What two of the limits say where the engine fits the preprocessing.
 REFITTED_LIMITS = {
     LIMITS[5]: LIMITS[5] + " before the rows came here",
-    LIMITS[10]: (
-        "the number of records and of classes of earlier releases, which their certificates state"
-    ),
+    LIMITS[10]: LISTS["refitted limits"][0],
 }
-EXACT_STATISTICS = (
-    (
-        "the remaining records: the release holds their exact means, scales and counts and the "
-        "names of their classes and of their categories (those of fewer than min-frequency "
-        "records are merged), so that differential-privacy holds at no epsilon"
-    ),
-    "the difference between two releases, whose preprocessing shows what the changed records held",
-)
-NETWORK_LIMITS = (
-    "results on private rows told beside the model, such as losses and accuracies",
-    "which units were in which batch, and the times of single steps, which follow their number",
-)
-SHARDS_LIMITS = (
-    NETWORK_LIMITS[0],
-    (
-        "which networks changed with a request: they tell some bits of a public hash of the names "
-        "it was about"
-    ),
-    (
-        "the names of the remaining records and subjects: a record named by its position has it "
-        "from the number of records before it, deleted ones included, and the weights follow from "
-        "these names"
-    ),
-)
-COVERS = (
-    "the weights published with this request",
-    "everything kept after the request: weights, remaining rows, public constants",
-    "later releases up to the stated number, but not the kept state without noise",
-    "the kept sums, which depend on the remaining rows and public constants only",
-)
-TRUNK = "the network that makes the features, kept and used with the weights"
-TRUNK_SUMS = (
-    "the kept sums, which depend on the network, the remaining rows and public constants only"
-)
-DECLARED_SUMS = (
-    "the kept sums, which depend on the extractor, the remaining rows and public constants only"
-)
+COVERS = LISTS["covers"]
+# What claims about a network rest on, in the words that a certificate must have: other words, such
+# as batches that are taken in turn, would not carry the claims. The choice of the network is the
+# signer's word, as is a seed; the rest is enforced. Then what exact removal from shards rests on.
+NETWORK, SHARDS = WORDS["network"], WORDS["shards"]
+NOISE, SEEDED_NOISE = LISTS["noise"]
+# About a training that was made elsewhere: the same, that noise was drawn as it is declared, and
+# that rows are what the extractor makes of one record each. Nobody but whoever states it can know,
+# so that it is neither enforced nor measured, and said in these words alone. The last is said where
+# the model is named, too.
+DECLARED, (DECLARED_EXTRACTOR,) = WORDS["declared"], LISTS["declared extractor"]
 
 
 # The names under which certificates list an event's own constants.
@@ -1850,76 +1807,6 @@ CHOICES = (
     *("given", "trunk", "class-weight", "features", "extractor", "network", "unit"),
     *("rows-per-unit", "batches", "shards", "arithmetic", "epochs", "momentum"),
     *("network-start", "network-input", "optimizer", "beta1", "beta2", "adam-epsilon"),
-)
-# What claims about a network rest on, in the words that a certificate must have: other words, such
-# as batches that are taken in turn, would not carry the claims. The choice of the network is the
-# signer's word, as is a seed; the rest is enforced.
-NETWORK = {
-    "gradients": (
-        "the gradient of each record, or of all records of a subject, is computed from the weights "
-        "and these records alone, clipped, and rounded towards zero to whole multiples of the "
-        "grid; their sums are exact, and what these are divided by does not depend on who was "
-        "drawn"
-    ),
-    "batches": (
-        "whether a record, or all records of a subject, are in the batch of a step is drawn for "
-        "each of them and each step by itself, from the generator of the noise, and kept secret"
-    ),
-    "network": (
-        "layers, start, steps, rate, clip and size of steps were chosen without the records"
-    ),
-}
-# What exact removal from shards rests on.
-SHARDS = {
-    "shards": (
-        "a record's shard is a public hash of its subject, or of its id where records name no "
-        "subjects, and follows from that name alone; a name by position counts the records before "
-        "it"
-    ),
-    "determinism": (
-        "the network of a shard is a function of its records and their ids, bit for bit: from a "
-        "public start, in an order by a public hash of ids and epochs, by sums in a fixed order, "
-        "whatever the number of threads; zeros where a shard has no record"
-    ),
-    "network": (
-        "shards, layers, start, epochs, batch size and size of steps were chosen without the "
-        "records"
-    ),
-}
-NOISE = "the noise comes from the operating system's generator and is never seen or reused"
-SEEDED_NOISE = "the noise comes from a user-given seed: for tests only"
-# About a training that was made elsewhere: the same, that noise was drawn as it is declared, and
-# that rows are what the extractor makes of one record each. Nobody but whoever states it can know,
-# so that it is neither enforced nor measured, and said in these words alone.
-DECLARED = {
-    "given": (
-        "the extractor was trained by DP-SGD elsewhere, by the steps listed as `given-training` "
-        "and no others, before the first training here; it stays as it is, and a record here was "
-        "at most one record there"
-    ),
-    "given-rows": (
-        "rows are outputs of that extractor as it was when its training ended; each is computed "
-        "from its own raw record alone"
-    ),
-    "given-gradients": (
-        "in each of these steps a record's gradient depended on the weights, that record and "
-        "randomness of its own alone, nothing was kept of one record for the next, and each "
-        "gradient was clipped, so that no record moved the sum by more than the clip"
-    ),
-    "given-batches": (
-        "each record was in the batch of a step with the stated probability, by itself, drawn "
-        "afresh and in secret: batches were not shuffled, of fixed size, cut or left out, and sums "
-        "were divided by public numbers"
-    ),
-    "given-noise": (
-        "each sum got Gaussian noise of at least the stated multiple of the clip once, from a "
-        "generator that nobody can predict or repeat; layers, start, steps and settings were "
-        "chosen without the records"
-    ),
-}
-DECLARED_EXTRACTOR = (  # where the model is named, too
-    "rows are outputs of the model that is listed, which was trained as declared, stays as it is "
-    "and keeps nothing of records; each is computed from its own raw record alone"
 )
 GROUNDS = {"dp-sgd": NETWORK, "shards": SHARDS}
 CONVEX = ("lipschitz", "smoothness", "lambda", "max-weight", "class-weight")
@@ -2022,7 +1909,7 @@ def composed_bound(
         rest = inner_bound(inner, {**claim, "delta": left, "epsilon": stated})
         epsilon = first[0] + rest["epsilon"]
         advantage = min(stated_advantage(*first) + rest["advantage"], ONE)
-    reference = GIVEN_REFERENCES[given["what"] if notion in (RETRAINING, RENYI) else notion]
+    reference = WORDS["given"][given["what"] if notion in (RETRAINING, RENYI) else notion]
     return {
         **whole,
         "mu": mu,
@@ -2031,7 +1918,7 @@ def composed_bound(
         "group": group,
         "reference": reference,
         "requests": requests,
-        "theorem": COMPOSED,
+        "theorem": THEOREMS["composed"],
     }
 
 
@@ -2040,6 +1927,11 @@ def behind(event: Fields) -> Fields | None:
     given = event.get("given") or {}
     found: Fields | None = given.get("training") or given.get("declared")
     return found
+
+
+def is_trained(event: Fields) -> bool:
+    """Whether features come from a network that was trained here."""
+    return (event.get("given") or {}).get("training") is not None
 
 
 def is_declared(event: Fields) -> bool:
@@ -2090,7 +1982,7 @@ def trunk_bound(
         units = inner["setting"]["group"]
         if training is not None:
             steps[units] = sum(s["steps"] for s in training["segments"]) + training["earlier_steps"]
-        whole, reference = inner_bound(inner, claim), TRAININGS_DIFFER
+        whole, reference = inner_bound(inner, claim), DIFFER["network"]
     else:
         require(removed is not None, "the number of deleted records is private")
         for segment in training["segments"] if training is not None else ():
@@ -2114,7 +2006,7 @@ def trunk_bound(
         work = sum(units * (1 + 1 / noise) for _, _, noise, rate in phases if rate < 1)
         require(work <= MOST_WORK, "the training has too many phases for so many deletions")
         found = numbers_of_phases(phases, whole["mu"], claim, hops)
-        reference = ELSEWHERE_DIFFER if notion == PRIVACY else RETRAINED["elsewhere"]
+        reference = DIFFER["elsewhere"] if notion == PRIVACY else RETRAINED["elsewhere"]
         theorem = THEOREMS["elsewhere"]
     return {
         **whole,
@@ -2176,7 +2068,7 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
     variant = "/batches" if event.get("batches") else refitted
     releases, reference = event.get("joint_releases", 1), RETRAINED[name + variant]
     if notion == PRIVACY:
-        releases, reference = event["releases"], NEIGHBOURS
+        releases, reference = event["releases"], DIFFER["records"]
     elif notion == DELETION:
         require(name in NEVER_SAW, "deletion privacy needs `perfect` state")
         releases, reference = 1, NEVER_SAW[name + refitted]
@@ -2198,9 +2090,9 @@ def gaussian_bound(event: Fields, claim: Fields) -> Fields:
             one = accountant(event, ONE_RELEASE, adjacency)
             epsilon += seen * order * one * one / 2
         advantage = deletion_advantage(order, epsilon)
-    theorem = LATE if event.get("radius") is not None else THEOREMS[name]
+    theorem = THEOREMS["late"] if event.get("radius") is not None else THEOREMS[name]
     if event.get("batches"):
-        theorem = IN_TURN
+        theorem = THEOREMS["in-turn"]
     return {
         "mu": mu,
         "epsilon": epsilon,
@@ -2265,7 +2157,7 @@ def published(event: Fields, claim: Fields, numbers: tuple[Decimal, Decimal], te
     """A bound on noisy gradient descent that has no mu."""
     notion, releases, requests = claim["notion"], 1, "non-adaptive"
     if notion == PRIVACY:
-        group, reference = str(event["setting"]["group"]), NEIGHBOURS
+        group, reference = str(event["setting"]["group"]), DIFFER["records"]
         releases, requests = event["releases"], "any"
     elif notion == DELETION:
         group, reference = str(event["setting"]["group"]), NEVER_SAW["noisy-gd"]
@@ -2315,7 +2207,9 @@ def ball_bound(event: Fields, claim: Fields) -> Fields:
         if inner >= 0 and moved * 2048 <= 1 and contracted(inner, enough) <= enough:
             epsilon = stated
     apart = contracted(ZERO, ZERO) + pair_advantage(nu)
-    return published(event, claim, (epsilon, min(pair_advantage(whole), apart)), BALL)
+    return published(
+        event, claim, (epsilon, min(pair_advantage(whole), apart)), THEOREMS["bounded-domain"]
+    )
 
 
 def langevin_bound(event: Fields, claim: Fields) -> Fields:
@@ -2366,7 +2260,7 @@ def langevin_bound(event: Fields, claim: Fields) -> Fields:
     else:
         epsilon = nearby_epsilon(nu, claim["delta"], partial(mironov, exact))
         advantage = stated_advantage(epsilon, claim["delta"])
-    return published(event, claim, (epsilon, advantage), LANGEVIN)
+    return published(event, claim, (epsilon, advantage), THEOREMS["langevin"])
 
 
 def deletion_bound(event: Fields, claim: Fields) -> Fields:
@@ -2400,13 +2294,15 @@ def deletion_bound(event: Fields, claim: Fields) -> Fields:
         together = arithmetic_mu(event, longest) * Decimal(event["releases"]).sqrt()
         epsilon = nearby_epsilon(together, claim["delta"], partial(mironov, joint))
         advantage = stated_advantage(epsilon, claim["delta"])
-        return published(event, claim, (epsilon, advantage), DELETION_RDP)
+        return published(event, claim, (epsilon, advantage), THEOREMS["deletion-rdp"])
     require(len(phases) > 1, "nothing was deleted: there is only learning")
     order, last = claim["order"], phases[-1]["steps"]
     epsilon = nearby_renyi(nu, order, lambda q: q * scale * (-rate * last).exp())
     if seen := releases_seen(event, requests):
         epsilon += seen * nearby_renyi(nu, order, lambda q: private(q, event["longest"]))
-    return published(event, claim, (epsilon, deletion_advantage(order, epsilon)), DELETION_RDP)
+    return published(
+        event, claim, (epsilon, deletion_advantage(order, epsilon)), THEOREMS["deletion-rdp"]
+    )
 
 
 def exact_bound(event: Fields, claim: Fields) -> Fields:
@@ -2578,7 +2474,7 @@ def sentence(claim: Fields) -> tuple[str, list[tuple[Decimal, Decimal]]]:
             f": an attacker who must decide between the two from {seen} succeeds with probability "
             "at most #% (random guessing: 50%)"
         )
-    if claim["reference"] in (RETRAINED["elsewhere"], ELSEWHERE_DIFFER):
+    if claim["reference"] in (RETRAINED["elsewhere"], DIFFER["elsewhere"]):
         who = "if the extractor was trained as declared, " + who
     return who + text, numbers
 
@@ -2603,9 +2499,8 @@ def listed(document: Fields, name: str) -> str:
 
 def check_no_counts(document: Fields) -> None:
     """Where the row count is private, nothing that the certificate states may follow from it."""
-    for constant in document["constants"]:
-        fixed = constant["origin"] != "data"
-        require(fixed, f"the row count is private, but `{constant['name']}` is from the data")
+    told = min(of_data(document), default=None)
+    require(told is None, f"the row count is private, but `{told}` is from the data")
     request = document["request"]  # a refresh touches none, whatever the data are
     hidden = request["kind"] == "refresh" or request["records"] == "not stated"
     require(hidden, "the row count is private, but the request states a number of records")
@@ -2655,8 +2550,7 @@ def check_claim(document: Fields, claim: Fields) -> str:
     private = protecting and claim["adjacency"] == "remove"
     told = read_off(document) if protecting else None
     require(told is None, f"`{told}` was read off the records, and one of them could have moved it")
-    followed = {c["name"] for c in document["constants"] if c["origin"] == "data"}
-    kept = notion != EXACT or not followed & {"column-types", "label-type"}
+    kept = notion != EXACT or not of_data(document) & {"column-types", "label-type"}
     require(kept, "how cells or labels are kept follows the records, and so does what is kept")
     kind = document["request"]["kind"]
     # A refresh that follows no model is the first release without records that were erased.
@@ -2726,7 +2620,7 @@ def check_noise(document: Fields) -> str:
     require(noise["sampler"] == sampler, f"`sampler` must be `{sampler}`")
     require(noise["generator"] == generator, f"`generator` must be `{generator}`")
     require(noise["grid"] == grid, "the grid is not the event's")
-    if grid is None and (document["event"].get("given") or {}).get("training") is not None:
+    if grid is None and is_trained(document["event"]):
         return "nothing random is released but what the network's training was"
     if grid is None and is_declared(document["event"]):
         return "nothing random is released but what the extractor's training was, as declared"
@@ -2844,8 +2738,8 @@ def check_features(document: Fields) -> None:
 
     Those of a network go with its training, and with the vault that it comes from.
     """
-    learnt = (document["event"].get("given") or {}).get("training") is not None
-    if not learnt and not any(c["name"] == "features" for c in document["constants"]):
+    learnt = is_trained(document["event"])
+    if not learnt and not is_listed(document, "features"):
         return
     mapped, event = listed(document, "features"), core(document["event"])
     fits = mapped.startswith("network:") == learnt
@@ -2874,9 +2768,8 @@ def check_objective(document: Fields) -> str:
     event = core(document["event"])
     check_listed(document)
     if event["kind"] in GROUNDS:
-        named = {constant["name"] for constant in document["constants"]}
         for name in CONVEX:
-            require(name not in named, f"`{name}` is no constant of a network")
+            require(not is_listed(document, name), f"`{name}` is no constant of a network")
         if event["kind"] == "shards":
             return "exact removal rests on no bound of a network's gradients"
         return "a network's gradients are bounded by clipping, whatever loss and rows are"
@@ -2902,7 +2795,7 @@ def check_objective(document: Fields) -> str:
     else:
         require(loss in ("logistic", "softmax"), f"no loss is known as `{loss[:40]}`")
         slope, curvature = (ONE, ONE / 4) if loss == "logistic" else (Decimal(2).sqrt(), ONE / 2)
-    if any(constant["name"] == "targets" for constant in document["constants"]):
+    if is_listed(document, "targets"):
         targets = listed(document, "targets")
         require(exact and loss == "squared", "several targets are those of exact sums")
         require(targets.isdecimal() and targets == str(int(targets)), "`targets` is no count")
@@ -2913,7 +2806,7 @@ def check_objective(document: Fields) -> str:
     if exact:  # of whole weights, the largest of which the event states
         most = size(document, "max-weight") if weighted(document) else None
         require(most == event["max_weight"], "`max-weight` is not that of the exact sums")
-    if any(constant["name"] == "class-weight" for constant in document["constants"]):
+    if is_listed(document, "class-weight"):
         weight = heaviest_of_balanced(document, loss)
     if weighted(document):
         weight = size(document, "max-weight")
@@ -2922,37 +2815,15 @@ def check_objective(document: Fields) -> str:
     if slope == INFINITY:  # targets are within 1 of zero, optima within sqrt(weight load/lambda)
         bounded = event["kind"] == "output-noise"
         require(bounded, "without a clip the gradients of the squared loss have no bound")
-        target = ONE
-        if event["preprocessing"]:  # y is scaled to variance 1, so that its squares sum to n
-            require(event["records"] is not None, "y is scaled by records whose number is hidden")
-            target = Decimal(event["records"]).sqrt()
-        slope = row * (mean * load / setting["strong_convexity"]).sqrt() + target
-    chosen = {c["name"] for c in document["constants"] if c["origin"] != "data"}
-    if core(event).get("preprocessing") and "lambda" not in chosen:  # nobody's choice: 1/n
-        records = core(event)["records"]
-        require(records is not None, "`lambda` follows records whose number is not stated")
-        same = float(setting["strong_convexity"]) == 1 / max(records, 1)
-        require(same, f"`lambda` is not 1/n of {records} records")
-    followed = {c["name"] for c in document["constants"] if c["origin"] == "data"}
-    if (refitted := core(event).get("preprocessing")) and "min-frequency" in followed:
-        records = core(event)["records"]
-        require(records is not None, "`min-frequency` follows records whose number is hidden")
-        least = min(max(records // 5000, 1), 5)
-        same = refitted["min_frequency"] == least
-        require(same, f"`min-frequency` must be {least} for {records} records")
+        slope = row * (mean * load / setting["strong_convexity"]).sqrt() + largest_target(event)
+    check_followed(document)
     bounds = [
         ("lipschitz", setting["lipschitz"], weight * slope * row),
         ("smoothness", setting["smoothness"], mean * load * curvature * row**2),
     ]
     if exact:
-        target = ONE
-        if event["preprocessing"] and loss == "squared":  # as below; classes are +1 and -1
-            require(event["records"] is not None, "y is scaled by records whose number is hidden")
-            target = Decimal(event["records"]).sqrt()
-        read = (
-            c["name"] == "target-bound" and c["origin"] == "data" for c in document["constants"]
-        )
-        fits = bool(event["preprocessing"]) or not any(read)
+        target = largest_target(event) if loss == "squared" else ONE  # classes are +1 and -1
+        fits = bool(event["preprocessing"]) or "target-bound" not in of_data(document)
         require(fits, "`target-bound` follows the records where preprocessing is fitted alone")
         bounds += [
             ("row_bound", event["row_bound"], row),
@@ -2971,20 +2842,52 @@ def check_objective(document: Fields) -> str:
     return "the constants of the objective follow from loss, row norm and intercept"
 
 
+def largest_target(event: Fields) -> Decimal:
+    """Bound on |y|; fitted preprocessing scales it to variance 1, so that its squares sum to n."""
+    if not event["preprocessing"]:
+        return ONE
+    require(event["records"] is not None, "y is scaled by records whose number is hidden")
+    return Decimal(event["records"]).sqrt()
+
+
+def check_followed(document: Fields) -> None:
+    """What fitted preprocessing takes from the number of records follows that number."""
+    event, of = core(document["event"]), of_data(document)
+    if not (refitted := event.get("preprocessing")):
+        return
+    records, lambda_ = event["records"], event["setting"]["strong_convexity"]
+    if "lambda" in of:  # nobody's choice: 1/n
+        require(records is not None, "`lambda` follows records whose number is not stated")
+        same = float(lambda_) == 1 / max(records, 1)
+        require(same, f"`lambda` is not 1/n of {records} records")
+    if "min-frequency" in of:
+        require(records is not None, "`min-frequency` follows records whose number is hidden")
+        least = min(max(records // 5000, 1), 5)
+        same = refitted["min_frequency"] == least
+        require(same, f"`min-frequency` must be {least} for {records} records")
+
+
+def is_listed(document: Fields, name: str) -> bool:
+    """Whether a constant of the name is listed."""
+    return any(constant["name"] == name for constant in document["constants"])
+
+
+def of_data(document: Fields) -> set[str]:
+    """The constants that are said to be computed from the data."""
+    return {c["name"] for c in document["constants"] if c["origin"] == "data"}
+
+
 def weighted(document: Fields) -> bool:
     """Whether records have weights, which a certificate says by listing the largest."""
-    return any(constant["name"] == "max-weight" for constant in document["constants"])
+    return is_listed(document, "max-weight")
 
 
 def read_off(document: Fields) -> str | None:
     """A constant that one record could have moved; where records have weights, N is their sum."""
     setting = core(document["event"]).get("setting")
     summed = weighted(document) and setting and setting["normalizer"]["kind"] == "fixed"
-    for constant in document["constants"]:
-        name: str = constant["name"]
-        if constant["origin"] == "data" and (name not in SIZES or (summed and name == "n")):
-            return name
-    return None
+    moved = {name for name in of_data(document) if name not in SIZES or (summed and name == "n")}
+    return min(moved, default=None)
 
 
 def size(document: Fields, name: str) -> Decimal:
@@ -2996,61 +2899,49 @@ def size(document: Fields, name: str) -> Decimal:
 
 def follows_size(document: Fields, name: str) -> bool:
     """Whether an honest plan may compute a constant from the number of records."""
+    event = core(document["event"])
+    fitted = bool(event.get("preprocessing"))
     if name == "lambda":  # by the variants that choose it, or as 1/n of the records at hand
-        event = core(document["event"])
-        return event.get("variant") in ("regularised", "weak") or bool(event.get("preprocessing"))
+        return fitted or event.get("variant") in ("regularised", "weak")
     if name == "loss":  # regression, where the first labels are numbers
-        return bool(core(document["event"]).get("preprocessing"))
+        return fitted
     if name in ("row-norm", "intercept"):  # of numbers to predict, in small tables more
-        fitted = bool(core(document["event"]).get("preprocessing"))
         return fitted and listed(document, "loss") == "squared"
-    if core(document["event"])["kind"] == "shards" and name in ("eta", "batch-size"):
+    if event["kind"] == "shards" and name in ("eta", "batch-size"):
         return False
     return name not in CHOICES and not name.startswith("given-")
 
 
 def check_assumptions(document: Fields) -> str:
-    """Assumptions of the claims beyond mathematics is stated."""
+    """All assumptions of the claims beyond mathematics are stated."""
     claims, stated = document["claims"], {a["name"] for a in document["assumptions"]}
-    kind, fitted = core(document["event"])["kind"], core(document["event"]).get("preprocessing")
-    fixed = dict(GROUNDS.get(kind, {}))
-    needed = {"rows"}
-    if kind == "exact-removal" and not fitted:
-        needed.add("stored-rows")
-    if is_declared(document["event"]):
-        needed |= set(DECLARED)
-        check_word_given(document["assumptions"])
-    trained = (document["event"].get("given") or {}).get("training") is not None
+    whole, event = document["event"], core(document["event"])
+    fixed = dict(GROUNDS.get(event["kind"], {}))
+    noisy, trained, given = event.get("grid") is not None, is_trained(whole), whole.get("given")
     if trained:
         fixed |= NETWORK
-    if trained or core(document["event"]).get("grid") is not None:
+    if trained or noisy:
         fixed["randomness"] = SEEDED_NOISE if document["not_for_release"] else NOISE
-    needed |= set(fixed)
-    if core(document["event"]).get("grid") is not None:
-        needed.add("group")
-    for constant in document["constants"]:
-        if constant["origin"] == "data":  # taken to be public; sizes follow from the row count
-            name = constant["name"]
-            require(follows_size(document, name), f"`{name}` is a choice, and said to be data")
-            needed.add("row-count" if name in SIZES else name)
-    if any(claim["adjacency"] == "replace" for claim in claims):
-        needed.add("row-count")
-    if any(claim["notion"] in (PRIVACY, DELETION) for claim in claims):
-        needed.add("group")
-    if weighted(document):
-        needed.add("weights")
-    for name in ("class-weight", "features", "extractor"):
-        if any(constant["name"] == name for constant in document["constants"]):
-            needed.add(name)
-    for name in ("preprocessing", "batches"):
-        if core(document["event"]).get(name):
-            needed.add(name)
-    if document["event"]["kind"] == "composed":
-        needed.add("given")
-    given = document["event"].get("given") or {}
-    if given.get("what") != "start" and any(c["name"] == "start" for c in document["constants"]):
-        needed.add("start")
-    for name in sorted(needed):
+    of = of_data(document)  # taken to be public; sizes follow from the row count
+    for name in sorted(of):
+        require(follows_size(document, name), f"`{name}` is a choice, and said to be data")
+    replaced = any(claim["adjacency"] == "replace" for claim in claims)
+    started = is_listed(document, "start") and (given or {}).get("what") != "start"
+    needed = {
+        "stored-rows": event["kind"] == "exact-removal" and not event.get("preprocessing"),
+        "group": noisy or any(claim["notion"] in (PRIVACY, DELETION) for claim in claims),
+        "row-count": replaced or bool(of & set(SIZES)),
+        "weights": weighted(document),
+        "given": whole["kind"] == "composed",
+        "start": started,
+        **{name: bool(event.get(name)) for name in ("preprocessing", "batches")},
+    }
+    required = {"rows", *fixed, *(of - set(SIZES)), *(name for name in needed if needed[name])}
+    required |= {n for n in ("class-weight", "features", "extractor") if is_listed(document, n)}
+    if is_declared(whole):
+        required |= set(DECLARED)
+        check_word_given(document["assumptions"])
+    for name in sorted(required):
         require(name in stated, f"the assumption `{name}` is not stated")
     for name, words in fixed.items():
         right = (words, "declared" if name == "network" or words == SEEDED_NOISE else "enforced")
@@ -3188,68 +3079,36 @@ def check_sizes(event: Fields) -> None:
 
 def check_scope(document: Fields) -> str:
     """The limits every certificate has are stated."""
-    listed, event = document["scope"]["does_not_cover"], document["event"]
-    exact = core(event).get("grid") is None
-    covers: tuple[str, ...] = (COVERS[0], COVERS[2 if state_of(core(event)) == "secret" else 1])
-    limits: tuple[str, ...] = LIMITS
-    learnt = (event.get("given") or {}).get("training") is not None
-    if learnt:
-        covers, limits = (*covers, TRUNK), (*limits, *TRUNK_LIMITS, *NETWORK_LIMITS)
-    elif is_declared(event):
-        limits = (*limits, *DECLARED_LIMITS, *NETWORK_LIMITS)
-    elif event["kind"] == "composed":
-        limits = (*limits, *GIVEN_LIMITS)
+    listed, whole = document["scope"]["does_not_cover"], document["event"]
+    event = core(whole)
+    covers, sums = [COVERS[0], COVERS[2 if state_of(event) == "secret" else 1]], COVERS[3]
+    limits = [*LIMITS]
+    if is_trained(whole):
+        covers, sums = [*covers, KEPT["trunk"]], KEPT["trunk-sums"]
+        limits += (*LISTS["trunk limits"], *NETWORK_LIMITS)
+    elif is_declared(whole):
+        limits += (*LISTS["declared limits"], *NETWORK_LIMITS)
+        sums = KEPT["declared-sums"]
+    elif whole["kind"] == "composed":
+        limits += LISTS["given limits"]
     if weighted(document):
-        limits = (*limits, WEIGHT_LIMIT)
-    names = {constant["name"] for constant in document["constants"]}
-    if "extractor" in names and not is_declared(event):
-        limits = (*limits, *PUBLIC_MODEL_LIMITS)
-    if core(event).get("preprocessing"):
-        limits = (*(REFITTED_LIMITS.get(limit, limit) for limit in limits), *EXACT_STATISTICS)
-        covers = (*covers, REFITTED)
-    if exact:
-        covers, limits = (*covers, *COVERS[3:]), (*limits, *UNHIDDEN)
-    if exact and (core(event).get("preprocessing") or core(event)["kind"] == "shards"):  # no sums
-        covers = tuple(text for text in covers if text not in COVERS[3:])
-    if learnt:
-        covers = tuple(TRUNK_SUMS if text == COVERS[3] else text for text in covers)
-    if is_declared(event):
-        covers = tuple(DECLARED_SUMS if text == COVERS[3] else text for text in covers)
-    if core(event)["kind"] == "dp-sgd":
-        limits = (*limits, *NETWORK_LIMITS)
-    if core(event)["kind"] == "shards":
-        limits = (*limits, *SHARDS_LIMITS)
+        limits.append(WEIGHT_LIMIT)
+    if is_listed(document, "extractor") and not is_declared(whole):
+        limits += PUBLIC_MODEL_LIMITS
+    if refitted := event.get("preprocessing"):
+        limits = [REFITTED_LIMITS.get(limit, limit) for limit in limits]
+        limits += LISTS["exact statistics"]
+        covers.append(KEPT["refitted"])
+    if event["kind"] == "exact-removal" and not refitted:
+        covers.append(sums)
+    if event.get("grid") is None:
+        limits += UNHIDDEN
+    limits += {"dp-sgd": NETWORK_LIMITS, "shards": SHARDS_LIMITS}.get(event["kind"], ())
     for text in document["scope"]["covers"]:
         require(text in covers, f'"{text[:60]}" is not covered')
     for limit in limits:
         require(limit in listed, f'the limit "{limit}" is missing')
     return f"{len(listed)} limits are stated"
-
-
-ERASURE_COVERS = (
-    (
-        "the rows of the request are erased from every file of the vault's folder, and with them "
-        "the model, the kept state and everything else computed from them"
-    ),
-    (
-        "until `efface refresh` the vault publishes no model; the next one is trained on the "
-        "remaining records from a start that depends on no record"
-    ),
-)
-ERASURE_LIMITS = (
-    (
-        "models released before, their copies and their predictions: nothing is claimed about how "
-        "much they reveal about the erased records"
-    ),
-    "backups and copies of the vault or of its rows, and logs",
-    "feature extractors, preprocessing fitted outside, and other models trained on the same data",
-    "keyed hashes of deleted ids and their number, kept to answer repeated requests",
-    (
-        "names of classes and schema values read from the data, which remain after their records "
-        "are deleted"
-    ),
-    "old contents of blocks that the file system or the disk keeps",
-)
 
 
 def check_erasure(document: Fields) -> str:
@@ -3259,8 +3118,11 @@ def check_erasure(document: Fields) -> str:
     require(fits, "`records` must be a number above 0 or `not stated`")
     require(document["chain"]["index"] > 0, "the first entry of a ledger is a training")
     scope = document["scope"]
-    require(tuple(scope["covers"]) == ERASURE_COVERS, "the scope covers more or less than it may")
-    for limit in ERASURE_LIMITS:
+    require(
+        tuple(scope["covers"]) == LISTS["erasure covers"],
+        "the scope covers more or less than it may",
+    )
+    for limit in LISTS["erasure limits"]:
         require(limit in scope["does_not_cover"], f'the limit "{limit}" is missing')
     erased = counted(records, "record")
     if damage:

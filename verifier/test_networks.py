@@ -27,6 +27,13 @@ from sample_certificates import (
 VECTORS = Path(__file__).parent.parent / "vectors"
 
 
+def of_losses(
+    kinds: list[tuple[int, int]], noise: float, rate: float, *asked: float
+) -> tuple[float, float]:
+    """Epsilon and total variation of steps of one noise and rate."""
+    return verify.of_phases(tuple((n, units, noise, rate) for n, units in kinds), *asked)
+
+
 class Losses(unittest.TestCase):
     def cases(self, file: str, kind: str) -> list[tuple[dict[str, Any], float, float]]:
         found = json.loads((VECTORS / file).read_text(encoding="utf-8"))["cases"]
@@ -41,7 +48,7 @@ class Losses(unittest.TestCase):
     def epsilon(self, inputs: dict[str, Any], near: float) -> float:
         kinds = [(int(inputs["steps"]), int(inputs["group"]))]
         noise, rate, delta = (float(inputs[name]) for name in ("noise", "rate", "delta"))
-        return verify.of_losses(kinds, noise, rate, delta, near)[0]
+        return of_losses(kinds, noise, rate, delta, near)[0]
 
     def test_vectors_without_a_grid_of_losses(self) -> None:
         for inputs, want, _ in self.cases("dp_sgd.json", "dp-sgd"):
@@ -69,7 +76,7 @@ class Losses(unittest.TestCase):
 
     def test_nearly_every_unit_in_every_step_is_gaussian(self) -> None:
         kinds, delta = [(20, 3), (5, 1)], 1e-6
-        found = verify.of_losses(kinds, 40.0, 1 - 1e-9, delta, 1.0)
+        found = of_losses(kinds, 40.0, 1 - 1e-9, delta, 1.0)
         mu = Decimal(20 * 9 + 5).sqrt() / 40
         for number, want in zip(
             found, (verify.gdp_epsilon(mu, Decimal(delta)), verify.pair_advantage(mu)), strict=True
@@ -77,15 +84,15 @@ class Losses(unittest.TestCase):
             self.assertLess(abs(number / float(want) - 1), 1e-6)
 
     def test_segments_add_up_as_steps_of_one(self) -> None:
-        whole = verify.of_losses([(1000, 2)], 1.0, 0.01, 1e-6, 5.0)
-        split = verify.of_losses([(400, 2), (600, 2)], 1.0, 0.01, 1e-6, 5.0)
+        whole = of_losses([(1000, 2)], 1.0, 0.01, 1e-6, 5.0)
+        split = of_losses([(400, 2), (600, 2)], 1.0, 0.01, 1e-6, 5.0)
         for one, other in zip(whole, split, strict=True):
             self.assertLess(abs(one / other - 1), 1e-9)
 
     def test_a_group_is_not_a_multiple_of_one(self) -> None:
         delta = 1 / 60000
-        one = verify.of_losses([(878, 1)], 2.0, 1024 / 60000, delta, 1.0)[0]
-        five = verify.of_losses([(878, 5)], 2.0, 1024 / 60000, delta, 6.0)[0]
+        one = of_losses([(878, 1)], 2.0, 1024 / 60000, delta, 1.0)[0]
+        five = of_losses([(878, 5)], 2.0, 1024 / 60000, delta, 6.0)[0]
         low, high = Decimal(0), Decimal(10)  # the mu that gives epsilon for one unit
         for _ in range(60):
             middle = (low + high) / 2
@@ -103,21 +110,19 @@ class Losses(unittest.TestCase):
 
     def test_replacing_is_found_from_anywhere_however_far_apart(self) -> None:
         for near in (0.1, 20.0, 80.0):
-            found = verify.of_losses([(781, 4)], 20.0, 0.0714, 1e-4, near, 2, 9.9)[0]
+            found = of_losses([(781, 4)], 20.0, 0.0714, 1e-4, near, 2, 9.9)[0]
             share = 1e-4 / (1 + math.exp(found))
-            one = verify.of_losses([(781, 4)], 20.0, 0.0714, share, found, 1, 9.9)[0]
+            one = of_losses([(781, 4)], 20.0, 0.0714, share, found, 1, 9.9)[0]
             self.assertLess(abs(one / found - 1), 1e-8)
 
     def test_replacing_is_two_hops(self) -> None:
-        one = verify.of_losses([(175, 2)], 26.74, 0.068, 1e-5, 0.3, 2)[0]
+        one = of_losses([(175, 2)], 26.74, 0.068, 1e-5, 0.3, 2)[0]
         share = 1e-5 / (1 + math.exp(one))
-        self.assertLess(
-            abs(verify.of_losses([(175, 2)], 26.74, 0.068, share, 0.3)[0] / one - 1), 1e-8
-        )
+        self.assertLess(abs(of_losses([(175, 2)], 26.74, 0.068, share, 0.3)[0] / one - 1), 1e-8)
 
     def test_units_that_are_nearly_always_drawn_are_no_trouble(self) -> None:
         for kind, noise, rate in (((80, 16), 4.0, 0.95), ((20, 200), 900.0, 1 - 1e-12)):
-            found = verify.of_losses([kind], noise, rate, 1e-6, 10.0)
+            found = of_losses([kind], noise, rate, 1e-6, 10.0)
             mu = Decimal(kind[1] * rate) * Decimal(kind[0]).sqrt() / Decimal(noise)
             least = float(verify.gdp_epsilon(mu, Decimal(1e-6)))  # noqa: RUF032
             self.assertGreater(found[0], least * (1 - 1e-9))
@@ -125,7 +130,7 @@ class Losses(unittest.TestCase):
 
     def test_what_takes_too_long_is_left_open(self) -> None:
         with self.assertRaises(verify.Undecided):
-            verify.of_losses([(10, 1024)], 0.1, 0.001, 1e-12, 1.0)
+            of_losses([(10, 1024)], 0.1, 0.001, 1e-12, 1.0)
 
 
 class Networks(CertificateCase):
@@ -136,7 +141,7 @@ class Networks(CertificateCase):
     def test_deleted_units_are_one_group_of_their_segments(self) -> None:
         claim = network()["claims"][0]
         self.assertEqual(claim["group"], "3 subjects")
-        want = verify.of_losses([(175, 3)], 26.74, 0.06826666666666667, float(DELTA), 0.4)
+        want = of_losses([(175, 3)], 26.74, 0.06826666666666667, float(DELTA), 0.4)
         self.assertLess(abs(float(claim["epsilon"]) / want[0] - 1), 2e-6)
         self.assertLess(abs(float(claim["advantage"]) / want[1] - 1), 2e-6)
 
@@ -351,7 +356,7 @@ class OnNetworks(unittest.TestCase):
         under = "if the extractor was trained as declared, "
         for notion, reference in (
             (verify.RETRAINING, verify.RETRAINED["elsewhere"]),
-            (verify.PRIVACY, verify.ELSEWHERE_DIFFER),
+            (verify.PRIVACY, verify.DIFFER["elsewhere"]),
         ):
             text, _ = verify.sentence(claim | {"notion": notion, "reference": reference})
             self.assertTrue(text.startswith(under), text)

@@ -4,6 +4,8 @@ use efface::{Code, Error, Plan, Result};
 use efface_learn::{Constants, Dataset, effective_row_bound};
 use efface_matrix::{Matrix, Row};
 
+use crate::failed;
+
 /// `data` with `count` equal records behind the others, along the feature that the data use
 /// least and as long as a row may be.
 ///
@@ -58,7 +60,7 @@ pub fn plant(
             }
             data.push_weighted(Row::Dense(&row), target, weight)
         };
-        pushed.map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
+        pushed.map_err(failed)?;
     }
     Ok((data, (rows..rows + count).collect()))
 }

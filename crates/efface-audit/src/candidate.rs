@@ -8,12 +8,13 @@ use efface_learn::loss::slope as link_slope;
 use efface_learn::objective::LARGEST_HESSIAN;
 use efface_learn::solver::{Progress, SolveError, Solver, Start, Stopping, least_distance, solve};
 use efface_learn::{Constants, Dataset, Objective, Summation};
-use efface_matrix::{Matrix, margins};
+use efface_matrix::margins;
 use efface_page::number::near;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 
 use super::worlds::Ended;
+use crate::failed;
 
 /// How many single records of each kind are tried.
 const TRIED: usize = 3;
@@ -170,15 +171,8 @@ fn curved(
 
 /// The other records.
 fn without(data: &Dataset, positions: &[usize]) -> Result<Dataset> {
-    let x = match data.x() {
-        Matrix::Dense(_) => Matrix::dense(data.cols()),
-        Matrix::Sparse(_) => Matrix::sparse(data.cols()),
-    };
-    let mut rest = Dataset::new(x, Vec::new()).map_err(failed)?;
-    for row in (0..data.rows()).filter(|row| positions.binary_search(row).is_err()) {
-        rest.push_from(data, row).map_err(failed)?;
-    }
-    Ok(rest)
+    let left = (0..data.rows()).filter(|row| positions.binary_search(row).is_err());
+    data.picked(left).map_err(failed)
 }
 
 /// The positions, ascending, of the `count` largest scores after the `rank` largest.
@@ -192,8 +186,4 @@ fn largest(scores: &[f64], rank: usize, count: usize) -> Vec<usize> {
 
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
-}
-
-fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused(Code::Audit, error.to_string())
 }

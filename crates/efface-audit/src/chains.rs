@@ -1,7 +1,7 @@
 //! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
 //! link.
 
-use efface::{Code, Error, NoisySteps, Result, Schedule, Simulation};
+use efface::{NoisySteps, Result, Schedule, Simulation};
 use efface_learn::loss::slope;
 use efface_learn::mechanism::descent::CheckedDescent;
 use efface_learn::mechanism::noisy_gd::CheckedNoisyGd;
@@ -13,6 +13,7 @@ use rand_chacha::ChaCha20Rng;
 
 use super::examine::Direction;
 use super::worlds::{BatchWorlds, Chains, Design, Ended, Noise, Phase, Seeds, Side, Steps, watch};
+use crate::failed;
 
 enum Mechanism {
     Noisy(CheckedNoisyGd),
@@ -51,19 +52,14 @@ pub(super) fn batch(
             let removal = event.phases.last().map_or(1, |phase| phase.steps);
             let learning = plan.learning_steps;
             let plan = NoisyGdPlan { removal_steps: removal, ..plan.clone() };
-            let checked = plan
-                .check(constants)
-                .map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
+            let checked = plan.check(constants).map_err(failed)?;
             (Mechanism::Noisy(checked), vec![learning, removal], vec![learning, removal])
         }
         (Schedule::Descent(plan), Event::Descent(event)) => {
             // One run of the engine says how often the reference publishes.
             let repeated = simulation.reference(&deleted.event, rng, &mut watch(ended))?;
             let Event::Descent(repeated) = repeated.event.core() else { return Ok(None) };
-            let checked = plan
-                .clone()
-                .check(constants)
-                .map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
+            let checked = plan.clone().check(constants).map_err(failed)?;
             (Mechanism::Descent(checked), steps(&event.phases), steps(&repeated.phases))
         }
         _ => return Ok(None),

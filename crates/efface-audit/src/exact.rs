@@ -21,6 +21,7 @@ use super::result::{
     AuditResult, BIT_BY_BIT, Certified, Compared, Deleted, Head, Records, SCHEMA, Split, Verdict,
 };
 use super::worlds::{Ended, Seeds, Side, watch};
+use crate::failed;
 
 /// Records of each request, as far as as many are left.
 const REQUESTS: [usize; 3] = [1, 2, 4];
@@ -212,7 +213,7 @@ fn compared(
     let mut order: Vec<usize> = (0..copy.records().rows()).collect();
     shuffle(&mut order, rng);
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| Error::refused(Code::Audit, error.to_string()))?;
+    let pool = pool.map_err(failed)?;
     let anew = pool.install(|| copy.anew(&order, &mut watch(ended)))?;
     Ok(Compared {
         request: requested.then_some(number as u64),
@@ -299,8 +300,4 @@ fn shuffle(order: &mut [usize], rng: &mut ChaCha20Rng) {
     for last in (1..order.len()).rev() {
         order.swap(last, (rng.next_u64() % (last as u64 + 1)) as usize);
     }
-}
-
-fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused(Code::Audit, error.to_string())
 }

@@ -45,3 +45,8 @@ pub use vault::audit;
 pub use worlds::{
     BatchWorlds, Chains, Design, Ended, EngineWorlds, Noise, Phase, Seeds, Side, Steps, Worlds,
 };
+
+/// The refusal of an audit for a reason from the crates below.
+fn failed(error: impl std::fmt::Display) -> efface::Error {
+    efface::Error::refused(efface::Code::Audit, error.to_string())
+}

@@ -105,7 +105,7 @@ pub(crate) fn read(path: &Path) -> Result<Keyring> {
 
 /// The public key in hexadecimal digits.
 pub(crate) fn public_key(keyring: &Keyring) -> String {
-    keyring.public_key().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(keyring.public_key())
 }
 
 #[cfg(test)]

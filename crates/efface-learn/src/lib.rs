@@ -54,7 +54,7 @@
 //! let start = &first.weights;
 //! let next = solve::from_published(&objective, &plan, start, 2, &mut rng, &mut unwatched)?;
 //! let model = Model::new(Loss::Logistic, 2, next.weights)?;
-//! assert!(model.predict(data.x())?.contains(&1.0));
+//! assert!(model.decide(data.x())?.classes_or_values().contains(&1.0));
 //! # Ok(())
 //! # }
 //! ```

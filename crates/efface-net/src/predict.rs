@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::length;
-use crate::network::{Activation, Layer};
+use crate::network::Layer;
 use crate::pass::{Loaded, Pass};
 use crate::{NetError, Network};
 
@@ -26,18 +26,6 @@ impl Network {
     #[must_use]
     pub fn hidden(&self, from_last: usize) -> Option<usize> {
         self.hidden_at(from_last).map(|(_, features)| features)
-    }
-
-    /// Whether hidden features there are in [-1, 1], being all of `tanh`.
-    #[must_use]
-    pub fn is_bounded(&self, from_last: usize) -> bool {
-        let Some((at, _)) = self.hidden_at(from_last) else { return false };
-        let before = self.layers().iter().take(at).rev();
-        let activation = before.into_iter().find_map(|layer| match layer {
-            Layer::Activation(kind, _) => Some(*kind),
-            _ => None,
-        });
-        activation == Some(Activation::Tanh)
     }
 
     /// The hidden features of n rows, n x [`hidden`](Self::hidden), on all threads of the pool at hand.

@@ -24,9 +24,7 @@ impl Page {
             plain(&self.title)
         );
         for section in &self.sections {
-            let anchor = section.anchor.as_deref().map(escaped);
-            let id = anchor.map_or_else(String::new, |anchor| format!(" id=\"{anchor}\""));
-            section.write_html(&mut html, &format!("h2{id}"));
+            section.write_html(&mut html, "h2");
         }
         html + "</main></body></html>\n"
     }
@@ -45,10 +43,9 @@ impl Page {
 }
 
 impl Section {
-    /// Under a heading by `tag`, which may have attributes.
+    /// Writes the section under a heading by `tag`.
     fn write_html(&self, html: &mut String, tag: &str) {
         let heading = escaped(&self.heading);
-        let name = tag.split(' ').next().unwrap_or(tag);
         let end = match (self.folded, heading.is_empty()) {
             (true, _) => {
                 let _ = writeln!(html, "<details><summary>{heading}</summary>");
@@ -56,7 +53,7 @@ impl Section {
             }
             (false, true) => "",
             (false, false) => {
-                let _ = writeln!(html, "<{tag}>{heading}</{name}>");
+                let _ = writeln!(html, "<{tag}>{heading}</{tag}>");
                 ""
             }
         };
@@ -102,19 +99,6 @@ impl Block {
                 };
                 writeln!(html, "<figure>{svg}{caption}</figure>")
             }
-            Self::Links(links) => {
-                let links: String = links
-                    .iter()
-                    .map(|link| [&link.0, &link.1, &link.2].map(|text| escaped(text)))
-                    .map(|[text, to, more]| format!("<li><a href=\"{to}\">{text}</a>{more}</li>\n"))
-                    .collect();
-                writeln!(html, "<ul>{links}</ul>")
-            }
-            Self::Folded(title, block) => {
-                let _ = writeln!(html, "<details><summary>{}</summary>", escaped(title));
-                block.write_html(html);
-                writeln!(html, "</details>")
-            }
         };
     }
 }
@@ -154,8 +138,8 @@ impl Table {
             html.push_str("</tr></thead>");
         }
         html.push_str("<tbody>\n");
-        for (row, marked) in self.rows.iter().zip(&self.marked) {
-            html.push_str(if *marked { "<tr class=\"marked\">" } else { "<tr>" });
+        for row in &self.rows {
+            html.push_str("<tr>");
             for (column, cell) in row.iter().map(|cell| escaped(cell)).enumerate() {
                 let _ = match column {
                     0 => write!(html, "<th scope=\"row\">{cell}</th>"),
@@ -199,19 +183,16 @@ mod tests {
         assert_eq!(escaped("one ` alone"), "one ` alone");
         let evil = "<script>".to_owned();
         let mut table = Table::new(&evil, &["<script>", ""]);
-        table.marked_row([&evil, &evil]);
+        table.row([&evil, &evil]);
         let section = Section::new(&evil)
-            .anchored(&evil)
             .text(&evil)
             .line(&evil)
             .notice(Tone::Bad, &evil, &evil)
             .list([Item::new(&evil, &evil).more([evil.clone()])])
             .terms([(&evil, &evil)])
             .facts([(&evil, &evil)])
-            .table(table.clone())
-            .folded_table(&evil, table)
-            .figure("<svg/>", &evil)
-            .links([(evil.clone(), evil.clone(), evil.clone())]);
+            .table(table)
+            .figure("<svg/>", &evil);
         let page = Page::new(&evil).with(section.clone()).with(section.folded());
         for html in [page.document(), page.fragment()] {
             assert!(html.contains("&lt;script&gt;") && !html.contains("<script"), "{html}");
@@ -223,7 +204,6 @@ mod tests {
         let table = Table::new("caption", &["a", "b"]).rows([["1", "2"]]);
         let page = Page::new("title").of("a model").with(
             Section::new("heading")
-                .anchored("there")
                 .notice(Tone::Good, "Fine", "all `is` well")
                 .table(table)
                 .figure("<svg></svg>", "what it shows"),
@@ -231,7 +211,7 @@ mod tests {
         let html = page.document();
         for part in [
             "<title>title, a model</title>",
-            "<h2 id=\"there\">heading</h2>",
+            "<h2>heading</h2>",
             "<p class=\"notice good\"><strong>Fine.</strong> all <code>is</code> well</p>",
             "<caption>caption</caption><thead><tr><th scope=\"col\">a</th>",
             "<tr><th scope=\"row\">1</th><td>2</td></tr>",

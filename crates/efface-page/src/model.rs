@@ -12,7 +12,6 @@ pub struct Page {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Section {
     pub(crate) heading: String,
-    pub(crate) anchor: Option<String>,
     pub(crate) folded: bool,
     pub(crate) blocks: Vec<Block>,
 }
@@ -34,10 +33,6 @@ pub(crate) enum Block {
     Table(Table),
     /// SVG and its caption.
     Figure(String, String),
-    /// Where other things are: text, address, and more text.
-    Links(Vec<(String, String, String)>),
-    /// Blocks that a browser shows when asked to.
-    Folded(String, Box<Block>),
 }
 
 /// How a notice is meant. Its words say all of it; a colour says nothing more.
@@ -63,11 +58,11 @@ pub struct Item {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
     pub(crate) caption: String,
-    /// Without the sign of alignment.
-    pub(crate) head: Vec<String>,
+    /// Names of the columns, without the sign of alignment.
+    pub head: Vec<String>,
     pub(crate) right: Vec<bool>,
-    pub(crate) rows: Vec<Vec<String>>,
-    pub(crate) marked: Vec<bool>,
+    /// Rows of as many cells as there are columns.
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Page {
@@ -104,12 +99,6 @@ impl Section {
     #[must_use]
     pub fn new(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), ..Self::default() }
-    }
-
-    /// One that links can lead to, by a name that is unique on its page.
-    #[must_use]
-    pub fn anchored(self, anchor: impl Into<String>) -> Self {
-        Self { anchor: Some(anchor.into()), ..self }
     }
 
     /// One that a browser shows when asked to, and [`Page::brief`] leaves out.
@@ -177,24 +166,11 @@ impl Section {
         if table.rows.is_empty() { self } else { self.and(Block::Table(table)) }
     }
 
-    /// With a table that a browser shows when asked to.
-    #[must_use]
-    pub fn folded_table(self, title: impl Into<String>, table: Table) -> Self {
-        let folded = |table| Block::Folded(title.into(), Box::new(Block::Table(table)));
-        if table.rows.is_empty() { self } else { self.and(folded(table)) }
-    }
-
     /// With a picture, an element `svg` without namespace that says itself what it shows; pages of text leave it
     /// out.
     #[must_use]
     pub fn figure(self, svg: impl Into<String>, caption: impl Into<String>) -> Self {
         self.and(Block::Figure(svg.into(), caption.into()))
-    }
-
-    /// With links: the text, its address, and what follows it.
-    #[must_use]
-    pub fn links(self, links: impl IntoIterator<Item = (String, String, String)>) -> Self {
-        self.and(Block::Links(links.into_iter().collect()))
     }
 }
 
@@ -246,14 +222,6 @@ impl Table {
     /// Adds a row, a cell for each column.
     pub fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
-        self.marked.push(false);
-    }
-
-    /// Adds a row that is to catch the eye.
-    pub fn marked_row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.row(cells);
-        self.marked.pop();
-        self.marked.push(true);
     }
 
     /// With a row for each list of cells.

@@ -92,16 +92,6 @@ impl Block {
             }
             Self::Table(table) => table.add_to(lines),
             Self::Figure(..) => {}
-            Self::Links(links) => {
-                for (text, to, more) in links {
-                    let text = if text == to { text.clone() } else { format!("{text} ({to})") };
-                    hanging("  * ", &format!("{text}{more}"), lines);
-                }
-            }
-            Self::Folded(title, block) => {
-                lines.push(title.clone());
-                block.add_to(lines);
-            }
         }
     }
 }
@@ -122,28 +112,6 @@ impl Item {
 }
 
 impl Table {
-    /// The table as Markdown, for pages that are kept beside code.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        let line = |cells: &[String]| -> String {
-            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-            format!("| {} |\n", cells.join(" | "))
-        };
-        let rule = format!("|{}\n", "---|".repeat(self.head.len()));
-        line(&self.head).replace("|  |", "| |")
-            + &rule
-            + &self.rows.iter().map(|row| line(row)).collect::<String>()
-    }
-
-    /// The table as CSV, without its caption.
-    #[must_use]
-    pub fn csv(&self) -> String {
-        let line = |cells: &Vec<String>| {
-            cells.iter().map(|cell| csv_cell(cell)).collect::<Vec<_>>().join(",") + "\n"
-        };
-        std::iter::once(&self.head).chain(&self.rows).map(line).collect()
-    }
-
     fn add_to(&self, lines: &mut Vec<String>) {
         if !self.caption.is_empty() {
             hanging("", &self.caption, lines);
@@ -254,15 +222,8 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_where_they_must_be() {
-        let table = Table::new("", &["a", "b"]).rows([["1, 2", "say \"so\""]]);
-        assert_eq!(table.csv(), "a,b\n\"1, 2\",\"say \"\"so\"\"\"\n");
-        assert_eq!([csv_cell("plain"), csv_cell("a\r")], ["plain", "\"a\r\""]);
-    }
-
-    #[test]
-    fn tables_become_markdown() {
-        let table = Table::new("", &["a", "", "c"]).rows([["1", "2 | 3", "x"]]);
-        assert_eq!(table.markdown(), "| a | | c |\n|---|---|---|\n| 1 | 2 \\| 3 | x |\n");
+        let cells = ["plain", "a\r", "1, 2", "say \"so\""].map(csv_cell);
+        assert_eq!(cells, ["plain", "\"a\r\"", "\"1, 2\"", "\"say \"\"so\"\"\""]);
     }
 
     #[test]

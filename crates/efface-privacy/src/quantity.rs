@@ -62,9 +62,6 @@ quantity!(
 quantity!(
     /// The order alpha (or q) of a Rényi divergence.
     RenyiOrder, "order", "finite and above 1", |x| x > 1.0 && x.is_finite());
-quantity!(
-    /// The standard deviation of a noise, per coordinate.
-    NoiseStd, "noise", "finite and above 0", |x| x > 0.0 && x.is_finite());
 
 /// A number written in JSON as a decimal string that reads back to the same bits.
 ///

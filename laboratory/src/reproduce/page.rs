@@ -1,6 +1,6 @@
 //! The page: every experiment that was run, the papers beside us, and the tables.
 
-use efface_page::{Page, Section, Table};
+use efface_page::{Page, Section, Table, csv_cell};
 
 use super::outcome::{Line, Outcome};
 use super::{Experiment, Provenance};
@@ -26,51 +26,68 @@ pub(super) fn page(experiments: &[Experiment], sections: &[Section], quick: bool
     }
     let contents = experiments.iter().map(|experiment| {
         let Experiment { name, title, paper, .. } = experiment;
-        (name.clone(), format!("#{name}"), format!(": {title} ({paper})"))
+        (name, format!("{title} ({paper})"))
     });
     Page::new(TITLE)
-        .with(Section::new("").text(about).links(contents))
+        .with(Section::new("").text(about).list(contents))
         .with_all(sections.iter().cloned())
 }
 
-/// One experiment and what came out of it; `files` are the names of those beside the page.
-pub(super) fn section(
+/// One experiment and what came out of it, then tables that a browser shows when asked to; `files` are the names of
+/// those beside the page.
+pub(super) fn sections(
     experiment: &Experiment,
     outcome: &Outcome,
     lines: &[Line],
     provenance: &Provenance,
-    files: Vec<String>,
-) -> Section {
+    files: &[String],
+) -> Vec<Section> {
     let Experiment { name, title, paper, about, .. } = experiment;
-    let mut section =
-        Section::new(title).anchored(name).text(format!("`{name}`, {paper}. {about}"));
+    let mut section = Section::new(title).text(format!("`{name}`, {paper}. {about}"));
     for remark in &outcome.remarks {
         section = section.text(remark);
     }
     section = section.table(claims(lines));
-    for sheet in &outcome.sheets {
+    section = section.text(format!("{}. Files: {}", provenance.line(), files.join(", ")));
+    let folded = |title: &str, table| Section::new(title).folded().table(table);
+    let mut sections = vec![section];
+    sections.extend(outcome.sheets.iter().map(|sheet| {
         let title = if sheet.name.is_empty() { "All results" } else { &sheet.name };
-        section = section.folded_table(title, sheet.table.clone());
-    }
+        folded(title, sheet.table.clone())
+    }));
     let agree = outcome.printed.iter().filter(|line| line.agrees).count();
     let all = outcome.printed.len();
-    section
-        .folded_table(
-            format!("Every printed number: {agree} of {all} agree"),
-            claims(&outcome.printed),
-        )
-        .text(format!("{}. Files:", provenance.line()))
-        .links(files.into_iter().map(|file| (file.clone(), file, String::new())))
+    let title = format!("Every printed number: {agree} of {all} agree");
+    sections.push(folded(&title, claims(&outcome.printed)));
+    sections
 }
 
-/// The paper beside us, a row for each claim; those that differ catch the eye.
+/// The table as Markdown.
+pub(super) fn markdown(table: &Table) -> String {
+    let line = |cells: &[String]| -> String {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule = format!("|{}\n", "---|".repeat(table.head.len()));
+    line(&table.head).replace("|  |", "| |")
+        + &rule
+        + &table.rows.iter().map(|row| line(row)).collect::<String>()
+}
+
+/// The table as CSV, without its caption.
+pub(super) fn csv(table: &Table) -> String {
+    let line = |cells: &Vec<String>| {
+        cells.iter().map(|cell| csv_cell(cell)).collect::<Vec<_>>().join(",") + "\n"
+    };
+    std::iter::once(&table.head).chain(&table.rows).map(line).collect()
+}
+
+/// The paper beside us, a row for each claim.
 pub(super) fn claims(lines: &[Line]) -> Table {
     let mut table = Table::new("", &["statement", "paper", "here", "", "explanation"]);
     for Line { says, paper, ours, agrees, why } in lines {
-        match agrees {
-            true => table.row([says, paper, ours, "agrees", why]),
-            false => table.marked_row([says, paper, ours, "differs", why]),
-        }
+        let judged = if *agrees { "agrees" } else { "differs" };
+        table.row([says.as_str(), paper, ours, judged, why]);
     }
     table
 }

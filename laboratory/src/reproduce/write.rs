@@ -85,7 +85,7 @@ pub fn run(
         let (date, took) = (&options.date, seconds() - begin);
         let provenance = Provenance::new(experiment, date, options.quick, data, took);
         let files = write(&options.folder, experiment, &outcome, &lines)?;
-        sections.push(page::section(experiment, &outcome, &lines, &provenance, files));
+        sections.extend(page::sections(experiment, &outcome, &lines, &provenance, &files));
         let printed = outcome.printed.iter().filter(|line| line.agrees).count();
         done.push(Done {
             name: experiment.name.clone(),
@@ -127,9 +127,11 @@ fn write(
         part => format!("{}-{part}.{end}", experiment.name),
     };
     let mut files: Vec<(String, String)> = Vec::new();
-    files.extend(outcome.sheets.iter().map(|sheet| (name(&sheet.name, "csv"), sheet.table.csv())));
+    files.extend(
+        outcome.sheets.iter().map(|sheet| (name(&sheet.name, "csv"), page::csv(&sheet.table))),
+    );
     if !lines.is_empty() {
-        files.push((name("", "md"), page::claims(lines).markdown()));
+        files.push((name("", "md"), page::markdown(&page::claims(lines))));
     }
     files.iter().try_for_each(|(file, text)| put(&folder.join(file), text))?;
     Ok(files.into_iter().map(|(file, _)| file).collect())

@@ -7,7 +7,7 @@ use efface_net::{CheckedDpSgd, Data, DpSgdPlan, Network, Optimizer, Shape, dp_sg
 use efface_privacy::accountant::pld::Segment;
 use rand_chacha::ChaCha20Rng;
 
-use super::failed;
+use crate::failed;
 use crate::worlds::Ended;
 
 /// Canaries that are there or not, and whether they are one unit.

@@ -25,6 +25,7 @@ use super::result::{
 };
 use super::statistics::ERROR;
 use super::worlds::{Ended, Seeds, Side, Worlds};
+use crate::failed;
 use canaries::{Canaries, Ratio, Step};
 use weighed::Weighed;
 
@@ -198,8 +199,4 @@ impl Worlds for LossWorlds {
         };
         runs.into_par_iter().map(run).collect()
     }
-}
-
-fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused(Code::Audit, error.to_string())
 }

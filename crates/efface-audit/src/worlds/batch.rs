@@ -26,6 +26,7 @@ use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
 use super::{Design, Ended, Seeds, Side, Worlds};
+use crate::failed;
 
 /// Chains of one product.
 const WIDTH: usize = 128;
@@ -329,10 +330,6 @@ impl Work {
 
 fn no_link() -> Error {
     Error::refused(Code::Audit, "chains run side by side only for losses with a scalar link")
-}
-
-fn failed(error: impl std::fmt::Display) -> Error {
-    Error::refused(Code::Audit, error.to_string())
 }
 
 /// The two worlds of a deletion by descent.

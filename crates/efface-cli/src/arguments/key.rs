@@ -78,15 +78,8 @@ fn neither(given: &str) -> crate::failure::Failure {
 }
 
 fn from_hex(text: &str) -> Option<[u8; 32]> {
-    let digits = text.as_bytes();
-    if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    let mut key = [0u8; 32];
-    for (byte, pair) in key.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(key)
+    let mut key = [0; 32];
+    hex::decode_to_slice(text, &mut key).ok().map(|()| key)
 }
 
 #[cfg(test)]

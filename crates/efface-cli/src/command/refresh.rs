@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::arguments::{
-    ForceArgument, KeyArgument, MemoryArgument, RequestArguments, WaitArgument,
-};
+use crate::arguments::RequestArguments;
 use crate::failure::{Outcome, Result};
 use crate::output::Output;
 
@@ -23,31 +21,12 @@ pub(crate) struct Refresh {
     #[arg(value_name = "VAULT")]
     vault: PathBuf,
 
-    /// A name for the request: repeating it returns the same certificate
-    #[arg(long, value_name = "NAME")]
-    request_id: Option<String>,
-
-    /// Write the certificate to this file, too
-    #[arg(long, value_name = "FILE")]
-    certificate: Option<PathBuf>,
-
     #[command(flatten)]
-    force: ForceArgument,
-
-    #[command(flatten)]
-    wait: WaitArgument,
-
-    #[command(flatten)]
-    memory: MemoryArgument,
-
-    #[command(flatten)]
-    key: KeyArgument,
+    request: RequestArguments,
 }
 
 impl Refresh {
     pub(super) fn run(self, output: &mut Output) -> Result<Outcome> {
-        let Self { vault, request_id, certificate, force, wait, memory, key } = self;
-        let request = RequestArguments { request_id, certificate, force, wait, memory, key };
-        super::serve(request, &vault, output, efface::refresh)
+        super::serve(self.request, &self.vault, output, efface::refresh)
     }
 }

@@ -77,10 +77,8 @@ impl Output {
     /// Shows a plan; `written` is the file it was written to.
     pub(crate) fn plan(&mut self, advice: &Advice, written: Option<&Path>) -> Result<()> {
         let mut value = to_value(advice)?;
-        if let Some(object) = value.as_object_mut() {
-            object.insert("plan_file".into(), json!(written.map(Path::to_string_lossy)));
-            object.insert("private".into(), to_value(&advice.seen)?);
-        }
+        value["plan_file"] = json!(written.map(Path::to_string_lossy));
+        value["private"] = to_value(&advice.seen)?;
         self.warnings(&advice.seen.notices);
         let written = written.map(|path| format!("written to {}", path.display()));
         self.show(&value, || {

@@ -20,12 +20,9 @@ impl Output {
         written: Option<&Path>,
     ) -> Result<()> {
         let mut value = to_value(served)?;
-        if let Some(object) = value.as_object_mut() {
-            let work = object.remove("work").unwrap_or(Value::Null);
-            object.insert("private".into(), json!({ "work": work }));
-            let file = json!(written.map(Path::to_string_lossy));
-            object.insert("certificate_file".into(), file);
-        }
+        let work = value.as_object_mut().and_then(|object| object.remove("work"));
+        value["private"] = json!({ "work": work });
+        value["certificate_file"] = json!(written.map(Path::to_string_lossy));
         self.warnings(&served.notices);
         self.show(&value, || page(vault, served, written))
     }
@@ -34,9 +31,7 @@ impl Output {
     pub(crate) fn ready(&mut self, vault: &Path, ready: &Ready, took: Duration) -> Result<()> {
         let seconds = took.as_secs_f64();
         let mut value = to_value(ready)?;
-        if let Some(object) = value.as_object_mut() {
-            object.insert("seconds".into(), json!(seconds));
-        }
+        value["seconds"] = json!(seconds);
         self.show(&value, || {
             let (vault, version) = (vault.display(), ready.version);
             let (weights, records) =

@@ -25,12 +25,6 @@ impl Decisions {
         Ok(Self { loss, outputs, margins })
     }
 
-    /// The loss.
-    #[must_use]
-    pub fn loss(&self) -> Loss {
-        self.loss
-    }
-
     /// Margins of a row.
     #[must_use]
     pub fn outputs(&self) -> usize {

@@ -17,7 +17,6 @@ use crate::loss::{Loss, checked};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     loss: Loss,
-    cols: usize,
     /// Weight vectors: those of the loss, once for each target.
     outputs: usize,
     weights: Vec<f64>,
@@ -51,7 +50,7 @@ impl Model {
             Some(index) => {
                 Err(refusal!("`weights` must be finite, entry {index} is {}", weights[index]))
             }
-            None => Ok(Self { loss, cols, outputs, weights }),
+            None => Ok(Self { loss, outputs, weights }),
         }
     }
 
@@ -59,18 +58,6 @@ impl Model {
     #[must_use]
     pub fn loss(&self) -> Loss {
         self.loss
-    }
-
-    /// Weight vectors: one for each class of a loss that has one each, or for each target.
-    #[must_use]
-    pub fn outputs(&self) -> usize {
-        self.outputs
-    }
-
-    /// Columns of the rows it takes, the intercept's included.
-    #[must_use]
-    pub fn cols(&self) -> usize {
-        self.cols
     }
 
     /// One block of `cols` weights per output.
@@ -93,22 +80,6 @@ impl Model {
     /// Rows of another width.
     pub fn decide(&self, x: &Matrix) -> Result<Decisions, Refusal> {
         Ok(Decisions { loss: self.loss, outputs: self.outputs, margins: self.decision(x)? })
-    }
-
-    /// As [`Decisions::classes_or_values`].
-    ///
-    /// # Errors
-    /// Rows of another width.
-    pub fn predict(&self, x: &Matrix) -> Result<Vec<f64>, Refusal> {
-        Ok(self.decide(x)?.classes_or_values())
-    }
-
-    /// As [`Decisions::probabilities`].
-    ///
-    /// # Errors
-    /// Rows of another width; a loss that models no probabilities.
-    pub fn predict_proba(&self, x: &Matrix) -> Result<Vec<f64>, Refusal> {
-        self.decide(x)?.probabilities()
     }
 
     /// As [`Decisions::evaluate`].

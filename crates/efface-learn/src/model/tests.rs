@@ -17,8 +17,8 @@ fn binary_predictions_and_scores() {
     let model = Model::new(Loss::Logistic, 2, vec![2.0, -1.0]).unwrap();
     let x = rows(&[&[1.0, 0.0], &[0.0, 1.0], &[1.0, 2.0], &[3.0, 0.0]]);
     assert_eq!(model.decision(&x).unwrap(), [2.0, -1.0, 0.0, 6.0]);
-    assert_eq!(model.predict(&x).unwrap(), [1.0, 0.0, 0.0, 1.0]);
-    let p = model.predict_proba(&x).unwrap();
+    assert_eq!(model.decide(&x).unwrap().classes_or_values(), [1.0, 0.0, 0.0, 1.0]);
+    let p = model.decide(&x).unwrap().probabilities().unwrap();
     assert_eq!(p[2], 0.5);
     assert!((p[0] - 1.0 / (1.0 + (-2.0_f64).exp())).abs() < 1e-15);
     let Ok(Scores::Classification { records, accuracy, log_loss, auc }) =
@@ -38,8 +38,8 @@ fn softmax_predictions_and_scores() {
     let loss = Loss::Softmax { classes: 3 };
     let model = Model::new(loss, 1, vec![0.0, 1.0, -1.0]).unwrap();
     let x = rows(&[&[2.0], &[-2.0], &[0.0]]);
-    assert_eq!(model.predict(&x).unwrap(), [1.0, 2.0, 0.0]);
-    let p = model.predict_proba(&x).unwrap();
+    assert_eq!(model.decide(&x).unwrap().classes_or_values(), [1.0, 2.0, 0.0]);
+    let p = model.decide(&x).unwrap().probabilities().unwrap();
     for block in p.chunks(3) {
         assert!((block.iter().sum::<f64>() - 1.0).abs() < 1e-15);
     }
@@ -57,10 +57,10 @@ fn softmax_predictions_and_scores() {
 fn regression_scores() {
     let model = Model::new(Loss::Squared { clip: 1.0 }, 1, vec![2.0]).unwrap();
     let x = rows(&[&[1.0], &[2.0]]);
-    assert_eq!(model.predict(&x).unwrap(), [2.0, 4.0]);
+    assert_eq!(model.decide(&x).unwrap().classes_or_values(), [2.0, 4.0]);
     let scores = model.evaluate(&x, &[5.0, 0.0]).unwrap();
     assert_eq!(scores, Scores::Regression { records: 2, rmse: 12.5_f64.sqrt(), mae: 3.5 });
-    let refused = model.predict_proba(&x);
+    let refused = model.decide(&x).unwrap().probabilities();
     assert_eq!(
         refused,
         Err(Refusal::new(
@@ -100,7 +100,7 @@ fn what_cannot_be_answered_is_refused() {
         Err(Refusal::new("an evaluation needs one target per row, got 0 for 1 rows"))
     );
     assert!(said(
-        model.predict(&rows(&[&[1.0, 2.0]])).err(),
+        model.decide(&rows(&[&[1.0, 2.0]])).err(),
         "`weights` must have 1 x 2 values (outputs"
     ));
 }

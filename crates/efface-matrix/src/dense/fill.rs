@@ -59,11 +59,6 @@ impl Fill {
         self.rows
     }
 
-    /// Number of columns.
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
-
     /// Bytes allocated for the rows once all are written.
     pub fn bytes(&self) -> usize {
         let numbers = |part: &Mutex<Part>| match &lock(part).block {

@@ -4,13 +4,12 @@ use crate::{NetError, Network, Shape};
 
 const SHAPE: Shape = Shape { channels: 2, height: 7, width: 6 };
 
-/// Texts, with the numbers before the last layer with weights, the one before it, and so on; whether
-/// these are bounded.
-const NETWORKS: [(&str, &[(usize, bool)]); 5] = [
-    ("dense:5", &[(5, true)]),
-    ("dense:9,relu,dense:4", &[(4, true), (9, false)]),
-    ("conv:3x2,pool:2/2,dense:6,relu", &[(6, false), (3 * 3 * 2, true)]),
-    ("conv:4x3+1,groupnorm:2,relu,pool,conv:2x2", &[(2 * 5 * 4, true), (4 * 6 * 5, false)]),
+/// Texts, with the numbers before the last layer with weights, the one before it, and so on.
+const NETWORKS: [(&str, &[usize]); 5] = [
+    ("dense:5", &[5]),
+    ("dense:9,relu,dense:4", &[4, 9]),
+    ("conv:3x2,pool:2/2,dense:6,relu", &[6, 3 * 3 * 2]),
+    ("conv:4x3+1,groupnorm:2,relu,pool,conv:2x2", &[2 * 5 * 4, 4 * 6 * 5]),
     ("linear", &[]),
 ];
 
@@ -23,12 +22,11 @@ fn numbers(count: usize, seed: u32) -> Vec<f32> {
 fn hidden_layers_are_counted_from_the_last() {
     for (text, hidden) in NETWORKS {
         let network = Network::parse(text, SHAPE, 3).unwrap();
-        for (from_last, expected) in (1..).zip(hidden) {
-            let found = (network.hidden(from_last), network.is_bounded(from_last));
-            assert_eq!(found, (Some(expected.0), expected.1), "{text} {from_last}");
+        for (from_last, &expected) in (1..).zip(hidden) {
+            assert_eq!(network.hidden(from_last), Some(expected), "{text} {from_last}");
         }
         for none in [0, hidden.len() + 1, usize::MAX] {
-            assert_eq!((network.hidden(none), network.is_bounded(none)), (None, false), "{text}");
+            assert_eq!(network.hidden(none), None, "{text}");
             let weights = network.initial(1);
             let refused = network.features(none, &weights, &[], &mut []);
             let said =
@@ -44,7 +42,7 @@ fn logits_are_sums_over_the_last_features() {
     for (text, hidden) in NETWORKS.into_iter().filter(|(_, hidden)| !hidden.is_empty()) {
         let network = Network::parse(text, SHAPE, 3).unwrap();
         let (weights, rows) = (network.initial(5), numbers(SHAPE.size() * 4, 7));
-        let width = hidden[0].0;
+        let width = hidden[0];
         let (mut features, mut logits) = (vec![0.0; 4 * width], vec![0.0; 4 * 3]);
         network.features(1, &weights, &rows, &mut features).unwrap();
         network.logits(&weights, &rows, &mut logits).unwrap();
@@ -69,7 +67,7 @@ fn the_bits_are_known() {
     for (text, hidden) in NETWORKS {
         let network = Network::parse(text, SHAPE, 3).unwrap();
         let (weights, rows) = (network.initial(3), numbers(SHAPE.size() * 5, 11));
-        for (from_last, (width, _)) in (1..).zip(hidden) {
+        for (from_last, &width) in (1..).zip(hidden) {
             let mut features = vec![0.0; 5 * width];
             network.features(from_last, &weights, &rows, &mut features).unwrap();
             for feature in features {
@@ -94,14 +92,13 @@ proptest! {
         let all = numbers(SHAPE.size() * rows, seed);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let one = at.index(rows);
-        for (from_last, (width, bounded)) in (1..).zip(hidden) {
+        for (from_last, &width) in (1..).zip(hidden) {
             let mut together = vec![0.0; rows * width];
             pool.install(|| network.features(from_last, &weights, &all, &mut together)).unwrap();
-            let mut alone = vec![0.0; *width];
+            let mut alone = vec![0.0; width];
             let row = &all[one * SHAPE.size()..(one + 1) * SHAPE.size()];
             network.features(from_last, &weights, row, &mut alone).unwrap();
             prop_assert_eq!(&together[one * width..(one + 1) * width], &alone[..]);
-            prop_assert!(!bounded || together.iter().all(|x| x.abs() <= 1.0));
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What claims about networks rest on, in the words that certificates must use.
 
-use super::listed::given_training;
 use super::{Assumption, Certificate, Evidence};
 use crate::event::Event;
 
@@ -70,7 +69,7 @@ impl From<Ground> for Assumption {
 /// What the claims of a certificate need said in fixed words.
 pub(super) fn grounds(certificate: &Certificate) -> Vec<Ground> {
     let core = certificate.event.core();
-    let trained = given_training(&certificate.event).is_some();
+    let trained = certificate.event.given_training().is_some();
     let mut list = Vec::new();
     if trained || matches!(core, Event::DpSgd(_)) {
         list.extend(NETWORK);

@@ -1,7 +1,6 @@
 //! What a certificate lists, by name, as several checks ask for it.
 
 use super::Certificate;
-use crate::event::{DpSgd, Event};
 
 /// The value of a constant that must be listed exactly once.
 pub(super) fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, String> {
@@ -22,15 +21,12 @@ pub(super) const FEATURES: &str = "features";
 /// The constant that names the public model whose outputs rows are, and its assumption.
 pub(super) const EXTRACTOR: &str = "extractor";
 
-/// The training of the network that makes the features, where one does.
-pub(super) fn given_training(event: &Event) -> Option<&DpSgd> {
-    match event {
-        Event::Composed(event) => event.given.training.as_deref(),
-        _ => None,
-    }
+/// Whether a constant of that name is listed.
+pub(super) fn is_listed(certificate: &Certificate, name: &str) -> bool {
+    certificate.constants.iter().any(|constant| constant.name == name)
 }
 
 /// Whether records have weights, which a certificate says by listing the largest.
 pub(super) fn weighted(certificate: &Certificate) -> bool {
-    certificate.constants.iter().any(|constant| constant.name == "max-weight")
+    is_listed(certificate, "max-weight")
 }

@@ -1,6 +1,6 @@
 //! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
 
-use super::listed::{CLASS_WEIGHT, FEATURES, given_training, listed, weighted};
+use super::listed::{CLASS_WEIGHT, FEATURES, is_listed, listed, weighted};
 use super::{Certificate, Constant, Origin};
 use crate::event::{Event, NoisyGd, Normalizer};
 use crate::loss::{Loss, LossName, Task};
@@ -112,7 +112,7 @@ fn network(certificate: &Certificate) -> Result<String, String> {
 
 /// Several targets are those of exact sums of the squared loss, and each has a block of parameters.
 fn check_targets(certificate: &Certificate) -> Result<(), String> {
-    if !certificate.constants.iter().any(|constant| constant.name == "targets") {
+    if !is_listed(certificate, "targets") {
         return Ok(());
     }
     let (text, loss) = (listed(certificate, "targets")?, listed(certificate, "loss")?);
@@ -133,9 +133,8 @@ fn check_targets(certificate: &Certificate) -> Result<(), String> {
 /// Features are as many as the event's parameters are columns of, and go with declared rows; those of
 /// a network go with its training, which the event accounts for, and with the vault it comes from.
 fn check_features(certificate: &Certificate) -> Result<(), String> {
-    let trained = given_training(&certificate.event).is_some();
-    let named = certificate.constants.iter().any(|constant| constant.name == FEATURES);
-    if !named && !trained {
+    let trained = certificate.event.given_training().is_some();
+    if !trained && !is_listed(certificate, FEATURES) {
         return Ok(());
     }
     let map = listed(certificate, FEATURES)?;
@@ -259,7 +258,7 @@ fn weights(certificate: &Certificate) -> Result<(f64, f64), String> {
 
 /// The number of records, where these are weighted so that all classes count the same.
 fn balanced(certificate: &Certificate) -> Result<Option<u64>, String> {
-    if !certificate.constants.iter().any(|constant| constant.name == CLASS_WEIGHT) {
+    if !is_listed(certificate, CLASS_WEIGHT) {
         return Ok(None);
     }
     let how = listed(certificate, CLASS_WEIGHT)?;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::consistent::{MOST, consistent};
 use super::elsewhere::{DECLARED, on_the_users_word};
-use super::listed::{CLASS_WEIGHT, EXTRACTOR, FEATURES, given_training, listed, weighted};
+use super::listed::{CLASS_WEIGHT, EXTRACTOR, FEATURES, is_listed, listed, weighted};
 use super::objective::objective;
 use super::{
     Certificate, Constant, Origin, RequestKind, Signature, TYPES, document_hash, grounds, key_id,
@@ -71,32 +71,21 @@ impl Verdict {
     pub(super) fn signed(&mut self, stated: &Signature, hash: &str, trusted: Option<&[u8; 32]>) {
         let mut key = [0u8; 32];
         let decoded = hex::decode_to_slice(&stated.public_key, &mut key).is_ok();
-        if !decoded || key_id(&key) != stated.key_id {
-            self.push("signature", CheckOutcome::Fails, "the key id does not match the key");
+        let id = &stated.key_id;
+        let result = if !decoded || key_id(&key) != *id {
+            Err("the key id does not match the key".into())
         } else if !signature_holds(&key, hash, &stated.value) {
-            self.push("signature", CheckOutcome::Fails, "the signature is not by the stated key");
+            Err("the signature is not by the stated key".into())
         } else if self.outcome() == CheckOutcome::Fails {
-            self.push("signature", CheckOutcome::Fails, "what was signed is not this body");
+            Err("what was signed is not this body".into())
+        } else if let Some(trusted) = trusted {
+            let other = || format!("signed by key {id}, not the trusted {}", key_id(trusted));
+            if *trusted == key { Ok("signed by the trusted key".into()) } else { Err(other()) }
         } else {
-            match trusted {
-                Some(trusted) if *trusted == key => {
-                    self.push("signature", CheckOutcome::Holds, "signed by the trusted key");
-                }
-                Some(trusted) => self.push(
-                    "signature",
-                    CheckOutcome::Fails,
-                    format!("signed by key {}, not the trusted {}", stated.key_id, key_id(trusted)),
-                ),
-                None => self.push(
-                    "signature",
-                    CheckOutcome::Undecided,
-                    format!(
-                        "signed by key {}; give the key you trust to check this",
-                        stated.key_id
-                    ),
-                ),
-            }
-        }
+            let reason = format!("signed by key {id}; give the key you trust to check this");
+            return self.push("signature", CheckOutcome::Undecided, reason);
+        };
+        self.check("signature", result);
     }
 
     /// Checks the hash that an entry states.
@@ -176,10 +165,10 @@ fn noise(certificate: &Certificate) -> Result<String, String> {
     }
     Ok(match grid {
         Some(_) => "exact sampling on the grid of the event".into(),
-        None if given_training(&certificate.event).is_some() => {
+        None if certificate.event.given_training().is_some() => {
             "nothing random is released but what the network's training was".into()
         }
-        None if is_declared(&certificate.event) => {
+        None if certificate.event.is_declared() => {
             "nothing random is released but what the extractor's training was, as declared".into()
         }
         None => "nothing random is released".into(),
@@ -339,11 +328,6 @@ fn start_is_accounted(event: &Event) -> bool {
     matches!(event, Event::Composed(event) if event.given.what == What::Start)
 }
 
-/// Whether features come from a training that was made elsewhere.
-fn is_declared(event: &Event) -> bool {
-    matches!(event, Event::Composed(event) if event.given.declared.is_some())
-}
-
 /// Whether steps are over batches, of which an assumption says how records come into them.
 fn over_batches(core: &Event) -> bool {
     matches!(core, Event::NoisyGd(event) if event.batches.is_some())
@@ -359,7 +343,7 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
             constant.name
         ));
     }
-    let started = certificate.constants.iter().any(|c| c.name == "start");
+    let started = is_listed(certificate, "start");
     let counted = certificate.constants.iter().any(Constant::follows_row_count);
     let replace = certificate.claims.iter().any(|c| c.adjacency == Some(Adjacency::Replace));
     let private = certificate
@@ -375,15 +359,15 @@ fn assumptions(certificate: &Certificate) -> Result<String, String> {
         ("row-count", replace || counted),
         ("group", private || core.grid().is_some()),
         ("weights", weighted(certificate)),
-        (CLASS_WEIGHT, certificate.constants.iter().any(|c| c.name == CLASS_WEIGHT)),
-        (FEATURES, certificate.constants.iter().any(|c| c.name == FEATURES)),
-        (EXTRACTOR, certificate.constants.iter().any(|c| c.name == EXTRACTOR)),
+        (CLASS_WEIGHT, is_listed(certificate, CLASS_WEIGHT)),
+        (FEATURES, is_listed(certificate, FEATURES)),
+        (EXTRACTOR, is_listed(certificate, EXTRACTOR)),
         ("preprocessing", certificate.event.preprocessing().is_some()),
         ("batches", over_batches(core)),
         ("given", matches!(certificate.event, Event::Composed(_))),
         ("start", started && !start_is_accounted(&certificate.event)),
     ];
-    let declared = if is_declared(&certificate.event) {
+    let declared = if certificate.event.is_declared() {
         on_the_users_word(&certificate.assumptions)?;
         &DECLARED[..]
     } else {
@@ -470,8 +454,7 @@ fn covered(certificate: &Certificate) -> Result<String, String> {
     if weighted(certificate) {
         required.push(WEIGHTS.to_owned());
     }
-    let declared = matches!(&certificate.event, Event::Composed(of) if of.given.declared.is_some());
-    if !declared && certificate.constants.iter().any(|constant| constant.name == EXTRACTOR) {
+    if !certificate.event.is_declared() && is_listed(certificate, EXTRACTOR) {
         required.extend(PUBLIC_MODEL.map(str::to_owned));
     }
     if let Some(more) = certificate.scope.covers.iter().find(|text| !covers.contains(text)) {

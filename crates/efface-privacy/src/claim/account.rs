@@ -3,7 +3,8 @@
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::Accountant;
 use crate::accountant::gdp::{AccountantError, World};
-use crate::event::{Event, State, Stated};
+use crate::accountant::pld::{self, Segment};
+use crate::event::{Adjacency, Event, State, Stated};
 use crate::quantity::{Delta, Epsilon, Mu, RenyiOrder};
 use crate::{advantage, gaussian, rdp};
 
@@ -29,11 +30,14 @@ pub(crate) trait Account: Stated {
     ///
     /// # Errors
     /// Which constant the event does not follow.
-    fn steps_are_fixed(
-        &self,
-        listed: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String>;
+    fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
+        let _ = listed;
+        Ok(())
+    }
 }
+
+/// Looks a constant of the certificate up by its name.
+pub(crate) type Listed<'a> = dyn Fn(&'static str) -> Result<String, String> + 'a;
 
 impl Event {
     /// What accountants and certificates ask of any event.
@@ -59,22 +63,45 @@ pub(crate) struct Bound {
     /// The mu of Gaussian DP behind it, where there is one.
     pub(crate) mu: Option<Mu>,
     pub(crate) advantage: f64,
-    pub(crate) requests: Requests,
     /// Releases covered jointly.
     pub(crate) releases: u64,
-    /// Records protected together: a number, with `subjects` where they are units, or `any`.
-    pub(crate) group: String,
-    pub(crate) reference: &'static str,
-    pub(crate) theorem: &'static str,
+    pub(crate) terms: Terms,
 }
 
 /// What a claim says beyond its numbers.
 pub(crate) struct Terms {
     /// Which requests closeness to retraining holds for.
     pub(crate) requests: Requests,
+    /// Records protected together: a number, with `subjects` where they are units, or `any`.
     pub(crate) group: String,
     pub(crate) reference: &'static str,
     pub(crate) theorem: &'static str,
+}
+
+impl Bound {
+    /// The bound of one release, where no mu is behind epsilon.
+    pub(crate) fn without_mu(epsilon: Epsilon, advantage: f64, terms: Terms) -> Self {
+        Self { epsilon, rdp_epsilon: None, mu: None, advantage, releases: 1, terms }
+    }
+
+    /// The bound of the losses of segments of steps, together with something `head`-GDP that was made
+    /// from their outcome. Units in the place of others are as far again from the data without them.
+    pub(crate) fn of_losses(
+        segments: &[Segment],
+        head: Mu,
+        delta: f64,
+        adjacency: Adjacency,
+        terms: Terms,
+    ) -> Result<Self, ClaimError> {
+        let delta = Delta::new(delta)?;
+        let (found, hops) = match adjacency {
+            Adjacency::Remove => (pld::event::agreed_epsilon(segments, head, delta)?, 1.0),
+            Adjacency::Replace => (pld::event::replaced_epsilon(segments, head, delta)?, 2.0),
+        };
+        let advantage = pld::event::advantage(segments, head, hops, found.epsilon, delta);
+        let bound = Self::without_mu(found.epsilon, advantage, terms);
+        Ok(Self { rdp_epsilon: Some(found.divergences), ..bound })
+    }
 }
 
 /// The bound of an event that some mu of Gaussian DP describes in every world asked for.
@@ -84,28 +111,26 @@ pub(crate) fn gaussian_bound(
     terms: Terms,
     mu: impl Fn(World) -> Result<Mu, AccountantError>,
 ) -> Result<Bound, ClaimError> {
-    let Terms { requests: unlearning, group, reference, theorem } = terms;
     let facts = event.facts();
-    let draft = |epsilon, mu, requests, releases| Bound {
-        epsilon,
-        rdp_epsilon: None,
-        mu: Some(mu),
-        advantage: advantage::from_mu(mu),
-        requests,
-        releases,
-        group: group.clone(),
-        reference,
-        theorem,
+    let requests = match *question {
+        Question::Deletion { requests, .. } => requests,
+        Question::Differential { .. } => Requests::Any,
+        _ => terms.requests,
+    };
+    let draft = |epsilon, mu, releases| {
+        let terms = Terms { requests, ..terms };
+        let bound = Bound::without_mu(epsilon, advantage::from_mu(mu), terms);
+        Bound { mu: Some(mu), releases, ..bound }
     };
     Ok(match *question {
         Question::Indistinguishable { delta } => {
             let mu = mu(World::Retraining)?;
-            draft(epsilon_at(mu, delta)?, mu, unlearning, facts.joint_releases)
+            draft(epsilon_at(mu, delta)?, mu, facts.joint_releases)
         }
         Question::Renyi { order } => {
             let order = RenyiOrder::new(order)?;
             let mu = mu(World::Retraining)?;
-            draft(rdp::from_mu(mu, order), mu, unlearning, facts.joint_releases)
+            draft(rdp::from_mu(mu, order), mu, facts.joint_releases)
         }
         Question::Deletion { order, adjacency, requests } => {
             let order = RenyiOrder::new(order)?;
@@ -117,11 +142,11 @@ pub(crate) fn gaussian_bound(
             };
             let epsilon = adaptive(event, requests, rdp::from_mu(at_rest, order).get(), one)?;
             let advantage = advantage::from_deletion_privacy(order, epsilon);
-            Bound { advantage, ..draft(epsilon, at_rest, requests, 1) }
+            Bound { advantage, ..draft(epsilon, at_rest, 1) }
         }
         Question::Differential { delta, adjacency } => {
             let mu = mu(World::DifferentialPrivacyAllReleases(adjacency))?;
-            draft(epsilon_at(mu, delta)?, mu, Requests::Any, facts.releases)
+            draft(epsilon_at(mu, delta)?, mu, facts.releases)
         }
         Question::Exact => return Err(random()),
     })
@@ -132,10 +157,13 @@ pub(crate) fn refuse_secret(event: &dyn Account) -> Result<(), ClaimError> {
     if event.facts().state == State::Perfect {
         return Ok(());
     }
-    Err(ClaimError::Unavailable {
-        notion: Notion::DeletionPrivacy.name(),
-        reason: "it needs `perfect` state, but this model keeps `secret` state",
-    })
+    let reason = "it needs `perfect` state, but this model keeps `secret` state";
+    Err(ClaimError::Unavailable { notion: Notion::DeletionPrivacy.name(), reason })
+}
+
+/// The refusal of a question, whatever the accountant.
+pub(crate) fn unavailable(question: &Question, reason: &'static str) -> ClaimError {
+    ClaimError::Unavailable { notion: Notion::of(question).name(), reason }
 }
 
 /// Deletion-privacy for the requests asked about: `at_rest` plus, for each release a requester may
@@ -169,22 +197,14 @@ pub(crate) fn exactly(
 ) -> Result<Bound, ClaimError> {
     let reason = match question {
         Question::Exact => {
-            return Ok(Bound {
-                epsilon: Epsilon::new(0.0)?,
-                rdp_epsilon: None,
-                mu: None,
-                advantage: 0.0,
-                requests: Requests::Any,
-                releases: 1,
-                group: "any".to_owned(),
-                reference,
-                theorem,
-            });
+            let group = "any".to_owned();
+            let terms = Terms { requests: Requests::Any, group, reference, theorem };
+            return Ok(Bound::without_mu(Epsilon::new(0.0)?, 0.0, terms));
         }
         Question::Differential { .. } => "nothing hides the remaining records: no noise is drawn",
         _ => "removal is exact here: see `exact-removal`",
     };
-    Err(ClaimError::Unavailable { notion: Notion::of(question).name(), reason })
+    Err(unavailable(question, reason))
 }
 
 /// The refusal of an accountant that does not know the event.

@@ -1,7 +1,7 @@
 #![doc = include_str!("composed.md")]
 
-use super::account::{Account, Bound, epsilon_at, unaccounted};
-use super::{ClaimError, Notion, Question, Requests, trunk};
+use super::account::{Account, Bound, Listed, Terms, epsilon_at, unaccounted, unavailable};
+use super::{ClaimError, Question, Requests, trunk};
 use crate::accountant::gdp::AccountantError;
 use crate::accountant::{Accountant, compose, group};
 use crate::event::{Adjacency, Composed, Event, Stated, What};
@@ -75,13 +75,13 @@ impl Account for Composed {
                 self.facts().group.to_string(),
                 "the same releases, with the given start or extractor, from data that differ in \
                  the protected records",
-                whole.requests,
+                whole.terms.requests,
             ),
             Question::Deletion { .. } => (
                 self.facts().group.to_string(),
                 "the given start or extractor and the model, both made without records of one \
                  person among the request's, at most the stated group",
-                whole.requests,
+                whole.terms.requests,
             ),
             _ => (
                 records.to_string(),
@@ -98,18 +98,9 @@ impl Account for Composed {
                 Requests::NonAdaptive,
             ),
         };
-        let releases = whole.releases;
-        Ok(Bound {
-            epsilon,
-            rdp_epsilon: None,
-            mu,
-            advantage,
-            requests,
-            releases,
-            group,
-            reference,
-            theorem: THEOREM,
-        })
+        let terms = Terms { requests, group, reference, theorem: THEOREM };
+        let bound = Bound::without_mu(epsilon, advantage, terms);
+        Ok(Bound { mu, releases: whole.releases, ..bound })
     }
 
     fn states_counts(&self) -> Result<bool, String> {
@@ -117,10 +108,7 @@ impl Account for Composed {
         Ok(trained || self.removed.is_some() || self.inner.account().states_counts()?)
     }
 
-    fn steps_are_fixed(
-        &self,
-        listed: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String> {
+    fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
         self.inner.account().steps_are_fixed(listed)
     }
 }
@@ -253,10 +241,6 @@ fn gaussian(question: &Question, mu: Mu) -> Result<(Epsilon, f64), ClaimError> {
         }
         Question::Exact => return Err(super::account::random()),
     })
-}
-
-fn unavailable(question: &Question, reason: &'static str) -> ClaimError {
-    ClaimError::Unavailable { notion: Notion::of(question).name(), reason }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Claims of descent-to-delete.
 
-use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
-use super::{ClaimError, Notion, Question, Requests};
+use super::account::{Account, Bound, Listed, Terms, gaussian_bound, unaccounted, unavailable};
+use super::{ClaimError, Question, Requests};
 use crate::accountant::descent_event::epsilon_descent;
 use crate::accountant::{Accountant, gdp};
 use crate::advantage;
@@ -42,10 +42,7 @@ impl Account for Descent {
         Ok(true)
     }
 
-    fn steps_are_fixed(
-        &self,
-        listed: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String> {
+    fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
         let listed = listed("iterations")?;
         if self.one_update_each() && listed == self.iterations.to_string() {
             return Ok(());
@@ -68,15 +65,10 @@ impl Descent {
     }
 
     fn tight(&self, question: &Question) -> Result<Bound, ClaimError> {
-        let notion = Notion::of(question).name();
-        if let Question::Deletion { adjacency, .. } | Question::Differential { adjacency, .. } =
-            question
-            && *adjacency == Adjacency::Remove
-        {
+        if let (_, _, Some(Adjacency::Remove)) = question.parameters() {
             let reason = "the steps of a request depend on its size, so the row count must be \
-                public \
-                          (adjacency `replace`)";
-            return Err(ClaimError::Unavailable { notion, reason });
+                          public (adjacency `replace`)";
+            return Err(unavailable(question, reason));
         }
         let group = self.setting.group.to_string();
         let secret = self.variant.state() == State::Secret;
@@ -88,7 +80,7 @@ impl Descent {
                 if !self.one_update_each() {
                     let reason = "a request of more than `§max-group` records reveals its size by \
                         its steps";
-                    return Err(ClaimError::Unavailable { notion, reason });
+                    return Err(unavailable(question, reason));
                 }
                 (
                     group,
@@ -97,7 +89,7 @@ impl Descent {
                 )
             }
             _ if secret => ("any".to_owned(), RETRAINED),
-            _ => (self.differing(), REPEATED),
+            _ => (Phase::most_differing(&self.phases).to_string(), REPEATED),
         };
         let theorem = if secret {
             "distance of two runs of projected gradient descent, exact Gaussian conversion"
@@ -111,11 +103,9 @@ impl Descent {
 
     fn published(&self, question: &Question) -> Result<Bound, ClaimError> {
         let Question::Indistinguishable { delta } = *question else {
-            return Err(ClaimError::Unavailable {
-                notion: Notion::of(question).name(),
-                reason: "the theorems of descent-to-delete give indistinguishability only; use \
-                         `§accountant gdp`",
-            });
+            let reason = "the theorems of descent-to-delete give indistinguishability only; use \
+                          `§accountant gdp`";
+            return Err(unavailable(question, reason));
         };
         let epsilon: Epsilon = epsilon_descent(self, Delta::new(delta)?)?;
         let (theorem, requests) = match self.variant {
@@ -130,22 +120,9 @@ impl Descent {
                 ("Neel, Roth, Sharifi-Malvajerdi 2020, Theorem 3.5, Remark 3.6", Requests::Any)
             }
         };
-        Ok(Bound {
-            epsilon,
-            rdp_epsilon: None,
-            mu: None,
-            advantage: advantage::from_epsilon_delta(epsilon, delta),
-            requests,
-            releases: self.joint_releases,
-            group: "any".to_owned(),
-            reference: RETRAINED,
-            theorem,
-        })
-    }
-
-    /// The largest number of records in which an earlier phase's data and the latest differ.
-    fn differing(&self) -> String {
-        let differing = self.phases.iter().map(|p| p.only_then.saturating_add(p.only_now));
-        differing.max().unwrap_or(0).to_string()
+        let terms = Terms { requests, group: "any".to_owned(), reference: RETRAINED, theorem };
+        let advantage = advantage::from_epsilon_delta(epsilon, delta);
+        let bound = Bound::without_mu(epsilon, advantage, terms);
+        Ok(Bound { releases: self.joint_releases, ..bound })
     }
 }

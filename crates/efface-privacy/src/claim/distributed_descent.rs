@@ -1,6 +1,6 @@
 //! Claims of averages over a uniform sample.
 
-use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Listed, Terms, gaussian_bound, unaccounted};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, gdp};
 use crate::event::DistributedDescent;
@@ -42,11 +42,9 @@ impl Account for DistributedDescent {
                 accountant,
                 "the published theorem covers (epsilon, delta)-indistinguishability only",
             )),
-            _ => Err(unaccounted(
-                accountant,
-                "only `gdp` and `descent` apply to averages of \
-                parts",
-            )),
+            _ => {
+                Err(unaccounted(accountant, "only `gdp` and `descent` apply to averages of parts"))
+            }
         }
     }
 
@@ -54,10 +52,7 @@ impl Account for DistributedDescent {
         Err("a sample of the records needs a public row count".into())
     }
 
-    fn steps_are_fixed(
-        &self,
-        _: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String> {
+    fn steps_are_fixed(&self, _: &Listed<'_>) -> Result<(), String> {
         Err("which parts are optimised depends on the sample and the request".into())
     }
 }

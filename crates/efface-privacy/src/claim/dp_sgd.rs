@@ -1,11 +1,10 @@
 //! Claims of a network trained by DP-SGD, after deletions that leave the model as it is.
 
-use super::account::{Account, Bound, unaccounted};
-use super::{ClaimError, Notion, Question, Requests};
+use super::account::{Account, Bound, Terms, unaccounted, unavailable};
+use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, pld};
 use crate::event::{Adjacency, DpSgd, Unit};
 use crate::outward;
-use crate::quantity::{Delta, Mu};
 
 const RETRAINED: &str = "the same segments of steps from the same start, with the units deleted so \
     far in none of them and all others as they were";
@@ -23,15 +22,27 @@ impl Account for DpSgd {
         if accountant != Accountant::Pld {
             return Err(unaccounted(accountant, "only `pld` applies to a network"));
         }
+        // Nothing was built on the network.
+        let nothing = outward::mu(0.0);
+        let terms = |requests, units, reference| {
+            let group = self.units(units);
+            Terms { requests, group, reference, theorem: THEOREM }
+        };
         match *question {
-            Question::Indistinguishable { delta } => self.retrained(Delta::new(delta)?),
-            Question::Differential { delta, adjacency } => {
-                self.private(Delta::new(delta)?, adjacency)
+            // All units deleted so far, as one group.
+            Question::Indistinguishable { delta } => {
+                let segments = pld::event::with_deleted(self)?;
+                let terms = terms(Requests::NonAdaptive, self.deleted(), RETRAINED);
+                Bound::of_losses(&segments, nothing, delta, Adjacency::Remove, terms)
             }
-            _ => Err(ClaimError::Unavailable {
-                notion: Notion::of(question).name(),
-                reason: refusal(question),
-            }),
+            // A group that is there throughout, in every training.
+            Question::Differential { delta, adjacency } => {
+                let segments = pld::event::with_group(self)?;
+                let terms = terms(Requests::Any, self.group, NEIGHBOURS);
+                let bound = Bound::of_losses(&segments, nothing, delta, adjacency, terms)?;
+                Ok(Bound { releases: self.releases, ..bound })
+            }
+            _ => Err(unavailable(question, refusal(question))),
         }
     }
 
@@ -40,56 +51,9 @@ impl Account for DpSgd {
     fn states_counts(&self) -> Result<bool, String> {
         Ok(self.unit == Unit::Record && self.deleted() > 0)
     }
-
-    fn steps_are_fixed(
-        &self,
-        _: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String> {
-        Ok(())
-    }
 }
 
 impl DpSgd {
-    /// All units deleted so far, as one group.
-    fn retrained(&self, delta: Delta) -> Result<Bound, ClaimError> {
-        let segments = pld::event::with_deleted(self)?;
-        let found = pld::event::agreed_epsilon(&segments, nothing(), delta)?;
-        let epsilon = found.epsilon;
-        Ok(Bound {
-            epsilon,
-            rdp_epsilon: Some(found.divergences),
-            mu: None,
-            advantage: pld::event::advantage(&segments, nothing(), 1.0, epsilon, delta),
-            requests: Requests::NonAdaptive,
-            releases: 1,
-            group: self.units(self.deleted()),
-            reference: RETRAINED,
-            theorem: THEOREM,
-        })
-    }
-
-    /// A group that is there throughout, in every training; others in its place are as far again
-    /// from the data without it.
-    fn private(&self, delta: Delta, adjacency: Adjacency) -> Result<Bound, ClaimError> {
-        let segments = pld::event::with_group(self)?;
-        let (found, hops) = match adjacency {
-            Adjacency::Remove => (pld::event::agreed_epsilon(&segments, nothing(), delta)?, 1.0),
-            Adjacency::Replace => (pld::event::replaced_epsilon(&segments, nothing(), delta)?, 2.0),
-        };
-        let epsilon = found.epsilon;
-        Ok(Bound {
-            epsilon,
-            rdp_epsilon: Some(found.divergences),
-            mu: None,
-            advantage: pld::event::advantage(&segments, nothing(), hops, epsilon, delta),
-            requests: Requests::Any,
-            releases: self.releases,
-            group: self.units(self.group),
-            reference: NEIGHBOURS,
-            theorem: THEOREM,
-        })
-    }
-
     /// So many units: a plain number where they are records.
     fn units(&self, count: u64) -> String {
         match (self.unit, count) {
@@ -98,11 +62,6 @@ impl DpSgd {
             (Unit::Subject, _) => format!("{count} subjects"),
         }
     }
-}
-
-/// Nothing was built on the network.
-fn nothing() -> Mu {
-    outward::mu(0.0)
 }
 
 fn refusal(question: &Question) -> &'static str {
@@ -126,6 +85,7 @@ mod tests {
     use crate::claim::{Claim, evaluate};
     use crate::event::{Event, Segment};
     use crate::quantity::Decimal;
+    use crate::quantity::Delta;
     use proptest::prelude::*;
 
     const N: f64 = 1.0 / 60_000.0;

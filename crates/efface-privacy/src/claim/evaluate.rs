@@ -52,6 +52,7 @@ pub fn evaluate(
 ) -> Result<Claim, ClaimError> {
     let account = event.account();
     let (facts, bound) = (account.facts(), account.bound(question, accountant)?);
+    let terms = bound.terms;
     let (delta, order, adjacency) = question.parameters();
     let mut claim = Claim {
         notion: Notion::of(question),
@@ -60,7 +61,7 @@ pub fn evaluate(
         delta: delta.map(Decimal),
         mu: bound.mu.map(|mu| Decimal(mu.get())),
         order: order.map(Decimal),
-        group: bound.group,
+        group: terms.group,
         adjacency,
         // A network's sums are divided by a public constant, too.
         normalizer: match facts.setting.map(|setting| setting.normalizer) {
@@ -68,12 +69,12 @@ pub fn evaluate(
             Some(Normalizer::Fixed { .. }) | None => "fixed",
         }
         .to_owned(),
-        reference: bound.reference.to_owned(),
-        requests: bound.requests,
+        reference: terms.reference.to_owned(),
+        requests: terms.requests,
         state: facts.state,
         releases: bound.releases,
         accountant,
-        theorem: bound.theorem.to_owned(),
+        theorem: terms.theorem.to_owned(),
         advantage: Decimal(bound.advantage),
         words: String::new(),
     };

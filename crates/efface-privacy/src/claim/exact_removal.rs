@@ -38,13 +38,6 @@ impl Account for ExactRemoval {
     fn states_counts(&self) -> Result<bool, String> {
         Ok(self.records.is_some())
     }
-
-    fn steps_are_fixed(
-        &self,
-        _: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String> {
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Claims of noisy gradient descent.
 
-use super::account::{Account, Bound, Terms, adaptive, gaussian_bound, unaccounted};
+use super::account::{Account, Bound, Listed, Terms, adaptive, gaussian_bound, unaccounted};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::history::{Ball, Deletion, Sequence};
 use crate::accountant::{Accountant, gdp};
@@ -55,10 +55,7 @@ impl Account for NoisyGd {
     }
 
     /// The steps of every request must be the listed constant `removal-steps`.
-    fn steps_are_fixed(
-        &self,
-        listed: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String> {
+    fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
         let listed = listed("removal-steps")?;
         let fixed = listed.parse::<u64>().ok();
         let follows =
@@ -137,15 +134,17 @@ impl NoisyGd {
                 let one = || Ok(found.one_release(order.get()));
                 let epsilon = adaptive(self, requests, found.at_rest(order.get())?, one)?;
                 let advantage = advantage::from_deletion_privacy(order, epsilon);
-                let bound = self.published(question, theorem, epsilon.get(), advantage);
-                Ok(Bound { requests, ..bound })
+                let Bound { terms, .. } =
+                    self.published(question, theorem, epsilon.get(), advantage);
+                Ok(Bound::without_mu(epsilon, advantage, Terms { requests, ..terms }))
             }
             Question::Differential { delta, adjacency } => {
                 let delta = Delta::new(delta)?.get();
                 let epsilon = Deletion::new(self, adjacency)?.all_releases(delta);
                 let advantage = advantage::from_epsilon_delta(outward::epsilon(epsilon), delta);
                 let bound = self.published(question, theorem, epsilon, advantage);
-                Ok(Bound { requests: Requests::Any, releases: self.releases, ..bound })
+                let terms = Terms { requests: Requests::Any, ..bound.terms };
+                Ok(Bound { releases: self.releases, terms, ..bound })
             }
             _ => Err(unaccounted(
                 Accountant::DeletionRdp,
@@ -163,17 +162,8 @@ impl NoisyGd {
         advantage: f64,
     ) -> Bound {
         let (group, reference) = self.compared(question);
-        Bound {
-            epsilon: outward::epsilon(epsilon),
-            rdp_epsilon: None,
-            mu: None,
-            advantage,
-            requests: Requests::NonAdaptive,
-            releases: 1,
-            group,
-            reference,
-            theorem,
-        }
+        let terms = Terms { requests: Requests::NonAdaptive, group, reference, theorem };
+        Bound::without_mu(outward::epsilon(epsilon), advantage, terms)
     }
 
     /// The group a claim protects, and the world it compares with.
@@ -189,7 +179,7 @@ impl NoisyGd {
                  the stated group, absent from the start",
             ),
             _ => (
-                self.differing().to_string(),
+                Phase::most_differing(&self.phases).to_string(),
                 match &self.batches {
                     None => {
                         "all steps of learning and of every request from the same start, on the \
@@ -202,11 +192,5 @@ impl NoisyGd {
                 },
             ),
         }
-    }
-
-    /// The largest number of records in which an earlier phase's data and the latest differ.
-    fn differing(&self) -> u64 {
-        let differing = self.phases.iter().map(|p| p.only_then.saturating_add(p.only_now));
-        differing.max().unwrap_or(0)
     }
 }

@@ -1,7 +1,7 @@
 //! Claims of an optimum published with noise.
 
-use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted};
-use super::{ClaimError, Notion, Question, Requests};
+use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted, unavailable};
+use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, gdp};
 use crate::event::{OutputNoise, Refitted};
 
@@ -27,40 +27,25 @@ impl Account for OutputNoise {
 
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError> {
         if accountant != Accountant::Gdp {
-            return Err(unaccounted(
-                accountant,
-                "only `gdp` applies to an optimum published with \
-                noise",
-            ));
+            let reason = "only `gdp` applies to an optimum published with noise";
+            return Err(unaccounted(accountant, reason));
         }
         let (any, group) = ("any".to_owned(), self.setting.group.to_string());
+        let refitted = self.preprocessing.is_some();
         let (group, reference) = match question {
             Question::Differential { .. } => {
                 (group, "the same releases from data that differ in the protected records")
             }
             Question::Deletion { requests, .. } => (
                 if *requests == Requests::NonAdaptive { any } else { group },
-                match self.preprocessing {
-                    None => NEVER_SAW,
-                    Some(_) => NEVER_SAW_REFITTED,
-                },
+                if refitted { NEVER_SAW_REFITTED } else { NEVER_SAW },
             ),
-            _ => (
-                any,
-                match self.preprocessing {
-                    None => RETRAINED,
-                    Some(_) => RETRAINED_REFITTED,
-                },
-            ),
+            _ => (any, if refitted { RETRAINED_REFITTED } else { RETRAINED }),
         };
-        if self.preprocessing.is_some()
-            && let Question::Deletion { requests: Requests::PAdaptive(_), .. } = question
-        {
-            return Err(ClaimError::Unavailable {
-                notion: Notion::DeletionPrivacy.name(),
-                reason: "earlier releases hold exact statistics of the deleted records, so that \
-                         with fitted preprocessing requests must be `non-adaptive`",
-            });
+        if refitted && let Question::Deletion { requests: Requests::PAdaptive(_), .. } = question {
+            let reason = "earlier releases hold exact statistics of the deleted records, so that with \
+                          fitted preprocessing requests must be `non-adaptive`";
+            return Err(unavailable(question, reason));
         }
         let theorem =
             "Gaussian mechanism around an optimum found to a measured distance (strong convexity)";
@@ -70,12 +55,5 @@ impl Account for OutputNoise {
 
     fn states_counts(&self) -> Result<bool, String> {
         Ok(self.records.is_some())
-    }
-
-    fn steps_are_fixed(
-        &self,
-        _: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String> {
-        Ok(())
     }
 }

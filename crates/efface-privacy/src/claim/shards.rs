@@ -1,13 +1,11 @@
 //! Claims of networks that are each trained on one shard: removal is exact, and nothing else holds.
 
 use super::account::{Account, Bound, exactly, unaccounted};
+use super::words::ANEW_NAMED;
 use super::{ClaimError, Question};
 use crate::accountant::{Accountant, exact};
 use crate::event::Shards;
 
-/// The reference of their claims.
-pub(super) const ANEW: &str = "learning from the records after the request alone, under the names that they \
-    have, with the same public constants";
 const THEOREM: &str = "each network is trained on the records of one shard in a fixed order of \
     operations, and a record's shard follows from its own name: a function of the current records only";
 
@@ -24,7 +22,7 @@ impl Account for Shards {
         if accountant != Accountant::Exact {
             return Err(unaccounted(accountant, "only `exact` applies to a model without noise"));
         }
-        let bound = exactly(question, ANEW, THEOREM)?;
+        let bound = exactly(question, ANEW_NAMED, THEOREM)?;
         exact::check_shards(self)?;
         Ok(bound)
     }
@@ -32,13 +30,6 @@ impl Account for Shards {
     /// No more shards are trained anew than a request touches records.
     fn states_counts(&self) -> Result<bool, String> {
         Ok(true)
-    }
-
-    fn steps_are_fixed(
-        &self,
-        _: &dyn Fn(&'static str) -> Result<String, String>,
-    ) -> Result<(), String> {
-        Ok(())
     }
 }
 

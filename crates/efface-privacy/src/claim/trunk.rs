@@ -1,15 +1,16 @@
 //! Claims of a model on the features of a network trained by DP-SGD, here or as is declared: both
 //! together.
 
-use super::account::{Bound, unaccounted};
-use super::{ClaimError, Notion, Question, Requests};
+use super::account::{Bound, Terms, unaccounted, unavailable};
+use super::words::{NEIGHBOURS_ELSEWHERE, RETRAINED_ELSEWHERE};
+use super::{ClaimError, Question, Requests};
 use crate::accountant::gdp::AccountantError;
 use crate::accountant::{Accountant, pld};
 use crate::event::{
     Adjacency, Composed, DeclaredTraining, DpSgd, Event, Given, Stated, Unit, What,
 };
 use crate::outward;
-use crate::quantity::{Delta, Mu};
+use crate::quantity::Mu;
 
 const RETRAINED: &str = "the network's segments of steps from the same start, with the records \
     deleted so far in none of them and all others as they were, and the model retrained on its \
@@ -20,11 +21,6 @@ const THEOREM: &str = "distributions of privacy losses of the network's steps, f
     Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of what the \
     accountant says from every network, held against Rényi divergences of whole orders";
 
-pub(super) const RETRAINED_ELSEWHERE: &str = "the steps of the extractor's training, as declared, from the same \
-    start, with the records deleted so far in none of them and all others as they were, and the model \
-    retrained on its features of the data after the request";
-pub(super) const NEIGHBOURS_ELSEWHERE: &str = "the same releases, with the extractor's training as declared, from \
-    data that differ in the protected records";
 const THEOREM_ELSEWHERE: &str = "distributions of privacy losses of the steps that are declared, for \
     groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of \
     what the accountant says from every extractor, held against Rényi divergences of whole orders";
@@ -105,6 +101,7 @@ pub(super) fn bound(
 ) -> Result<Bound, ClaimError> {
     let inner = event.inner.account();
     let elsewhere = event.given.declared.is_some();
+    let theorem = if elsewhere { THEOREM_ELSEWHERE } else { THEOREM };
     let untrained = || unaccounted(accountant, "nothing was trained that is given");
     match *question {
         Question::Indistinguishable { delta } => {
@@ -120,44 +117,28 @@ pub(super) fn bound(
                 let whole = inner.bound(question, accountant)?;
                 (gaussian(question, whole.mu)?, whole.releases)
             };
-            let delta = Delta::new(delta)?;
-            let found = pld::event::agreed_epsilon(&segments, mu, delta)?;
-            let epsilon = found.epsilon;
-            Ok(Bound {
-                epsilon,
-                rdp_epsilon: Some(found.divergences),
-                mu: None,
-                advantage: pld::event::advantage(&segments, mu, 1.0, epsilon, delta),
+            let terms = Terms {
                 requests: Requests::NonAdaptive,
-                releases,
                 group: deleted.to_string(),
                 reference: if elsewhere { RETRAINED_ELSEWHERE } else { RETRAINED },
-                theorem: if elsewhere { THEOREM_ELSEWHERE } else { THEOREM },
-            })
+                theorem,
+            };
+            let bound = Bound::of_losses(&segments, mu, delta, Adjacency::Remove, terms)?;
+            Ok(Bound { releases, ..bound })
         }
         Question::Differential { delta, adjacency } => {
             let group = event.facts().group;
             let whole = inner.bound(question, accountant)?;
             let mu = gaussian(question, whole.mu)?;
             let segments = pld::declared::group_of(&event.given, group)?.ok_or_else(untrained)?;
-            let delta = Delta::new(delta)?;
-            let (found, hops) = match adjacency {
-                Adjacency::Remove => (pld::event::agreed_epsilon(&segments, mu, delta)?, 1.0),
-                // All of what was built on it with the first of the two.
-                Adjacency::Replace => (pld::event::replaced_epsilon(&segments, mu, delta)?, 2.0),
-            };
-            let epsilon = found.epsilon;
-            Ok(Bound {
-                epsilon,
-                rdp_epsilon: Some(found.divergences),
-                mu: None,
-                advantage: pld::event::advantage(&segments, mu, hops, epsilon, delta),
-                requests: whole.requests,
-                releases: whole.releases,
+            let terms = Terms {
+                requests: whole.terms.requests,
                 group: group.to_string(),
                 reference: if elsewhere { NEIGHBOURS_ELSEWHERE } else { NEIGHBOURS },
-                theorem: if elsewhere { THEOREM_ELSEWHERE } else { THEOREM },
-            })
+                theorem,
+            };
+            let bound = Bound::of_losses(&segments, mu, delta, adjacency, terms)?;
+            Ok(Bound { releases: whole.releases, ..bound })
         }
         Question::Renyi { .. } | Question::Deletion { .. } => Err(unavailable(
             question,
@@ -176,10 +157,6 @@ fn gaussian(question: &Question, mu: Option<Mu>) -> Result<Mu, ClaimError> {
     mu.ok_or_else(|| {
         unavailable(question, "a network's losses compose with an accountant that has a mu")
     })
-}
-
-fn unavailable(question: &Question, reason: &'static str) -> ClaimError {
-    ClaimError::Unavailable { notion: Notion::of(question).name(), reason }
 }
 
 #[cfg(test)]

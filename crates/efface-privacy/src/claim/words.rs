@@ -4,6 +4,17 @@ use super::{Claim, Notion, Requests};
 use crate::event::{Adjacency, Event, State};
 use crate::quantity::rounded_up;
 
+/// The worlds that claims on features of a training elsewhere compare with.
+pub(super) const RETRAINED_ELSEWHERE: &str = "the steps of the extractor's training, as declared, from the same \
+    start, with the records deleted so far in none of them and all others as they were, and the model \
+    retrained on its features of the data after the request";
+pub(super) const NEIGHBOURS_ELSEWHERE: &str = "the same releases, with the extractor's training as declared, from \
+    data that differ in the protected records";
+
+/// The world that claims on networks of shards compare with.
+pub(super) const ANEW_NAMED: &str = "learning from the records after the request alone, under the names that they \
+    have, with the same public constants";
+
 /// From this epsilon on, differential privacy says next to nothing.
 const MEANINGLESS: f64 = 10.0;
 
@@ -15,7 +26,6 @@ pub fn in_words(claim: &Claim) -> String {
 
 /// What the claim holds under: a training that was made elsewhere is taken on the user's word.
 fn condition(claim: &Claim) -> &'static str {
-    use super::trunk::{NEIGHBOURS_ELSEWHERE, RETRAINED_ELSEWHERE};
     if [RETRAINED_ELSEWHERE, NEIGHBOURS_ELSEWHERE].contains(&claim.reference.as_str()) {
         "if the extractor was trained as declared, "
     } else {
@@ -62,7 +72,7 @@ fn statement(claim: &Claim) -> String {
             )
         }
         Notion::ExactRemoval => {
-            let named = claim.reference == super::shards::ANEW;
+            let named = claim.reference == ANEW_NAMED;
             let names = if named { " and names of the other records" } else { "" };
             format!(
                 "the published model and what is kept are bit for bit what they would be without \
@@ -210,12 +220,8 @@ pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     if refitted {
         covers.push(REFITTED.to_owned());
     }
-    let given = match event {
-        Event::Composed(event) => Some(&event.given),
-        _ => None,
-    };
-    let trained = given.is_some_and(|given| given.training.is_some());
-    let declared = given.is_some_and(|given| given.declared.is_some());
+    let trained = event.given_training().is_some();
+    let declared = event.is_declared();
     if trained {
         covers.push(TRUNK.to_owned());
     }

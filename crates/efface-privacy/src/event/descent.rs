@@ -136,14 +136,7 @@ impl Descent {
 
 impl Stated for Descent {
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            parameters: self.setting.parameters,
-            group: self.setting.group,
-            setting: Some(&self.setting),
-            releases: self.releases,
-            joint_releases: self.joint_releases,
-            state: self.variant.state(),
-            grid: Some(self.grid),
-        }
+        let facts = self.setting.facts(self.releases, self.variant.state(), Some(self.grid));
+        Facts { joint_releases: self.joint_releases, ..facts }
     }
 }

@@ -42,14 +42,7 @@ pub struct DistributedDescent {
 
 impl Stated for DistributedDescent {
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            parameters: self.setting.parameters,
-            group: self.setting.group,
-            setting: Some(&self.setting),
-            releases: self.releases,
-            joint_releases: self.joint_releases,
-            state: self.state,
-            grid: Some(self.grid),
-        }
+        let facts = self.setting.facts(self.releases, self.state, Some(self.grid));
+        Facts { joint_releases: self.joint_releases, ..facts }
     }
 }

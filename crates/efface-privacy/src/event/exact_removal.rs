@@ -41,14 +41,6 @@ pub struct ExactRemoval {
 
 impl Stated for ExactRemoval {
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            parameters: self.setting.parameters,
-            group: self.setting.group,
-            setting: Some(&self.setting),
-            releases: self.releases,
-            joint_releases: 1,
-            state: State::Perfect,
-            grid: None,
-        }
+        self.setting.facts(self.releases, State::Perfect, None)
     }
 }

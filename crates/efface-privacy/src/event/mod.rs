@@ -117,6 +117,19 @@ impl Event {
         self.facts().grid
     }
 
+    /// The training of the network that makes the features, where one does.
+    pub(crate) fn given_training(&self) -> Option<&DpSgd> {
+        match self {
+            Self::Composed(event) => event.given.training.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether features come from a training that was made elsewhere.
+    pub(crate) fn is_declared(&self) -> bool {
+        matches!(self, Self::Composed(event) if event.given.declared.is_some())
+    }
+
     /// The preprocessing that was fitted again for this release and published with it, where it was.
     #[must_use]
     pub fn preprocessing(&self) -> Option<Refitted> {
@@ -178,6 +191,15 @@ pub struct Setting {
     pub strong_convexity: Decimal,
     /// S: the public maximal number of records that DP and deletion-privacy claims protect.
     pub group: u64,
+}
+
+impl Setting {
+    /// The facts of an event about this objective whose releases are each covered alone.
+    fn facts(&self, releases: u64, state: State, grid: Option<Decimal>) -> Facts<'_> {
+        let (parameters, group) = (self.parameters, self.group);
+        let setting = Some(self);
+        Facts { parameters, group, setting, releases, joint_releases: 1, state, grid }
+    }
 }
 
 /// The normaliser N of the objective.

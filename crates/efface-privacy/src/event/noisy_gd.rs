@@ -84,16 +84,15 @@ pub struct Phase {
     pub records: Option<u64>,
 }
 
+impl Phase {
+    /// The largest number of records in which an earlier phase's data and the latest differ.
+    pub(crate) fn most_differing(phases: &[Self]) -> u64 {
+        phases.iter().map(|p| p.only_then.saturating_add(p.only_now)).max().unwrap_or(0)
+    }
+}
+
 impl Stated for NoisyGd {
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            parameters: self.setting.parameters,
-            group: self.setting.group,
-            setting: Some(&self.setting),
-            releases: self.releases,
-            joint_releases: 1,
-            state: State::Perfect,
-            grid: Some(self.grid),
-        }
+        self.setting.facts(self.releases, State::Perfect, Some(self.grid))
     }
 }

@@ -66,14 +66,7 @@ impl Refitted {
 
 impl Stated for OutputNoise {
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            parameters: self.setting.parameters,
-            group: self.setting.group,
-            setting: Some(&self.setting),
-            releases: self.releases,
-            joint_releases: self.joint_releases,
-            state: self.state,
-            grid: Some(self.grid),
-        }
+        let facts = self.setting.facts(self.releases, self.state, Some(self.grid));
+        Facts { joint_releases: self.joint_releases, ..facts }
     }
 }

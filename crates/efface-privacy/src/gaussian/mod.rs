@@ -24,14 +24,6 @@ pub fn delta(epsilon: Epsilon, mu: Mu) -> f64 {
     if vanished { f64::MIN_POSITIVE } else { outward::up(exact).min(1.0) }
 }
 
-/// ln of the exact delta (not rounded outward; absolute error below 1e-12 where delta >= 1e-300).
-///
-/// Finite far below the range of [`delta`]; minus infinity where delta is 0.
-#[must_use]
-pub fn ln_delta(epsilon: Epsilon, mu: Mu) -> f64 {
-    unrounded::ln_delta(epsilon.get(), mu.get())
-}
-
 /// The least epsilon for which a `mu`-GDP pair is (epsilon, `delta`)-indistinguishable, rounded up
 /// by a relative 1e-9; exactly 0 where `delta` suffices alone, infinity ("no bound") for infinite
 /// `mu`.

@@ -91,12 +91,6 @@ impl RidgePlan {
         Ok(Self { constants, quantiser })
     }
 
-    /// The public constants.
-    #[must_use]
-    pub fn constants(&self) -> &Constants {
-        &self.constants
-    }
-
     /// The public grids.
     #[must_use]
     pub fn quantiser(&self) -> Quantiser {

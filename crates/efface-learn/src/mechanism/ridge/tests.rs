@@ -169,7 +169,7 @@ fn each_class_is_a_regression_on_plus_and_minus_one() {
 
 /// The definition: 128-bit sums of rounded entries.
 fn exact_sums(plan: &RidgePlan, records: &Records) -> (Vec<Vec<i128>>, Vec<i128>) {
-    let cols = plan.constants().cols();
+    let cols = plan.constants.cols();
     let q = plan.quantiser();
     let round = |x: f64, places: i32| (x * 2.0_f64.powi(places)).round_ties_even() as i128;
     let (mut gram, mut moment) = (vec![vec![0; cols]; cols], vec![0; cols]);

@@ -43,15 +43,6 @@ pub fn pure_scale(residual: f64, epsilon: f64) -> Result<f64, PublishedError> {
     Ok(residual / epsilon)
 }
 
-/// Theorem 3 (i): the pure epsilon that the paper claims, residual/scale. NOT SOUND.
-///
-/// # Errors
-/// When a number is not positive and finite.
-pub fn claimed_pure_epsilon(scale: f64, residual: f64) -> Result<f64, PublishedError> {
-    PublishedError::unless_positive(&[("scale", scale), ("residual", residual)])?;
-    Ok(residual / scale)
-}
-
 /// c, after the checks.
 fn tail(epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     check_epsilon(epsilon)?;

@@ -3,9 +3,7 @@
 mod budget;
 mod residual;
 
-pub use budget::{
-    claimed_delta, claimed_pure_epsilon, noise_for_residual, pure_scale, residual_budget,
-};
+pub use budget::{claimed_delta, noise_for_residual, pure_scale, residual_budget};
 pub use residual::{Removal, data_dependent, from_step};
 
 #[cfg(test)]

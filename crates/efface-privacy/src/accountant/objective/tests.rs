@@ -118,8 +118,7 @@ fn budget_noise_and_claim_invert_each_other() {
     let sigma = noise_for_residual(0.3, 0.5, 1e-4).unwrap();
     assert!((residual_budget(sigma, 0.5, 1e-4).unwrap() / 0.3 - 1.0).abs() < 1e-12);
     assert!((claimed_delta(sigma, 0.3, 0.5).unwrap() / 1e-4 - 1.0).abs() < 1e-10);
-    let scale = pure_scale(0.3, 2.0).unwrap();
-    assert!((claimed_pure_epsilon(scale, 0.3).unwrap() - 2.0).abs() < 1e-12);
+    assert!((pure_scale(0.3, 2.0).unwrap() - 0.15).abs() < 1e-12);
 }
 
 #[test]

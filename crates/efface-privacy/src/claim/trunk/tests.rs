@@ -5,6 +5,7 @@ use crate::event::{
     DeclaredSteps, ExactRemoval, Normalizer, OutputNoise, Procedure, Segment, Setting, State,
 };
 use crate::quantity::Decimal;
+use crate::quantity::Delta;
 use proptest::prelude::*;
 
 const N: f64 = 1.0 / 60_000.0;
