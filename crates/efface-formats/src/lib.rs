@@ -58,12 +58,13 @@ mod matrix;
 mod memory;
 mod missing;
 mod name;
+mod numbers;
 mod options;
-mod raw_rows;
 mod read;
 mod record;
 mod row_bytes;
 mod row_map;
+mod rows;
 mod schema;
 mod source;
 mod summary;
@@ -87,11 +88,11 @@ pub use input::{Format, Input, PathOrStdin};
 pub use lengths::Lengths;
 pub use limits::Limits;
 pub use memory::{
-    ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Numbers, Values, read_memory,
-    read_memory_part,
+    ColumnValues, MemoryColumn, MemoryRows, MemoryTable, Values, read_memory, read_memory_part,
 };
 pub use missing::Missing;
 pub use name::{NOBODY, class_name, near_key, number_name};
+pub use numbers::Numbers;
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
 pub use record::{

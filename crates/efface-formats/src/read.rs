@@ -3,20 +3,20 @@
 use std::io::{self, Read};
 
 use crate::budget::Budget;
-use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{Fault, Place, ReadError, Spot, fault, other_rows, other_shape, other_width};
-use crate::fitted::{Frame, FrameRequest, RawWriter};
+use crate::delivery::Delivery;
+use crate::error::{Fault, Place, ReadError, fault, other_rows, other_shape, other_width};
+use crate::fitted::{Frame, FrameRequest};
 use crate::format::arrays::{ArrayRows, Axes};
 use crate::format::csv::CsvTable;
-use crate::format::libsvm::{self, Base, LabelNames, LibsvmLines};
+use crate::format::libsvm::{self, Base, LibsvmLines, LibsvmRows};
 use crate::format::npz::Archive;
 use crate::format::{idx, npy, npz, png, recognise};
 use crate::input::{Format, Input};
 use crate::matrix::{self, Arrays};
 use crate::options::ReadOptions;
-use crate::raw_rows::array_frame;
 use crate::record::Sink;
-use crate::schema::{Body, Matrix, Origin, Row, Schema, Storage};
+use crate::rows;
+use crate::schema::{Body, Matrix, Origin, Schema};
 use crate::source::{Source, Stream};
 use crate::summary::Summary;
 use crate::table;
@@ -343,61 +343,13 @@ fn sparse_lines<'r>(
         },
         None => libsvm_width(source, stream, options)?,
     };
-    let schema = Schema::matrix(matrix)?;
     let base = Base::of(options.zero_based);
-    let mut lines = LibsvmLines::open(file, stream, base, &options.limits)?;
-    if let Some(request) = &options.frame {
-        return raw_lines(lines, matrix, schema, delivery, request);
-    }
-    let names = LabelNames::of(options)?;
-    delivery.begin(schema.feature_names(), true)?;
-    let mut row = Row::new(Storage::Sparse);
-    while lines.advance()? {
-        let spot = Spot::Line(lines.number());
-        let (label, pairs) = lines.parts(options.label_required)?;
-        let given = names.split(label).map_err(|fault| lines.fault(fault))?;
-        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
-        pairs.encode(matrix.width, matrix.divide, &mut row).map_err(|fault| lines.fault(fault))?;
-        delivery.deliver(spot, &mut row, label, &Keys::default())?;
-    }
-    Ok(delivery.finish(Format::Libsvm, schema)?.with_targets(names.into_names()))
-}
-
-/// Hands over the rows of a LIBSVM file as they are.
-fn raw_lines(
-    mut lines: LibsvmLines<'_>,
-    Matrix { width, first, divide, .. }: Matrix,
-    schema: Schema,
-    mut delivery: Delivery<'_>,
-    request: &FrameRequest,
-) -> Result<Summary, ReadError> {
-    let file = delivery.file();
-    let made = Frame::Matrix { width, first, sparse: true, divide };
-    let frame = array_frame(file, request, None, made)?;
-    let sparse = !matches!(frame, Frame::Matrix { sparse: false, .. });
-    let names = LabelNames::of(delivery.options)?;
-    delivery.begin(frame.feature_columns(), sparse)?;
-    let mut row = RawWriter::default();
-    while lines.advance()? {
-        let spot = Spot::Line(lines.number());
-        let (label, mut pairs) = lines.parts(delivery.options.label_required)?;
-        let given = names.split(label).map_err(|fault| lines.fault(fault))?;
-        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
-        delivery.begin_raw(spot, label, &mut row)?;
-        let mut next = 0;
-        while let Some((column, index, value)) =
-            pairs.entry(width).map_err(|fault| lines.fault(fault))?
-        {
-            row.sparse_number(column, value, sparse, &mut next).map_err(|fault| {
-                ReadError::at(Place::new(file, spot).column(format!("x{index}")), fault)
-            })?;
-        }
-        if !sparse {
-            row.zeros(width - next);
-        }
-        delivery.deliver_raw(spot, &row, label, &Keys::default())?;
-    }
-    Ok(delivery.finish_raw(Format::Libsvm, schema, frame)?.with_targets(names.into_names()))
+    let lines = LibsvmLines::open(file, stream, base, &options.limits)?;
+    let labels = options.label_names("label")?;
+    let maker = rows::array(file, matrix, true, options)?;
+    delivery.begin(&maker, None)?;
+    let mut rows = LibsvmRows::new(lines, matrix.width, options);
+    rows::deliver(&mut rows, maker, labels, Some(Format::Libsvm), delivery)
 }
 
 /// The width as declared, else from a first pass over a file.

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use crate::budget::Budget;
 use crate::cell::{Cell, quoted};
-use crate::error::{Fault, Place, ReadError, Spot, fault, no_label, within};
-use crate::feature_map::{FeatureMap, Mapper};
-use crate::fitted::{Frame, RawWriter};
+use crate::error::{CellFault, Fault, Place, ReadError, Spot, fault, within};
+use crate::feature_map::Mapper;
+use crate::fitted::is_number_in_words;
 use crate::image::ImageShape;
 use crate::input::Format;
 use crate::label::{Label, Labels, Verdict};
@@ -18,8 +18,9 @@ use crate::name::{NOBODY, Spellings, truth};
 use crate::options::ReadOptions;
 use crate::record::{DenseRows, FeatureNames, Features, LabelRef, Layout, Record, Sink};
 use crate::row_map::Mapped;
-use crate::schema::{Row, Schema};
+use crate::rows::{RowForm, RowMaker, RowValues, Rows};
 use crate::summary::{PrivateEvidence, Summary};
+use crate::time;
 use waiting::{Held, Waiting};
 
 /// A row that is ready, without what names it.
@@ -53,17 +54,13 @@ pub(crate) struct Delivery<'a> {
     position: u64,
     kept: u64,
     left_out: u64,
+    /// Whether rows are cells of a file.
+    are_cells: bool,
+    /// The label of the row that was admitted last.
+    label: Option<Label>,
     /// Rows without a label, and the place of the first.
     unlabelled: Option<(u64, Place)>,
     private: PrivateEvidence,
-}
-
-/// What became of a row so far.
-pub(crate) enum Admission {
-    /// It is kept, with its label where labels are read.
-    Kept(Option<Label>),
-    /// It is of another class, or has no label.
-    LeftOut,
 }
 
 /// What became of rows that were taken at once.
@@ -116,6 +113,8 @@ impl<'a> Delivery<'a> {
             position,
             kept,
             left_out,
+            are_cells: false,
+            label: None,
             unlabelled: None,
             private,
         })
@@ -126,23 +125,19 @@ impl<'a> Delivery<'a> {
         (self.skipped, self.position) = (rows, rows);
     }
 
-    /// Says that texts of the file may be meant as numbers.
-    pub(crate) fn without_types(&mut self) {
-        self.untyped = Some(["ids", "subjects"].map(Spellings::of_keys));
+    /// Says that rows are cells of a file, whose texts may be meant as numbers if it has no types.
+    pub(crate) fn of_cells(&mut self, is_typed: bool) {
+        self.are_cells = true;
+        self.untyped = (!is_typed).then(|| ["ids", "subjects"].map(Spellings::of_keys));
     }
 
-    /// Announces the layout.
-    pub(crate) fn begin(&mut self, columns: FeatureNames, sparse: bool) -> Result<(), ReadError> {
-        self.begin_images(columns, sparse, None)
-    }
-
-    /// As [`begin`](Self::begin), of rows that are images of that shape, where the file says so.
-    pub(crate) fn begin_images(
+    /// Announces the layout of rows, which are images of that shape if the file says so.
+    pub(crate) fn begin(
         &mut self,
-        columns: FeatureNames,
-        sparse: bool,
+        maker: &RowMaker,
         image: Option<ImageShape>,
     ) -> Result<(), ReadError> {
+        let (columns, sparse) = maker.features();
         self.image = image;
         if let (Some(got), Some(expected)) = (image, self.options.image)
             && got != expected
@@ -173,64 +168,86 @@ impl<'a> Delivery<'a> {
         self.sink.begin(&layout).map_err(|source| ReadError::Sink { position: 0, source })
     }
 
-    /// Counts a row and judges its label, or each of several.
-    pub(crate) fn admit<'c>(
+    /// Counts a row and judges its labels, which have these names; `false` if it is left out.
+    pub(crate) fn admit(
         &mut self,
         spot: Spot,
-        given: impl IntoIterator<Item = (&'c str, Cell<'c>)>,
-    ) -> Result<Admission, ReadError> {
+        names: &[String],
+        rows: &mut dyn Rows,
+    ) -> Result<bool, ReadError> {
         self.position += 1;
         within("rows", self.position, self.options.limits.rows)
             .map_err(|fault| self.fault(spot, fault))?;
-        let Some(labels) = &mut self.labels else { return Ok(Admission::Kept(None)) };
-        let mut given = given.into_iter();
-        let Some((mut column, mut cell)) = given.next() else {
-            return Err(self.fault(spot, no_label()));
-        };
-        let known = labels.known();
-        let second = given.next();
-        let verdict = if second.is_some() {
-            let mut verdict = labels.judge_next(0, cell);
-            for (at, next) in (1..).zip(second.into_iter().chain(given)) {
-                if !matches!(verdict, Ok(Verdict::Keep(_))) {
-                    break;
+        let Some(labels) = &mut self.labels else { return Ok(true) };
+        for (at, column) in names.iter().enumerate() {
+            let place = || Place::new(self.file, spot).column(column);
+            let known = labels.known();
+            let cell = rows.label(at)?;
+            let verdict = match names.len() {
+                1 => labels.judge(cell),
+                _ => labels.judge_next(at, cell),
+            };
+            match verdict.map_err(|fault| ReadError::at(place(), fault))? {
+                Verdict::Keep(label) => self.label = Some(label),
+                Verdict::Missing => {
+                    self.unlabelled.get_or_insert_with(|| (0, place())).0 += 1;
+                    return Ok(false);
                 }
-                (column, cell) = next;
-                verdict = labels.judge_next(at, cell);
-            }
-            verdict
-        } else {
-            labels.judge(cell)
-        };
-        match verdict {
-            Ok(Verdict::Keep(label)) => {
-                if labels.known() > known {
-                    self.budget.text(&cell.text()).map_err(|fault| self.fault(spot, fault))?;
+                Verdict::LeaveOut => {
+                    self.left_out += 1;
+                    return Ok(false);
                 }
-                Ok(Admission::Kept(Some(label)))
             }
-            Ok(Verdict::Missing) => {
-                let place = || (0, Place::new(self.file, spot).column(column));
-                self.unlabelled.get_or_insert_with(place).0 += 1;
-                Ok(Admission::LeftOut)
+            if labels.known() > known {
+                self.budget
+                    .text(&cell.text())
+                    .map_err(|fault| ReadError::at(Place::new(self.file, spot), fault))?;
             }
-            Ok(Verdict::LeaveOut) => {
-                self.left_out += 1;
-                Ok(Admission::LeftOut)
-            }
-            Err(fault) => Err(ReadError::at(Place::new(self.file, spot).column(column), fault)),
         }
+        Ok(true)
     }
 
-    /// Bounds an encoded row and hands it over, at once or with others.
+    /// Makes of the features of the row that was admitted last what is stored of it.
+    pub(crate) fn make(
+        &mut self,
+        spot: Spot,
+        values: RowValues<'_>,
+        maker: &mut RowMaker,
+    ) -> Result<(), ReadError> {
+        maker.begin(self.reference()).map_err(|fault| self.fault(spot, fault))?;
+        let (are_cells, missing) = (self.are_cells, &mut self.private.missing);
+        let made = maker.make(values, |column, cell| {
+            if are_cells {
+                note_missing(missing, column, cell);
+            }
+        });
+        made.map_err(|(column, fault)| {
+            let name = maker.name(column);
+            let fault = match are_cells && self.options.schema.is_none() {
+                true => explain(self.file, &name, self.options.numbers_for.as_deref(), fault),
+                false => fault.into(),
+            };
+            ReadError::at(Place::new(self.file, spot).column(name), fault)
+        })
+    }
+
+    /// Hands over the row that was made, at once or with others; an encoded one is bounded.
     pub(crate) fn deliver(
         &mut self,
         spot: Spot,
-        row: &mut Row,
-        label: Option<Label>,
+        maker: &mut RowMaker,
         keys: &Keys<'_>,
     ) -> Result<(), ReadError> {
-        let position = self.position;
+        let (position, label) = (self.position, self.label);
+        let row = match &mut maker.form {
+            RowForm::Encoded { row, .. } => row,
+            RowForm::Raw { row, .. } => {
+                let (raw, features) = (row.bytes(), Features::Dense(&[]));
+                let (stored, raw) = (raw.len(), Some(raw));
+                let made = Made { position, spot, features, raw, stored, label, labels: None };
+                return self.hand_over(made, keys);
+            }
+        };
         if let Some(waiting) = &mut self.waiting {
             let labels = match (&self.labels, label) {
                 (Some(labels), Some(Label::Values)) => labels.values().to_vec(),
@@ -248,10 +265,8 @@ impl<'a> Delivery<'a> {
             Features::Dense(values) => size_of_val(values),
             Features::Sparse { indices, values } => size_of_val(indices) + size_of_val(values),
         };
-        self.hand_over(
-            Made { position, spot, features, raw: None, stored, label, labels: None },
-            keys,
-        )
+        let made = Made { position, spot, features, raw: None, stored, label, labels: None };
+        self.hand_over(made, keys)
     }
 
     /// Begins to work on the rows that wait, and hands those over that were worked on before.
@@ -289,31 +304,8 @@ impl<'a> Delivery<'a> {
         noted.map_err(|fault| self.fault(spot, fault))
     }
 
-    /// Begins a raw row with its label.
-    pub(crate) fn begin_raw(
-        &self,
-        spot: Spot,
-        label: Option<Label>,
-        row: &mut RawWriter,
-    ) -> Result<(), ReadError> {
-        row.begin(self.reference(label)).map_err(|fault| self.fault(spot, fault))
-    }
-
-    /// Hands a raw row over.
-    pub(crate) fn deliver_raw(
-        &mut self,
-        spot: Spot,
-        row: &RawWriter,
-        label: Option<Label>,
-        keys: &Keys<'_>,
-    ) -> Result<(), ReadError> {
-        let (bytes, features) = (row.bytes(), Features::Dense(&[]));
-        let (position, raw, stored) = (self.position, Some(bytes), bytes.len());
-        self.hand_over(Made { position, spot, features, raw, stored, label, labels: None }, keys)
-    }
-
-    fn reference(&self, label: Option<Label>) -> Option<LabelRef<'_>> {
-        Some(self.labels.as_ref()?.reference(label?))
+    fn reference(&self) -> Option<LabelRef<'_>> {
+        Some(self.labels.as_ref()?.reference(self.label?))
     }
 
     /// Hands a record over.
@@ -368,21 +360,6 @@ impl<'a> Delivery<'a> {
         Ok(name)
     }
 
-    /// Notes a cell of a raw row that has no value.
-    pub(crate) fn note_missing(&mut self, column: &str, cell: Cell<'_>) {
-        if !self.private.missing.contains_key(column) {
-            self.private.missing.insert(column.to_owned(), BTreeMap::new());
-        }
-        let words = self.private.missing.get_mut(column);
-        let word = if let Cell::Text(text) = cell { text.trim() } else { "" };
-        if let Some(words) = words {
-            match words.get_mut(word) {
-                Some(count) => *count += 1,
-                None => drop(words.insert(word.to_owned(), 1)),
-            }
-        }
-    }
-
     /// Offers all rows at once; whether they were taken.
     pub(crate) fn deliver_at_once(&mut self, rows: &dyn DenseRows) -> Result<bool, ReadError> {
         let position = self.position;
@@ -401,20 +378,12 @@ impl<'a> Delivery<'a> {
     /// Hands over what still waits, and tells what was read.
     pub(crate) fn finish(
         mut self,
-        format: impl Into<Option<Format>>,
-        schema: Schema,
+        format: Option<Format>,
+        maker: RowMaker,
     ) -> Result<Summary, ReadError> {
         while self.waiting.as_ref().is_some_and(|waiting| !waiting.is_empty()) {
             self.deliver_next()?;
         }
-        self.summary(format, schema)
-    }
-
-    fn summary(
-        self,
-        format: impl Into<Option<Format>>,
-        schema: Schema,
-    ) -> Result<Summary, ReadError> {
         if let Some(keys) = &self.untyped {
             let here = |fault| ReadError::at(Place::file(self.file), fault);
             keys.iter().try_for_each(Spellings::check).map_err(here)?;
@@ -434,8 +403,13 @@ impl<'a> Delivery<'a> {
         }
         let mapper = self.waiting.as_ref().and_then(Waiting::mapper);
         let feature_map = mapper.map(|mapper| mapper.map().clone());
+        let (width, frame) = match (maker.form, &feature_map) {
+            (RowForm::Raw { frame, .. }, _) => (frame.columns() as u32, Some(frame)),
+            (RowForm::Encoded { .. }, Some(map)) => (map.width(), None),
+            (RowForm::Encoded { .. }, None) => (maker.schema.width(), None),
+        };
         Ok(Summary {
-            format: format.into(),
+            format,
             rows_read: self.position - self.skipped,
             rows_kept: self.kept,
             rows_left_out: self.left_out,
@@ -443,25 +417,14 @@ impl<'a> Delivery<'a> {
             other_classes: self.labels.as_ref().map(Labels::others).unwrap_or_default(),
             index_left_out: None,
             classes,
-            width: feature_map.as_ref().map_or(schema.width(), FeatureMap::width),
+            width,
             feature_map,
             image: self.image,
             targets: Vec::new(),
-            frame: None,
-            schema,
+            frame,
+            schema: maker.schema,
             private: self.private,
         })
-    }
-
-    /// What was read, of raw rows.
-    pub(crate) fn finish_raw(
-        self,
-        format: impl Into<Option<Format>>,
-        schema: Schema,
-        frame: Frame,
-    ) -> Result<Summary, ReadError> {
-        let width = frame.columns() as u32;
-        Ok(Summary { width, frame: Some(frame), ..self.summary(format, schema)? })
     }
 
     /// The file as the user named it.
@@ -471,6 +434,67 @@ impl<'a> Delivery<'a> {
 
     fn fault(&self, spot: Spot, fault: Fault) -> ReadError {
         ReadError::at(Place::new(self.file, spot), fault)
+    }
+}
+
+/// Counts a cell of a raw row that has no value.
+fn note_missing(
+    missing: &mut BTreeMap<String, BTreeMap<String, u64>>,
+    column: &str,
+    cell: Cell<'_>,
+) {
+    let word = if let Cell::Text(text) = cell { text.trim() } else { "" };
+    // Names are copied once.
+    let words = match missing.get_mut(column) {
+        Some(words) => words,
+        None => missing.entry(column.to_owned()).or_default(),
+    };
+    match words.get_mut(word) {
+        Some(count) => *count += 1,
+        None => drop(words.insert(word.to_owned(), 1)),
+    }
+}
+
+/// A fault of a cell in a table without a schema, with the way out. `setting` keeps rows from being raw.
+fn explain(file: &str, column: &str, setting: Option<&str>, fault: CellFault) -> Fault {
+    let found = match fault {
+        CellFault::NotANumber { value } => {
+            let column = crate::cell::quoted(column);
+            match () {
+                () if time::looks_like(&value) => fault!(
+                    "`{value}` is a date: write it as a number (days since a fixed day, the month), or \
+                     declare the column categorical or hashed in a schema; or leave the column out with \
+                     `§ignore {column}`"
+                ),
+                () if is_number_in_words(&value) => fault!(
+                    "`{value}` is no plain number: write numbers with a decimal point and nothing else; or \
+                     leave the column out with `§ignore {column}`"
+                ),
+                () => fault!(
+                    "`{value}` is not a number; if the column identifies records or people, \
+                     give `§id {column}` or `§subject {column}`; to leave it out, `§ignore \
+                     {column}`; text as a feature needs a schema: run `§efface schema {file} \
+                     -o schema.toml`"
+                ),
+            }
+        }
+        CellFault::NotFinite { value } => fault!(
+            "numbers must be finite, got {value}; if it stands for a missing value, a schema \
+             can say so: run `§efface schema {file} -o schema.toml`"
+        ),
+        CellFault::UndeclaredMissing { value } => fault!(
+            "`{value}` is a missing value, and only a schema can say how to encode it: run \
+             `efface schema {file} -o schema.toml`"
+        ),
+        fault => return fault.into(),
+    };
+    match setting {
+        Some(setting) => fault!(
+            "{found}; or leave out {setting}, which goes with declared preprocessing: \
+             without it preprocessing is fitted to the records and takes words, dates and \
+             missing values"
+        ),
+        None => found,
     }
 }
 

@@ -2,17 +2,16 @@
 
 mod findings;
 
-use std::collections::HashSet;
 use std::io::{Cursor, Read};
 
 use crate::budget::Budget;
-use crate::error::{Fault, Place, ReadError, absent, fault, within};
+use crate::error::{Fault, Place, ReadError, absent, check_distinct, fault, within};
 use crate::format::csv::CsvTable;
 use crate::format::npz::{self, Archive};
 use crate::input::{Format, Input};
-use crate::matrix;
 use crate::options::ReadOptions;
 use crate::read::{Opened, array_features, libsvm_width, open};
+use crate::rows::{self, Cells as _};
 use crate::schema::{Body, Column, CsvShape, Header, Kind, Notes, Origin, Schema, Storage};
 use crate::source::{Source, Stream};
 use crate::table::{self, Table};
@@ -100,7 +99,7 @@ fn draft_source(
         Opened::Stream(format, stream) => {
             let (features, divide) =
                 array_features(&file, stream, format, options, source.budget())?;
-            Ok(Schema::matrix(matrix::implied(features.width(), divide))?.into())
+            Ok(Schema::matrix(rows::implied(features.width(), divide))?.into())
         }
         // Images have no columns to look at: rows are bytes, divided by 255.
         Opened::Seekable(Format::Png) => {
@@ -111,7 +110,7 @@ fn draft_source(
             let mut archive = Archive::open(&mut source, &options.limits)?;
             let (features, divide) = archive
                 .features(options.array.as_deref().unwrap_or(npz::FEATURES), &options.limits)?;
-            Ok(Schema::matrix(matrix::implied(features.width(), divide))?.into())
+            Ok(Schema::matrix(rows::implied(features.width(), divide))?.into())
         }
         #[cfg(feature = "parquet")]
         Opened::Seekable(format) => {
@@ -230,12 +229,7 @@ fn roles(
     names: &[String],
     options: &ReadOptions,
 ) -> Result<Vec<Option<Kind>>, ReadError> {
-    let mut known = HashSet::new();
-    if let Some(twice) = names.iter().find(|name| !known.insert(name.as_str())) {
-        let fault =
-            fault!("two columns are named `{twice}`; give each a name of its own in the file");
-        return Err(ReadError::at(Place::file(file), fault));
-    }
+    check_distinct(names).map_err(|fault| ReadError::at(Place::file(file), fault))?;
     let mut roles: Vec<Option<Kind>> = vec![None; names.len()];
     for (column, kind) in options.roles() {
         let Some(at) = names.iter().position(|name| name == column) else {

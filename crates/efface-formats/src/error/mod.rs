@@ -7,6 +7,7 @@ pub(crate) use place::Place;
 pub use place::Spot;
 pub use sink::SinkError;
 
+use std::collections::HashSet;
 use std::{fmt, io};
 
 /// A broken rule, as the sentence that a person reads. It may quote one value of the input, so it
@@ -136,6 +137,17 @@ pub enum FitFault {
 /// `Ok` while `got` of `what`, a plural, is within `limit`.
 pub(crate) fn within(what: &str, got: u64, limit: u64) -> Result<(), Fault> {
     if got <= limit { Ok(()) } else { Err(fault!("more than {limit} {what}, the limit")) }
+}
+
+/// Refuses two columns of one name.
+pub(crate) fn check_distinct(names: &[String]) -> Result<(), Fault> {
+    let mut seen = HashSet::new();
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        Some(name) => {
+            Err(fault!("two columns are named `{name}`; give each a name of its own in the file"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Rows of another width than declared.

@@ -1,13 +1,14 @@
 //! From a table's cells to raw rows.
 
-use super::frame::Declared;
+use super::frame::{Declared, FrameColumn};
 use super::raw::{RawTarget, stored_number};
 use super::write::RawWriter;
 use super::{amount, number};
 use crate::cell::{Cell, quoted};
-use crate::error::{Fault, fault, large_label};
+use crate::error::{CellFault, Fault, fault, large_label};
 use crate::missing::looks_missing;
 use crate::name::truth;
+use crate::numbers::Numbers;
 use crate::record::LabelRef;
 use crate::time;
 
@@ -38,49 +39,66 @@ impl RawWriter {
     /// fault.
     pub(crate) fn numbers(
         &mut self,
-        numbers: impl Iterator<Item = f64>,
+        numbers: Numbers<'_>,
         sparse: bool,
-    ) -> Result<(), (u32, Fault)> {
-        for (at, value) in (0..).zip(numbers) {
-            let value = single(value).map_err(|fault| (at, fault))?;
-            match sparse {
-                false => self.dense(value),
-                true if value.is_nan() => {
-                    return Err((at, sparse_missing()));
-                }
-                true => self.entry(at, value),
-            }
+    ) -> Result<(), (usize, Fault)> {
+        if !sparse && self.all(numbers) {
+            return Ok(());
         }
-        Ok(())
+        // What follows says which number is at fault.
+        let all = (0..numbers.len()).filter_map(|at| numbers.get(at));
+        self.entries((0..).zip(all), numbers.len() as u32, sparse)
     }
 
-    /// The next entry of a sparse row, columns ascending; `next` is the column after the entry before,
-    /// for frames that are not sparse.
-    pub(crate) fn sparse_number(
+    /// The entries of a sparse table's row, columns ascending, for a frame that is sparse or not. Errs
+    /// with the column at fault.
+    pub(crate) fn entries(
         &mut self,
-        column: u32,
-        value: f64,
+        entries: impl Iterator<Item = (u32, f64)>,
+        width: u32,
         sparse: bool,
-        next: &mut u32,
-    ) -> Result<(), Fault> {
-        let value = single(value)?;
-        match sparse {
-            true if value.is_nan() => {
-                return Err(sparse_missing());
-            }
-            true => self.entry(column, value),
-            false => {
-                self.zeros(column.saturating_sub(*next));
-                self.dense(value);
+    ) -> Result<(), (usize, Fault)> {
+        let mut next = 0;
+        for (column, value) in entries {
+            let stored = match single(value) {
+                Ok(stored) if sparse && stored.is_nan() => Err(sparse_missing()),
+                stored => stored,
+            };
+            let stored = stored.map_err(|fault| (column as usize, fault))?;
+            if sparse {
+                self.entry(column, stored);
+            } else {
+                self.zeros(column.saturating_sub(next));
+                self.dense(stored);
+                next = column + 1;
             }
         }
-        *next = column + 1;
+        if !sparse {
+            self.zeros(width - next);
+        }
         Ok(())
     }
 
     /// Zeros of a dense array.
-    pub(crate) fn zeros(&mut self, count: u32) {
+    fn zeros(&mut self, count: u32) {
         (0..count).for_each(|_| self.dense(0.0));
+    }
+
+    /// The cells of a row of named columns; `see_missing` is shown those without a value. Errs with the
+    /// position of the column at fault.
+    pub(crate) fn cells<'c>(
+        &mut self,
+        cells: impl Iterator<Item = (&'c FrameColumn, Cell<'c>)>,
+        mut see_missing: impl FnMut(&str, Cell<'_>),
+    ) -> Result<(), (usize, CellFault)> {
+        for (at, (column, cell)) in cells.enumerate() {
+            let before = self.bytes().len();
+            self.cell(cell, column.declared).map_err(|fault| (at, fault.into()))?;
+            if self.bytes().len() == before + 1 {
+                see_missing(&column.name, cell);
+            }
+        }
+        Ok(())
     }
 
     /// The next cell of named columns. What a cell may be depends on the declaration of its column
@@ -90,7 +108,7 @@ impl RawWriter {
     /// - numbers must be at most [`number::LARGEST`] in magnitude, and a text that spells an infinity is
     ///   refused, unless the column is declared to hold categories or text;
     /// - in a column declared to hold numbers or times, everything else must be one.
-    pub(crate) fn cell(&mut self, cell: Cell<'_>, declared: Option<Declared>) -> Result<(), Fault> {
+    fn cell(&mut self, cell: Cell<'_>, declared: Option<Declared>) -> Result<(), Fault> {
         match (cell, declared) {
             (Cell::Null, _) => self.missing(),
             (Cell::Number(value), _) if value.is_nan() => self.missing(),

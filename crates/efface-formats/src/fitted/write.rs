@@ -8,6 +8,7 @@ use super::raw::{
 };
 use super::{amount, number};
 use crate::missing::Missing;
+use crate::numbers::Numbers;
 use crate::time;
 
 /// Writes one row after the other into a buffer that is kept.
@@ -113,13 +114,24 @@ impl RawWriter {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// All numbers of a dense array; `false` if one of them is infinite.
-    pub(crate) fn singles(&mut self, numbers: &[f32]) -> bool {
+    /// All numbers of a dense array; `false` if one of them is infinite, or beyond single precision.
+    pub(super) fn all(&mut self, numbers: Numbers<'_>) -> bool {
+        match numbers {
+            Numbers::Single(all) => self.singles(all.iter().copied()),
+            Numbers::Double(all) => self.singles(all.iter().map(|&value| match value.abs() {
+                // The nearest number may be the largest one.
+                size if size > f64::from(f32::MAX) => f32::INFINITY,
+                _ => value as f32,
+            })),
+        }
+    }
+
+    fn singles(&mut self, numbers: impl ExactSizeIterator<Item = f32>) -> bool {
         let start = self.bytes.len();
-        self.bytes.resize(start + size_of_val(numbers), 0);
+        self.bytes.resize(start + size_of::<f32>() * numbers.len(), 0);
         let (places, _) = self.bytes[start..].as_chunks_mut::<4>();
         let mut fits = true;
-        for (place, &value) in places.iter_mut().zip(numbers) {
+        for (place, value) in places.iter_mut().zip(numbers) {
             fits &= !value.is_infinite();
             let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
             *place = value.to_le_bytes();

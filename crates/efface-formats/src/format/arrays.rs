@@ -8,6 +8,7 @@ use crate::error::{Fault, Place, ReadError, Spot, fault, inexact_name, within};
 use crate::format::pixels::{by_channel, gather};
 use crate::image::ImageShape;
 use crate::limits::Limits;
+use crate::numbers::Numbers;
 use crate::source::read_all;
 
 /// What one element is.
@@ -118,6 +119,9 @@ pub(crate) struct ArrayRows<'r> {
     /// All bytes of an array stored column by column.
     columns: Option<Vec<u8>>,
     text: String,
+    /// The numbers of the row in the precision of the file.
+    singles: Vec<f32>,
+    doubles: Vec<f64>,
     /// The shape of each row, where it is an image.
     image: Option<ImageShape>,
     /// Whether the numbers of an image lie in another order in the file than in rows.
@@ -238,6 +242,8 @@ impl<'r> ArrayRows<'r> {
             pixels: Vec::new(),
             columns: None,
             text: String::new(),
+            singles: Vec::new(),
+            doubles: Vec::new(),
             image: header.image(axes),
             reordered: false,
         };
@@ -262,12 +268,17 @@ impl<'r> ArrayRows<'r> {
         self.image
     }
 
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// Checks that this array has as many rows as the features.
-    pub(crate) fn expect_rows(&self, features: &Self) -> Result<(), ReadError> {
-        if self.rows == features.rows {
+    pub(crate) fn expect_rows(&self, expected: u64) -> Result<(), ReadError> {
+        let got = self.rows;
+        if got == expected {
             return Ok(());
         }
-        let (got, expected) = (self.rows, features.rows);
         Err(ReadError::at(
             Place::file(&self.file),
             fault!("{got} rows, but the features have {expected}"),
@@ -322,31 +333,22 @@ impl<'r> ArrayRows<'r> {
     }
 
     /// The numbers of the row.
-    pub(crate) fn numbers(&self, out: &mut Vec<f64>) {
-        out.clear();
-        decode(self.element, self.endian, &self.bytes, out);
-    }
-
-    /// The numbers of the row in single precision, infinite where that has no room for them; `false`, and
-    /// none, where they are no floats of 32 or 64 bits in the usual order of bytes.
-    pub(crate) fn singles(&self, out: &mut Vec<f32>) -> bool {
-        out.clear();
-        match (self.element, self.endian) {
-            (Element::F32, Endian::Little) => {
-                out.extend(self.bytes.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)));
-            }
-            (Element::F64, Endian::Little) => {
-                let doubles = self.bytes.as_chunks::<8>().0.iter();
-                out.extend(doubles.map(|b| in_single(f64::from_le_bytes(*b))));
-            }
-            _ => return false,
+    pub(crate) fn numbers(&mut self) -> Numbers<'_> {
+        if (self.element, self.endian) == (Element::F32, Endian::Little) {
+            let numbers = self.bytes.as_chunks::<4>().0.iter();
+            self.singles.clear();
+            self.singles.extend(numbers.map(|bytes| f32::from_le_bytes(*bytes)));
+            return Numbers::Single(&self.singles);
         }
-        true
+        self.doubles.clear();
+        decode(self.element, self.endian, &self.bytes, &mut self.doubles);
+        Numbers::Double(&self.doubles)
     }
 
-    /// The single value of the row of a column.
-    pub(crate) fn value(&mut self) -> Result<Cell<'_>, ReadError> {
-        let bytes = &self.bytes;
+    /// The value of the row in a column counted from 0.
+    pub(crate) fn value(&mut self, column: usize) -> Result<Cell<'_>, ReadError> {
+        let size = self.element.size() as usize;
+        let bytes = self.bytes.get(column * size..(column + 1) * size).unwrap_or_default();
         let integer = |negative: bool| {
             let mut wide = [if negative { 0xff } else { 0 }; 16];
             for (place, &byte) in wide.iter_mut().zip(ordered(self.endian, bytes)) {
@@ -388,7 +390,7 @@ impl<'r> ArrayRows<'r> {
             _ => f64::MANTISSA_DIGITS,
         };
         let place = Place::new(&self.file, self.spot());
-        let name = self.value()?.naming(digits);
+        let name = self.value(0)?.naming(digits);
         name.map_err(|value| ReadError::at(place, inexact_name(value, digits)))
     }
 
@@ -441,11 +443,6 @@ fn each<const N: usize>(
             value(element)
         })),
     }
-}
-
-/// The nearest number in single precision; infinite beyond the largest, to which it may be nearest.
-fn in_single(value: f64) -> f32 {
-    if value.abs() > f64::from(f32::MAX) { f32::INFINITY } else { value as f32 }
 }
 
 pub(crate) fn decode(element: Element, endian: Endian, bytes: &[u8], out: &mut Vec<f64>) {

@@ -5,12 +5,14 @@
 //! a first pass.
 
 use crate::cell::{Cell, quoted};
-use crate::error::{Fault, ReadError, fault};
+use crate::delivery::Keys;
+use crate::error::{Fault, ReadError, Spot, fault};
 use crate::limits::Limits;
 use crate::lines::Lines;
 use crate::name::number_name;
+use crate::numbers::Numbers;
 use crate::options::{ReadOptions, Task};
-use crate::schema::Row;
+use crate::rows::{RowValues, Rows};
 use crate::source::Stream;
 
 /// Lines of a LIBSVM file.
@@ -75,85 +77,92 @@ impl<'r> LibsvmLines<'r> {
     }
 
     /// The label, and the pairs after it. A line may start with a pair where no label is wanted.
-    pub(crate) fn parts(
-        &self,
-        label_required: bool,
-    ) -> Result<(Option<&str>, Pairs<'_>), ReadError> {
+    fn parts(&self, label_required: bool) -> Result<(Option<&str>, Pairs<'_>), ReadError> {
         let text = self.text.trim_ascii();
         let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
-        if first.contains(':') {
-            if label_required {
-                return Err(self.fault(fault!(
-                    "the line must start with a label, got `{token}`",
-                    token = quoted(first)
-                )));
-            }
-            return Ok((None, Pairs { rest: text, base: self.base, before: None }));
+        let pairs = |rest| Pairs { rest, base: self.base, before: None };
+        match (first.contains(':'), label_required) {
+            (false, _) => Ok((Some(first), pairs(rest))),
+            (true, false) => Ok((None, pairs(text))),
+            (true, true) => Err(self.fault(fault!(
+                "the line must start with a label, got `{token}`",
+                token = quoted(first)
+            ))),
         }
-        Ok((Some(first), Pairs { rest, base: self.base, before: None }))
-    }
-
-    /// The line's number.
-    pub(crate) fn number(&self) -> u64 {
-        self.lines.number()
     }
 
     /// A fault of this line.
-    pub(crate) fn fault(&self, fault: Fault) -> ReadError {
+    fn fault(&self, fault: Fault) -> ReadError {
         ReadError::at(self.lines.place(), fault)
     }
 }
 
-/// What the labels of a line are called, and how they are told apart.
-pub(crate) struct LabelNames {
-    names: Vec<String>,
-    /// Whether labels are classes, of which a line has one.
-    classes: bool,
-    /// Whether labels are looked at.
-    required: bool,
+/// Lines as rows of so many features.
+pub(crate) struct LibsvmRows<'r, 'o> {
+    pub(crate) lines: LibsvmLines<'r>,
+    pub(crate) width: u32,
+    pub(crate) options: &'o ReadOptions,
+    indices: Vec<u32>,
+    numbers: Vec<f64>,
 }
 
-impl LabelNames {
-    /// Those that the options name, `label` where there is one.
-    pub(crate) fn of(options: &ReadOptions) -> Result<Self, Fault> {
-        let classes = options.task == Task::Classification;
-        let names = options.label_names("label")?;
-        Ok(Self { names, classes, required: options.label_required })
+impl<'r, 'o> LibsvmRows<'r, 'o> {
+    pub(crate) fn new(lines: LibsvmLines<'r>, width: u32, options: &'o ReadOptions) -> Self {
+        Self { lines, width, options, indices: Vec::new(), numbers: Vec::new() }
+    }
+}
+
+impl Rows for LibsvmRows<'_, '_> {
+    fn advance(&mut self) -> Result<Option<Spot>, ReadError> {
+        Ok(self.lines.advance()?.then(|| self.lines.lines.place().spot))
     }
 
-    /// The labels of a line, which commas separate where there are several.
-    pub(crate) fn split<'a>(
-        &'a self,
-        label: Option<&'a str>,
-    ) -> Result<Vec<(&'a str, Cell<'a>)>, Fault> {
-        let Some(token) = label.filter(|_| self.required) else { return Ok(Vec::new()) };
-        let named = self.names.iter().map(String::as_str);
-        if self.names.len() == 1 {
-            return match self.classes && token.contains(',') {
-                true => Err(fault!(
-                    "`{token}` is several labels, and each line has one class; several numbers \
-                     are learnt together where they are named, with `§label` once for each, by \
-                     `§mechanism ridge`",
-                    token = quoted(token)
-                )),
-                false => Ok(named.zip([number_or_word(token)]).collect()),
-            };
-        }
-        let (got, expected) = (token.split(',').count(), self.names.len());
-        if got != expected {
-            let found = if got == 1 { "one label".to_owned() } else { format!("{got} labels") };
-            return Err(fault!(
-                "`{}` is {found}; {expected} were named, with `§label` once for each",
-                quoted(token)
-            ));
-        }
-        Ok(named.zip(token.split(',').map(Cell::Text)).collect())
+    fn label(&mut self, at: usize) -> Result<Cell<'_>, ReadError> {
+        let token = self.lines.parts(true)?.0.unwrap_or_default();
+        let expected = 1 + self.options.more_labels.len();
+        label(token, at, expected, self.options.task).map_err(|fault| self.lines.fault(fault))
     }
 
-    /// The names themselves.
-    pub(crate) fn into_names(self) -> Vec<String> {
-        self.names
+    fn features(&mut self) -> Result<RowValues<'_>, ReadError> {
+        let (_, mut pairs) = self.lines.parts(false)?;
+        self.indices.clear();
+        self.numbers.clear();
+        while let Some((column, value)) =
+            pairs.entry(self.width).map_err(|fault| self.lines.fault(fault))?
+        {
+            self.indices.push(column);
+            self.numbers.push(value);
+        }
+        Ok(RowValues::Sparse { indices: &self.indices, numbers: Numbers::Double(&self.numbers) })
     }
+
+    fn keys(&mut self) -> Result<Keys<'_>, ReadError> {
+        Ok(Keys::default())
+    }
+}
+
+/// One of the labels of a line, which commas separate if there are several.
+fn label(token: &str, at: usize, expected: usize, task: Task) -> Result<Cell<'_>, Fault> {
+    if expected == 1 {
+        return match task == Task::Classification && token.contains(',') {
+            true => Err(fault!(
+                "`{token}` is several labels, and each line has one class; several numbers are \
+                 learnt together where they are named, with `§label` once for each, by `§mechanism \
+                 ridge`",
+                token = quoted(token)
+            )),
+            false => Ok(number_or_word(token)),
+        };
+    }
+    let got = token.split(',').count();
+    if got != expected {
+        let found = if got == 1 { "one label".to_owned() } else { format!("{got} labels") };
+        return Err(fault!(
+            "`{}` is {found}; {expected} were named, with `§label` once for each",
+            quoted(token)
+        ));
+    }
+    Ok(token.split(',').nth(at).map_or(Cell::Null, Cell::Text))
 }
 
 /// A label, of which any number is typed as one.
@@ -165,7 +174,7 @@ fn number_or_word(token: &str) -> Cell<'_> {
 }
 
 /// The pairs of one line.
-pub(crate) struct Pairs<'a> {
+struct Pairs<'a> {
     rest: &'a str,
     base: Base,
     before: Option<u32>,
@@ -173,7 +182,7 @@ pub(crate) struct Pairs<'a> {
 
 impl Pairs<'_> {
     /// The next index, as the file has it, and its value.
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, f64)>, Fault> {
+    fn next(&mut self) -> Result<Option<(u32, f64)>, Fault> {
         let rest = self.rest.trim_ascii_start();
         if rest.is_empty() {
             return Ok(None);
@@ -212,8 +221,8 @@ impl Pairs<'_> {
         Ok(Some((index, value)))
     }
 
-    /// The next column counted from 0, the index that the file has for it, and its finite value.
-    pub(crate) fn entry(&mut self, width: u32) -> Result<Option<(u32, u32, f64)>, Fault> {
+    /// The next column counted from 0 and its finite value.
+    fn entry(&mut self, width: u32) -> Result<Option<(u32, f64)>, Fault> {
         let Some((index, value)) = self.next()? else { return Ok(None) };
         let first = self.base.first();
         let column = index - first;
@@ -225,27 +234,10 @@ impl Pairs<'_> {
             ));
         }
         if value.is_finite() {
-            Ok(Some((column, index, value)))
+            Ok(Some((column, value)))
         } else {
             Err(fault!("index {index}: numbers must be finite, got {value}"))
         }
-    }
-
-    /// Encodes all pairs into a sparse row.
-    pub(crate) fn encode(mut self, width: u32, divide: f64, row: &mut Row) -> Result<(), Fault> {
-        row.clear(width);
-        while let Some((column, index, value)) = self.entry(width)? {
-            let value = value / divide;
-            let stored = value as f32;
-            if !stored.is_finite() {
-                return Err(fault!(
-                    "index {index}: numbers must be at most 3.4e38 in magnitude after encoding, \
-                     got {value:e}"
-                ));
-            }
-            row.put(column, stored);
-        }
-        Ok(())
     }
 }
 

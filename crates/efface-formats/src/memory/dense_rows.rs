@@ -4,11 +4,12 @@ use std::sync::{Mutex, PoisonError};
 
 use zeroize::Zeroizing;
 
-use super::{MemoryRows, MemoryTable, Numbers, Parts};
+use super::{MemoryRows, Parts};
 use crate::delivery::{Taken, weight};
 use crate::error::{SinkError, Spot};
 use crate::label::{Label, Labels, Verdict};
 use crate::missing::looks_missing;
+use crate::numbers::Numbers;
 use crate::options::ReadOptions;
 use crate::record::{DenseRows, Features, LabelRef, Record, RowWriter};
 use crate::row_map::RowMap;
@@ -16,7 +17,6 @@ use crate::summary::{ClassTable, PrivateEvidence};
 
 /// All rows of such a table.
 pub(super) struct Whole<'a> {
-    table: &'a MemoryTable<'a>,
     parts: &'a Parts<'a>,
     numbers: Numbers<'a>,
     width: usize,
@@ -37,17 +37,12 @@ struct Judged {
 
 impl<'a> Whole<'a> {
     /// The rows, unless they cannot be taken so, or one of their labels not at all.
-    pub(super) fn of(
-        table: &'a MemoryTable<'a>,
-        parts: &'a Parts<'a>,
-        options: &ReadOptions,
-    ) -> Option<Self> {
-        let MemoryRows::Dense { numbers, width } = table.rows else { return None };
+    pub(super) fn of(parts: &'a Parts<'a>, options: &ReadOptions) -> Option<Self> {
+        let MemoryRows::Dense { numbers, width } = parts.table.rows else { return None };
         if options.feature_map.is_some() || parts.rows.end as u64 > options.limits.rows {
             return None;
         }
         let rows = Self {
-            table,
             parts,
             numbers,
             width: width as usize,
@@ -59,16 +54,17 @@ impl<'a> Whole<'a> {
         if !options.label_required {
             return Some(rows);
         }
-        let (mut labels, several) = (Labels::new(options).ok()?, parts.targets().len() > 1);
-        let room = if several { 0 } else { parts.rows.len() };
+        let (mut labels, targets) = (Labels::new(options).ok()?, parts.label_names().len());
+        let room = if targets > 1 { 0 } else { parts.rows.len() };
         let mut each = Zeroizing::new(Vec::with_capacity(room));
         let mut left_out = Vec::new();
         for row in parts.rows.clone() {
             let mut verdict = Verdict::Missing;
-            for (at, (_, cell)) in parts.label(row).enumerate() {
-                verdict = match several {
-                    true => labels.judge_next(at, cell).ok()?,
-                    false => labels.judge(cell).ok()?,
+            for at in 0..targets {
+                let cell = parts.label(row, at);
+                verdict = match targets {
+                    1 => labels.judge(cell).ok()?,
+                    _ => labels.judge_next(at, cell).ok()?,
                 };
                 if verdict == Verdict::Missing {
                     return None;
@@ -132,7 +128,7 @@ impl DenseRows for Whole<'_> {
     ) -> Result<bool, SinkError> {
         for at in 0..self.len() {
             let row = self.row(at);
-            let Ok(keys) = self.parts.keys(self.table, row) else { return Ok(false) };
+            let Ok(keys) = self.parts.keys(row) else { return Ok(false) };
             let id = keys.id.map(|cell| cell.text());
             let subject = keys.subject.map(|cell| cell.text());
             let Ok(weight) = keys.weight.map(weight).transpose() else { return Ok(false) };
@@ -167,7 +163,7 @@ impl RowWriter for Writer<'_> {
     fn write(&mut self, at: usize, values: &mut [f32]) -> bool {
         let width = self.rows.width;
         let from = self.rows.row(at).saturating_mul(width);
-        if values.len() != width || !self.rows.numbers.put(from, values) {
+        if !self.rows.numbers.part(from..from.saturating_add(width)).put(values) {
             return false;
         }
         self.private.note(self.rows.map.apply(values), &self.rows.map, values).is_ok()

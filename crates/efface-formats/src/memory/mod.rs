@@ -5,7 +5,7 @@
 
 mod columns;
 mod dense_rows;
-mod raw;
+mod layout;
 
 pub use columns::{ColumnValues, MemoryColumn};
 use dense_rows::Whole;
@@ -14,17 +14,14 @@ use std::ops::Range;
 
 use crate::budget::Budget;
 use crate::cell::Cell;
-use crate::delivery::{Admission, Delivery, Keys};
-use crate::error::{
-    Fault, Place, ReadError, Spot, fault, inexact_name, no_label, other_shape, other_width,
-};
-use crate::fitted::{Frame, RawWriter, Typing};
-use crate::matrix;
+use crate::delivery::{Delivery, Keys};
+use crate::error::{Fault, Place, ReadError, Spot, fault, inexact_name, no_label};
+use crate::fitted::Typing;
+use crate::numbers::Numbers;
 use crate::options::ReadOptions;
-use crate::record::{FeatureNames, Sink};
-use crate::schema::{Body, Row, RowEncoder, Schema, Storage, all_finite};
+use crate::record::Sink;
+use crate::rows::{self, Cells, RowValues, Rows};
 use crate::summary::Summary;
-use raw::RawRowsOf;
 
 /// What the rows are called in messages.
 const ROWS: &str = "X";
@@ -76,15 +73,6 @@ pub enum MemoryRows<'a> {
     },
 }
 
-/// Numbers in single or double precision.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Numbers<'a> {
-    /// 32 bits each.
-    Single(&'a [f32]),
-    /// 64 bits each; stored as the nearest 32 bits.
-    Double(&'a [f64]),
-}
-
 /// One value for each row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Values<'a> {
@@ -103,56 +91,6 @@ pub enum Values<'a> {
     },
 }
 
-impl<'a> Numbers<'a> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Single(all) => all.len(),
-            Self::Double(all) => all.len(),
-        }
-    }
-
-    /// Part of them as a dense row, where single precision holds them all.
-    fn take(&self, from: usize, to: usize, row: &mut Row) -> bool {
-        match self {
-            Self::Single(all) => row.take(all.get(from..to).unwrap_or_default().iter().copied()),
-            Self::Double(all) => {
-                let part = all.get(from..to).unwrap_or_default();
-                row.take(part.iter().map(|&value| value as f32))
-            }
-        }
-    }
-
-    /// Puts those from `from` on in a dense row, where there are as many and single precision holds them all.
-    fn put(&self, from: usize, row: &mut [f32]) -> bool {
-        let part = from..from.saturating_add(row.len());
-        match self {
-            Self::Single(all) => match all.get(part) {
-                Some(part) => row.copy_from_slice(part),
-                None => return false,
-            },
-            Self::Double(all) => match all.get(part) {
-                Some(part) => {
-                    row.iter_mut().zip(part).for_each(|(own, &value)| *own = value as f32)
-                }
-                None => return false,
-            },
-        }
-        all_finite(row)
-    }
-
-    /// Part of them, in double precision; nothing beyond the end.
-    fn copy(&self, from: usize, to: usize, out: &mut Vec<f64>) {
-        out.clear();
-        match self {
-            Self::Single(all) => {
-                let part = all.get(from..to).unwrap_or_default();
-                out.extend(part.iter().map(|&value| f64::from(value)));
-            }
-            Self::Double(all) => out.extend_from_slice(all.get(from..to).unwrap_or_default()),
-        }
-    }
-}
-
 impl<'a> Values<'a> {
     fn len(&self) -> usize {
         match self {
@@ -166,30 +104,6 @@ impl<'a> Values<'a> {
                 numbers.len() / names.len().max(1)
             }
             Self::Several { .. } => usize::MAX,
-        }
-    }
-
-    /// The values of a row that are labels, each with its name.
-    fn labels(&self, row: usize) -> impl Iterator<Item = (&'a str, Cell<'a>)> + use<'a> {
-        let names: &'a [String] = match *self {
-            Self::Several { names, .. } => names,
-            _ => &[],
-        };
-        let numbers = self.several(row);
-        let one = names.is_empty().then(|| ("y", self.cell(row)));
-        let several = names.iter().zip(numbers);
-        let several = several.map(|(name, &number)| (name.as_str(), Cell::Number(number)));
-        one.into_iter().chain(several)
-    }
-
-    /// The numbers of a row that has several; else none.
-    fn several(&self, row: usize) -> &'a [f64] {
-        match *self {
-            Self::Several { numbers, names } => {
-                let from = row * names.len();
-                numbers.get(from..from + names.len()).unwrap_or_default()
-            }
-            _ => &[],
         }
     }
 
@@ -330,51 +244,23 @@ pub fn read_memory_part(
             ));
         }
     }
-    let parts = Parts { labels, weights, rows: rows.start..rows.end.min(count) };
-    if let Some(request) = &options.frame {
-        return deliver_raw(table, &parts, RawRowsOf::new(table, request, options)?, delivery);
-    }
-    let schema = schema_of(table, options)?;
-    let mut encoding = Encoding::new(&schema, &table.rows);
-    delivery.begin(schema.feature_names(), encoding.row == Row::new(Storage::Sparse))?;
-    if encoding.copies
-        && let Some(rows) = Whole::of(table, &parts, options)
+    let parts = Parts { table, labels, weights, rows: rows.start..rows.end.min(count) };
+    let names = parts.label_names();
+    let maker = layout::maker(table, options)?;
+    delivery.begin(&maker, None)?;
+    if maker.copies()
+        && let Some(rows) = Whole::of(&parts, options)
         && delivery.deliver_at_once(&rows)?
     {
         delivery.took(rows.taken(), parts.rows.len() as u64);
-        return Ok(delivery.finish(None, schema)?.with_targets(parts.targets()));
+        return Ok(delivery.finish(None, maker)?.with_targets(names));
     }
-    for at in parts.rows.clone() {
-        let spot = Spot::Index(at as u64);
-        let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
-        encoding.encode(&table.rows, at, spot)?;
-        delivery.deliver(spot, &mut encoding.row, label, &parts.keys(table, at)?)?;
-    }
-    Ok(delivery.finish(None, schema)?.with_targets(parts.targets()))
+    rows::deliver(&mut OneByOne { parts: &parts, read: 0 }, maker, names, None, delivery)
 }
 
-/// Hands over all rows as they are.
-fn deliver_raw(
-    table: &MemoryTable<'_>,
-    parts: &Parts<'_>,
-    rows: RawRowsOf<'_>,
-    mut delivery: Delivery<'_>,
-) -> Result<Summary, ReadError> {
-    let sparse = matches!(rows.frame, Frame::Matrix { sparse: true, .. });
-    delivery.begin(rows.frame.feature_columns(), sparse)?;
-    let (mut row, mut numbers) = (RawWriter::taking(&delivery.options.missing), Vec::new());
-    for at in parts.rows.clone() {
-        let spot = Spot::Index(at as u64);
-        let Admission::Kept(label) = delivery.admit(spot, parts.label(at))? else { continue };
-        delivery.begin_raw(spot, label, &mut row)?;
-        rows.write(at, spot, &mut numbers, &mut row)?;
-        delivery.deliver_raw(spot, &row, label, &parts.keys(table, at)?)?;
-    }
-    Ok(delivery.finish_raw(None, rows.schema()?, rows.frame)?.with_targets(parts.targets()))
-}
-
-/// What is read of a table besides its features.
+/// What is read of a table.
 struct Parts<'a> {
+    table: &'a MemoryTable<'a>,
     labels: Option<Values<'a>>,
     weights: Option<Values<'a>>,
     /// Which rows.
@@ -382,24 +268,36 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn label(&self, row: usize) -> impl Iterator<Item = (&'a str, Cell<'a>)> + use<'a> {
-        self.labels.into_iter().flat_map(move |values| values.labels(row))
-    }
-
-    /// The names of several targets.
-    fn targets(&self) -> Vec<String> {
+    /// The names of the labels.
+    fn label_names(&self) -> Vec<String> {
         match self.labels {
             Some(Values::Several { names, .. }) => names.to_vec(),
-            _ => Vec::new(),
+            _ => vec!["y".to_owned()],
+        }
+    }
+
+    /// One of the labels of a row.
+    fn label(&self, row: usize, at: usize) -> Cell<'a> {
+        match self.labels {
+            Some(Values::Several { .. }) => {
+                self.targets_of(row).get(at).map_or(Cell::Null, |&number| Cell::Number(number))
+            }
+            labels => labels.map_or(Cell::Null, |values| values.cell(row)),
         }
     }
 
     /// The numbers of several targets of a row.
     fn targets_of(&self, row: usize) -> &'a [f64] {
-        self.labels.map_or(&[], |values| values.several(row))
+        match self.labels {
+            Some(Values::Several { numbers, names }) => {
+                let from = row * names.len();
+                numbers.get(from..from + names.len()).unwrap_or_default()
+            }
+            _ => &[],
+        }
     }
 
-    fn keys(&self, table: &MemoryTable<'a>, row: usize) -> Result<Keys<'a>, ReadError> {
+    fn keys(&self, row: usize) -> Result<Keys<'a>, ReadError> {
         let name = |(part, values): (&str, Option<Values<'a>>)| {
             let digits = f64::MANTISSA_DIGITS;
             let name = values.map(|values| values.cell(row).naming(digits));
@@ -407,66 +305,73 @@ impl<'a> Parts<'a> {
             name.transpose().map_err(|value| ReadError::at(place(), inexact_name(value, digits)))
         };
         Ok(Keys {
-            id: name(("ids", table.ids))?,
-            subject: name(("subjects", table.subjects))?,
+            id: name(("ids", self.table.ids))?,
+            subject: name(("subjects", self.table.subjects))?,
             weight: self.weights.map(|values| values.cell(row)),
         })
     }
 }
 
-/// The schema given, if the table's columns are its columns; else the implied one.
-fn schema_of(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Schema, ReadError> {
-    let here = |fault: Fault| ReadError::at(Place::file(ROWS), fault);
-    let width = table.rows.width();
-    if let Some(got) = table.names.map(<[String]>::len)
-        && got != width as usize
-    {
-        return Err(here(fault!("{got} names for {width} columns")));
+/// The rows one by one.
+struct OneByOne<'p, 'a> {
+    parts: &'p Parts<'a>,
+    /// How many of them were read.
+    read: usize,
+}
+
+impl OneByOne<'_, '_> {
+    /// The row in the table.
+    fn row(&self) -> usize {
+        (self.parts.rows.start + self.read).saturating_sub(1)
     }
-    if let MemoryRows::Columns { .. } = table.rows {
-        return Err(here(fault!(
-            "columns of values are read as raw rows only; give an array of numbers instead"
-        )));
-    }
-    let Some(schema) = &options.schema else {
-        return Ok(match table.names {
-            None => Schema::matrix(matrix::implied(width as usize, 1.0))?,
-            Some(names) => {
-                let storage = match table.rows {
-                    MemoryRows::Sparse { .. } => Storage::Sparse,
-                    MemoryRows::Dense { .. } | MemoryRows::Columns { .. } => Storage::Dense,
-                };
-                Schema::numbers(storage, names)?
+}
+
+impl Cells for OneByOne<'_, '_> {
+    fn cell(&self, column: usize) -> Cell<'_> {
+        let row = self.row();
+        match self.parts.table.rows {
+            MemoryRows::Columns { columns, .. } => {
+                columns.get(column).map_or(Cell::Null, |column| column.cell(row))
             }
-        });
-    };
-    let columns = RowEncoder::new(schema).columns();
-    if columns.len() != width as usize {
-        let (got, expected) = (u64::from(width), columns.len() as u64);
-        return Err(ReadError::at(Place::file(ROWS), other_width(got, expected)));
-    }
-    match (table.names, columns) {
-        (None, _) => {}
-        (Some(_), FeatureNames::Numbered { .. }) => {
-            return Err(ReadError::at(
-                Place::file(ROWS),
-                other_shape("an array without names", "named columns"),
-            ));
-        }
-        (Some(names), FeatureNames::Listed(expected)) => {
-            let pairs = names.iter().zip(expected).enumerate();
-            for (at, (got, expected)) in pairs {
-                if *got != expected {
-                    let got = crate::cell::quoted(got);
-                    let position = at + 1;
-                    return Err(here(fault!(
-                        "column {position} is `{got}`, but `{expected}` in the schema"
-                    )));
-                }
-            }
+            MemoryRows::Dense { .. } | MemoryRows::Sparse { .. } => Cell::Null,
         }
     }
-    Ok(schema.clone())
+}
+
+impl Rows for OneByOne<'_, '_> {
+    fn advance(&mut self) -> Result<Option<Spot>, ReadError> {
+        let is_there = self.read < self.parts.rows.len();
+        self.read += 1;
+        Ok(is_there.then(|| Spot::Index(self.row() as u64)))
+    }
+
+    fn label(&mut self, at: usize) -> Result<Cell<'_>, ReadError> {
+        Ok(self.parts.label(self.row(), at))
+    }
+
+    fn features(&mut self) -> Result<RowValues<'_>, ReadError> {
+        let row = self.row();
+        Ok(match self.parts.table.rows {
+            MemoryRows::Dense { numbers, width } => {
+                let width = width as usize;
+                RowValues::Dense(numbers.part(row * width..(row + 1) * width))
+            }
+            MemoryRows::Sparse { starts, indices, numbers, width } => {
+                let limit = |at: usize| starts.get(at).map_or(0, |&start| start as usize);
+                let entries = limit(row)..limit(row + 1);
+                let indices = indices.get(entries.clone()).unwrap_or_default();
+                let place = || Place::new(ROWS, Spot::Index(row as u64));
+                check_indices(indices, width).map_err(|fault| ReadError::at(place(), fault))?;
+                let numbers = numbers.part(entries);
+                RowValues::Sparse { indices: bytemuck::cast_slice(indices), numbers }
+            }
+            MemoryRows::Columns { .. } => RowValues::Cells(self),
+        })
+    }
+
+    fn keys(&mut self) -> Result<Keys<'_>, ReadError> {
+        self.parts.keys(self.row())
+    }
 }
 
 /// Column indices of a sparse row increase and are below the width.
@@ -481,83 +386,4 @@ fn check_indices(indices: &[i32], width: u32) -> Result<(), Fault> {
         least = i64::from(got) + 1;
     }
     Ok(())
-}
-
-/// The encoder and its buffers.
-struct Encoding {
-    encoder: RowEncoder,
-    row: Row,
-    /// What each number of an array without names is divided by.
-    divide: f64,
-    /// Sparse rows of an array without names.
-    direct: bool,
-    /// Dense rows are stored as they are.
-    copies: bool,
-    numbers: Vec<f64>,
-    entries: Vec<f64>,
-}
-
-impl Encoding {
-    fn new(schema: &Schema, rows: &MemoryRows<'_>) -> Self {
-        let encoder = RowEncoder::new(schema);
-        let (array, divide) = match schema.body() {
-            Body::Matrix(matrix) => (true, matrix.divide),
-            Body::Columns { .. } => (false, 1.0),
-        };
-        let direct = array && matches!(rows, MemoryRows::Sparse { .. });
-        let copies = encoder.copies();
-        let row = if direct { Row::new(Storage::Sparse) } else { encoder.buffer() };
-        Self { encoder, row, divide, direct, copies, numbers: Vec::new(), entries: Vec::new() }
-    }
-
-    /// Encodes one row, counted from 0.
-    fn encode(&mut self, rows: &MemoryRows<'_>, at: usize, spot: Spot) -> Result<(), ReadError> {
-        let place = || Place::new(ROWS, spot);
-        let named = |encoder: &RowEncoder, column: usize| {
-            place().column(encoder.columns().name(column).unwrap_or_default())
-        };
-        match *rows {
-            MemoryRows::Dense { numbers, width } => {
-                let (from, to) = (at * width as usize, (at + 1) * width as usize);
-                if self.copies && numbers.take(from, to, &mut self.row) {
-                    return Ok(());
-                }
-                // The encoder says which number is at fault.
-                numbers.copy(from, to, &mut self.numbers);
-                matrix::check_bytes(self.divide, &self.numbers).map_err(|(column, fault)| {
-                    ReadError::at(named(&self.encoder, column), fault)
-                })?;
-            }
-            MemoryRows::Sparse { starts, indices, numbers, width } => {
-                let limit = |at: usize| starts.get(at).map_or(0, |&start| start as usize);
-                let (from, to) = (limit(at), limit(at + 1));
-                let indices = indices.get(from..to).unwrap_or_default();
-                numbers.copy(from, to, &mut self.entries);
-                check_indices(indices, width).map_err(|fault| ReadError::at(place(), fault))?;
-                let pairs = indices.iter().map(|&index| index.cast_unsigned()).zip(&self.entries);
-                if self.direct {
-                    return self.row.fill(pairs, self.divide).map_err(|(column, fault)| {
-                        ReadError::at(named(&self.encoder, column as usize), fault.into())
-                    });
-                }
-                self.numbers.clear();
-                self.numbers.resize(width as usize, 0.0);
-                for (index, &value) in pairs {
-                    self.numbers[index as usize] = value;
-                }
-            }
-            MemoryRows::Columns { .. } => {
-                return Err(ReadError::at(
-                    place(),
-                    fault!(
-                        "columns of values are read as raw rows only; give an array of numbers \
-                         instead"
-                    ),
-                ));
-            }
-        }
-        self.encoder
-            .encode_numbers(&self.numbers, &mut self.row)
-            .map_err(|(column, fault)| ReadError::at(named(&self.encoder, column), fault.into()))
-    }
 }

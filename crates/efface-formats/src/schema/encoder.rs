@@ -6,6 +6,7 @@ use super::{Body, Column, Kind, Matrix, Onto, Other, Scaling, Schema, Storage, h
 use crate::cell::{Cell, quoted};
 use crate::error::{CellFault, fault};
 use crate::missing::looks_missing;
+use crate::numbers::Numbers;
 use crate::record::{FeatureNames, Features};
 
 /// A buffer for one encoded row.
@@ -79,33 +80,11 @@ impl Row {
 
     /// Takes the numbers of one dense row as they are; `false` if single precision holds one of them
     /// only as an infinity or NaN.
-    pub(crate) fn take(&mut self, numbers: impl Iterator<Item = f32>) -> bool {
+    pub(crate) fn take(&mut self, numbers: Numbers<'_>) -> bool {
         let Self::Dense(values) = self else { return false };
-        values.clear();
-        values.extend(numbers);
-        all_finite(values)
+        values.resize(numbers.len(), 0.0);
+        numbers.put(values)
     }
-
-    /// Takes the entries of one sparse row of an array, each divided by `divide`, from left to
-    /// right. Errs with the column at fault.
-    pub(crate) fn fill<'n>(
-        &mut self,
-        entries: impl Iterator<Item = (u32, &'n f64)>,
-        divide: f64,
-    ) -> Result<(), (u32, CellFault)> {
-        self.clear(0);
-        for (index, &value) in entries {
-            let stored = number(Cell::Number(value)).and_then(|value| single(value / divide));
-            self.put(index, stored.map_err(|fault| (index, fault))?);
-        }
-        Ok(())
-    }
-}
-
-/// Whether all numbers are finite.
-pub(crate) fn all_finite(values: &[f32]) -> bool {
-    // Not `all`, which stops at the first and is slow for that.
-    values.iter().fold(true, |so_far, value| so_far & value.is_finite())
 }
 
 /// A schema ready to encode rows.
@@ -126,7 +105,7 @@ enum Rules {
 
 /// How one column is encoded.
 #[derive(Debug, Clone)]
-pub(crate) struct CellRule {
+struct CellRule {
     column: Column,
     first: u32,
     categories: HashMap<String, u32>,
@@ -178,48 +157,61 @@ impl RowEncoder {
     /// Encodes one value per column of [`RowEncoder::columns`] into `row`, whose former content
     /// is gone. The row map is not applied. Errs with the position of the column at fault.
     pub fn encode(&self, cells: &[Cell<'_>], row: &mut Row) -> Result<(), (usize, CellFault)> {
-        self.encode_each(cells, |&cell| cell, row)
+        let (got, expected) = (cells.len(), self.columns().len());
+        if got != expected {
+            let fault =
+                fault!("the row has {got} values, but the schema has {expected} feature columns");
+            return Err((got.min(expected), fault.into()));
+        }
+        self.encode_by(|at| cells[at], row)
     }
 
-    /// As [`RowEncoder::encode`], from numbers.
-    pub fn encode_numbers(&self, numbers: &[f64], row: &mut Row) -> Result<(), (usize, CellFault)> {
-        self.encode_each(numbers, |&number| Cell::Number(number), row)
-    }
-
-    fn encode_each<'c, T>(
+    /// As [`RowEncoder::encode`], from the cell at each position, which ascend.
+    pub(crate) fn encode_by<'c>(
         &self,
-        values: &[T],
-        cell: impl Fn(&T) -> Cell<'c>,
+        mut cell: impl FnMut(usize) -> Cell<'c>,
         row: &mut Row,
     ) -> Result<(), (usize, CellFault)> {
-        let expected = match &self.rules {
-            Rules::Columns(rules) => rules.len(),
-            Rules::Numbers(matrix) => matrix.width as usize,
-        };
-        let got = values.len();
-        if got != expected {
-            return Err((
-                got.min(expected),
-                fault!("the row has {got} values, but the schema has {expected} feature columns")
-                    .into(),
-            ));
-        }
         row.clear(self.width);
         match &self.rules {
-            Rules::Columns(rules) => {
-                for (at, (rule, value)) in rules.iter().zip(values).enumerate() {
-                    rule.encode(cell(value), row).map_err(|fault| (at, fault))?;
-                }
+            Rules::Columns(rules) => rules
+                .iter()
+                .enumerate()
+                .try_for_each(|(at, rule)| rule.encode(cell(at), row).map_err(|fault| (at, fault))),
+            Rules::Numbers(matrix) => (0..matrix.width).try_for_each(|at| {
+                let number = divided(cell(at as usize), matrix.divide);
+                row.put(at, number.map_err(|fault| (at as usize, fault))?);
+                Ok(())
+            }),
+        }
+    }
+
+    /// As [`RowEncoder::encode`], from the numbers of a sparse row at columns that ascend.
+    pub(crate) fn encode_entries(
+        &self,
+        indices: &[u32],
+        numbers: Numbers<'_>,
+        row: &mut Row,
+    ) -> Result<(), (usize, CellFault)> {
+        let mut entries = indices.iter().enumerate().peekable();
+        let number = |at: usize| Cell::Number(numbers.get(at).unwrap_or_default());
+        match &self.rules {
+            Rules::Columns(_) => {
+                let cell = |column: usize| match entries.next_if(|(_, i)| **i as usize == column) {
+                    Some((at, _)) => number(at),
+                    None => Cell::Number(0.0),
+                };
+                self.encode_by(cell, row)
             }
             Rules::Numbers(matrix) => {
-                for (at, value) in values.iter().enumerate() {
-                    let number =
-                        number(cell(value)).and_then(|value| single(value / matrix.divide));
-                    row.put(at as u32, number.map_err(|fault| (at, fault))?);
-                }
+                row.clear(self.width);
+                entries.try_for_each(|(at, &column)| {
+                    let stored = divided(number(at), matrix.divide);
+                    row.put(column, stored.map_err(|fault| (column as usize, fault))?);
+                    Ok(())
+                })
             }
         }
-        Ok(())
     }
 
     /// Whether a dense row of numbers is encoded as itself, in single precision.
@@ -232,14 +224,6 @@ impl RowEncoder {
                 Rules::Columns(rules) => rules.iter().all(alone),
                 Rules::Numbers(matrix) => matrix.divide == 1.0,
             }
-    }
-
-    /// The rules of named columns, in order; none for an array.
-    pub(crate) fn rules(&self) -> &[CellRule] {
-        match &self.rules {
-            Rules::Columns(rules) => rules,
-            Rules::Numbers(_) => &[],
-        }
     }
 }
 
@@ -255,13 +239,8 @@ impl CellRule {
         Self { column: column.clone(), first, categories, missing }
     }
 
-    /// The column's name.
-    pub(crate) fn name(&self) -> &str {
-        &self.column.name
-    }
-
     /// Encodes one value at the column's place.
-    pub(crate) fn encode(&self, cell: Cell<'_>, row: &mut Row) -> Result<(), CellFault> {
+    fn encode(&self, cell: Cell<'_>, row: &mut Row) -> Result<(), CellFault> {
         if self.is_missing(cell) {
             if matches!(self.column.kind, Kind::Numeric(_)) {
                 row.put(self.first, self.column.fill as f32);
@@ -348,6 +327,11 @@ fn scaled(value: f64, scaling: Scaling) -> f64 {
             }
         }
     }
+}
+
+/// A number of an array, divided.
+fn divided(cell: Cell<'_>, divide: f64) -> Result<f32, CellFault> {
+    single(number(cell)? / divide)
 }
 
 /// The nearest single-precision number, if it is finite.

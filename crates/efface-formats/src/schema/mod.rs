@@ -30,7 +30,6 @@ mod render;
 mod text;
 
 pub use column::{Column, Kind, Onto, Other, Scaling};
-pub(crate) use encoder::all_finite;
 pub use encoder::{Row, RowEncoder};
 
 use std::collections::BTreeMap;

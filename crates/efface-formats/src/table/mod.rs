@@ -1,21 +1,19 @@
 //! Tables of named columns: what CSV, Parquet and Arrow have in common.
 
 mod plan;
-mod raw;
 
 pub(crate) use plan::{Plan, option};
 
 use crate::cell::Cell;
-use crate::delivery::{Admission, Delivery, Keys};
+use crate::delivery::{Delivery, Keys};
 use crate::error::{Place, ReadError, Spot, inexact_name};
-use crate::fitted::Declared;
+use crate::fitted::{Declared, Frame};
 use crate::input::Format;
-use crate::record::FeatureNames;
-use crate::schema::Storage;
+use crate::rows::{self, Cells, RowMaker, RowValues, Rows};
 use crate::summary::Summary;
 
 /// Rows of named columns, one at a time.
-pub(crate) trait Table {
+pub(crate) trait Table: Cells {
     /// The column names.
     fn names(&self) -> &[String];
 
@@ -40,9 +38,6 @@ pub(crate) trait Table {
         true
     }
 
-    /// A value of the row, `Null` beyond the last column.
-    fn cell(&self, column: usize) -> Cell<'_>;
-
     /// The binary digits of the numbers of a column that are floats.
     fn digits(&self, _column: usize) -> u32 {
         f64::MANTISSA_DIGITS
@@ -63,51 +58,61 @@ pub(crate) fn name<'t>(
     })
 }
 
-/// What names and weighs the row.
-fn keys<'t>(file: &str, table: &'t dyn Table, plan: &Plan) -> Result<Keys<'t>, ReadError> {
-    let name = |at: Option<usize>| at.map(|at| name(file, table, at)).transpose();
-    let weight = plan.weight.map(|at| table.cell(at));
-    Ok(Keys { id: name(plan.id)?, subject: name(plan.subject)?, weight })
+/// The rows of a table as a plan divides them.
+struct TableRows<'t> {
+    file: &'t str,
+    table: &'t mut dyn Table,
+    plan: Plan,
 }
 
-/// Encodes and hands over all rows.
+impl Cells for TableRows<'_> {
+    fn cell(&self, column: usize) -> Cell<'_> {
+        self.table.cell(column)
+    }
+}
+
+impl Rows for TableRows<'_> {
+    fn advance(&mut self) -> Result<Option<Spot>, ReadError> {
+        Ok(self.table.advance()?.then(|| self.table.spot()))
+    }
+
+    fn label(&mut self, at: usize) -> Result<Cell<'_>, ReadError> {
+        Ok(self.plan.labels.get(at).map_or(Cell::Null, |&at| self.table.cell(at)))
+    }
+
+    fn features(&mut self) -> Result<RowValues<'_>, ReadError> {
+        Ok(RowValues::Cells(self))
+    }
+
+    fn keys(&mut self) -> Result<Keys<'_>, ReadError> {
+        let name = |at: Option<usize>| at.map(|at| name(self.file, self.table, at)).transpose();
+        let weight = self.plan.weight.map(|at| self.table.cell(at));
+        Ok(Keys { id: name(self.plan.id)?, subject: name(self.plan.subject)?, weight })
+    }
+}
+
+/// Hands over all rows.
 pub(crate) fn deliver(
     table: &mut dyn Table,
     format: Format,
     mut delivery: Delivery<'_>,
 ) -> Result<Summary, ReadError> {
-    if !table.is_typed() {
-        delivery.without_types();
-    }
-    if let Some(request) = &delivery.options.frame {
-        return raw::deliver(table, format, delivery, request);
-    }
-    let file = delivery.file();
-    let plan = Plan::new(file, table.names(), delivery.options)?;
-    let width = plan.encoder.width();
-    let sparse = plan.schema.storage() == Storage::Sparse;
-    delivery.begin(FeatureNames::Listed(listed(&plan)), sparse)?;
-    let labels = plan.label_names(table.names());
-    let mut row = plan.encoder.buffer();
-    while table.advance()? {
-        let spot = table.spot();
-        let given = labels.iter().zip(&plan.labels);
-        let given = given.map(|(name, &at)| (name.as_str(), table.cell(at)));
-        let Admission::Kept(label) = delivery.admit(spot, given)? else { continue };
-        row.clear(width);
-        for (rule, &at) in plan.encoder.rules().iter().zip(&plan.features) {
-            rule.encode(table.cell(at), &mut row).map_err(|fault| {
-                let place = Place::new(file, spot).column(rule.name());
-                let setting = delivery.options.numbers_for.as_deref();
-                ReadError::at(place, plan.explain(file, rule.name(), setting, fault))
-            })?;
+    delivery.of_cells(table.is_typed());
+    let (file, names) = (delivery.file(), table.names());
+    let options = rows::options_for(file, names, delivery.options)?;
+    let plan = Plan::new(file, names, &options)?;
+    let labels = plan.labels.iter().filter_map(|&at| names.get(at).cloned()).collect();
+    let schema = plan.schema.clone();
+    let maker = match &options.frame {
+        None => RowMaker::encoded(schema, false).at(plan.features.clone()),
+        Some(request) => {
+            let declared = |at| table.declared(at);
+            let (columns, places) =
+                rows::columns(file, names, &options, request, &plan.features, declared)?;
+            RowMaker::raw(schema, Frame::Columns(columns), &options.missing).at(places)
         }
-        let keys = keys(file, table, &plan)?;
-        delivery.deliver(spot, &mut row, label, &keys)?;
-    }
-    Ok(delivery.finish(format, plan.schema)?.with_targets(labels))
-}
-
-fn listed(plan: &Plan) -> Vec<String> {
-    plan.schema.columns().iter().flat_map(|column| column.feature_names()).collect()
+    };
+    delivery.begin(&maker, None)?;
+    let mut rows = TableRows { file, table, plan };
+    rows::deliver(&mut rows, maker, labels, Some(format), delivery)
 }

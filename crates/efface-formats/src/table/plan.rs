@@ -3,26 +3,22 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{
-    CellFault, Fault, Place, ReadError, absent, fault, listed, other_shape, within,
+    Fault, Place, ReadError, absent, check_distinct, fault, listed, other_shape, within,
 };
-use crate::fitted::is_number_in_words;
 use crate::options::ReadOptions;
-use crate::schema::{Body, Column, CsvShape, Kind, Origin, RowEncoder, Schema};
-use crate::time;
+use crate::schema::{Body, Column, CsvShape, Kind, Origin, Schema};
 
 /// The match between the columns of a file and the schema in force.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) schema: Schema,
-    pub(crate) encoder: RowEncoder,
-    /// File column of each rule of the encoder.
+    /// The file column of each feature column of the schema.
     pub(crate) features: Vec<usize>,
     /// Where the labels are, in the order of the options.
     pub(crate) labels: Vec<usize>,
     pub(crate) id: Option<usize>,
     pub(crate) subject: Option<usize>,
     pub(crate) weight: Option<usize>,
-    implied: bool,
 }
 
 /// A column that the options give a role.
@@ -40,14 +36,8 @@ impl Plan {
     ) -> Result<Self, ReadError> {
         let named = named_columns(options)?;
         let here = |fault: Fault| ReadError::at(Place::file(file), fault);
-        let mut places = HashMap::new();
-        for (at, name) in names.iter().enumerate() {
-            if places.insert(name.as_str(), at).is_some() {
-                return Err(here(fault!(
-                    "two columns are named `{name}`; give each a name of its own in the file"
-                )));
-            }
-        }
+        check_distinct(names).map_err(here)?;
+        let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
         for Named { column, kind } in &named {
             let may_lack = !options.label_required
                 && matches!(kind, Kind::Label | Kind::Weight | Kind::Ignored);
@@ -55,7 +45,6 @@ impl Plan {
                 return Err(here(absent(column, &option(kind), names)));
             }
         }
-        let implied = options.schema.is_none();
         let schema = match &options.schema {
             // Columns are numbers unless they have another role.
             None if names.iter().all(|name| named.iter().any(|named| named.column == name)) => {
@@ -69,16 +58,13 @@ impl Plan {
         }
         let width = u64::from(schema.width());
         within("features", width, u64::from(options.limits.columns)).map_err(here)?;
-        let encoder = RowEncoder::new(&schema);
         let mut plan = Self {
             schema,
-            encoder,
             features: Vec::new(),
             labels: Vec::new(),
             id: None,
             subject: None,
             weight: None,
-            implied,
         };
         for column in plan.schema.columns() {
             let place = places.get(column.name.as_str()).copied();
@@ -134,61 +120,6 @@ impl Plan {
             )));
         }
         Ok(plan)
-    }
-
-    /// The names of the labels among those of the file.
-    pub(crate) fn label_names(&self, names: &[String]) -> Vec<String> {
-        self.labels.iter().filter_map(|&at| names.get(at).cloned()).collect()
-    }
-
-    /// A fault of a feature column, with the way out if there is no schema yet. `setting` keeps rows
-    /// from being raw.
-    pub(crate) fn explain(
-        &self,
-        file: &str,
-        column: &str,
-        setting: Option<&str>,
-        fault: CellFault,
-    ) -> Fault {
-        let found = match fault {
-            CellFault::NotANumber { value } if self.implied => {
-                let column = crate::cell::quoted(column);
-                match () {
-                    () if time::looks_like(&value) => fault!(
-                        "`{value}` is a date: write it as a number (days since a fixed day, the month), or \
-                         declare the column categorical or hashed in a schema; or leave the column out with \
-                         `§ignore {column}`"
-                    ),
-                    () if is_number_in_words(&value) => fault!(
-                        "`{value}` is no plain number: write numbers with a decimal point and nothing else; or \
-                         leave the column out with `§ignore {column}`"
-                    ),
-                    () => fault!(
-                        "`{value}` is not a number; if the column identifies records or people, \
-                         give `§id {column}` or `§subject {column}`; to leave it out, `§ignore \
-                         {column}`; text as a feature needs a schema: run `§efface schema {file} \
-                         -o schema.toml`"
-                    ),
-                }
-            }
-            CellFault::NotFinite { value } if self.implied => fault!(
-                "numbers must be finite, got {value}; if it stands for a missing value, a schema \
-                 can say so: run `§efface schema {file} -o schema.toml`"
-            ),
-            CellFault::UndeclaredMissing { value } if self.implied => fault!(
-                "`{value}` is a missing value, and only a schema can say how to encode it: run \
-                 `efface schema {file} -o schema.toml`"
-            ),
-            fault => return fault.into(),
-        };
-        match setting {
-            Some(setting) => fault!(
-                "{found}; or leave out {setting}, which goes with declared preprocessing: \
-                 without it preprocessing is fitted to the records and takes words, dates and \
-                 missing values"
-            ),
-            None => found,
-        }
     }
 }
 

@@ -124,7 +124,7 @@ fn arrays_are_divided() {
     let mut row = array.buffer();
     array.encode(&[Cell::Text("2"), Cell::Integer(8)], &mut row).unwrap();
     assert_eq!(row.features(), Features::Dense(&[0.5, 2.0]));
-    array.encode_numbers(&[4.0, 0.0], &mut row).unwrap();
+    array.encode(&[Cell::Number(4.0), Cell::Number(0.0)], &mut row).unwrap();
     assert_eq!(row.features(), Features::Dense(&[1.0, 0.0]));
     let (at, fault) = array.encode(&[Cell::Integer(1), Cell::Text("x")], &mut row).unwrap_err();
     assert_eq!((at, fault), (1, CellFault::NotANumber { value: "x".into() }));

@@ -24,6 +24,7 @@ use crate::error::{Fault, Place, ReadError, Spot, fault, within};
 use crate::fitted::{Declared, Frame, FrameRequest};
 use crate::input::Format;
 use crate::options::ReadOptions;
+use crate::rows::Cells;
 use crate::schema::Kind;
 use crate::source::Source;
 use crate::table::Table;
@@ -201,7 +202,9 @@ impl Table for ColumnarTable {
         let field = self.batches.schema.fields().get(column);
         field.map_or(f64::MANTISSA_DIGITS, |field| digits(field.data_type()))
     }
+}
 
+impl Cells for ColumnarTable {
     fn cell(&self, column: usize) -> Cell<'_> {
         let place = self.batches.places.get(column).copied().flatten();
         let array = self.batch.as_ref().zip(place).and_then(|(batch, at)| {

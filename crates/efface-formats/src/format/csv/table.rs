@@ -7,6 +7,7 @@ use crate::fitted::{Frame, FrameColumn, FrameRequest};
 use crate::format::csv::records::Records;
 use crate::lines::Lines;
 use crate::options::ReadOptions;
+use crate::rows::Cells;
 use crate::schema::{Column, CsvShape, Header, Kind, Schema};
 use crate::source::Stream;
 use crate::table::Table;
@@ -124,7 +125,9 @@ impl Table for CsvTable<'_> {
     fn is_typed(&self) -> bool {
         false
     }
+}
 
+impl Cells for CsvTable<'_> {
     fn cell(&self, column: usize) -> Cell<'_> {
         self.records.field(self.skipped + column).map_or(Cell::Null, Cell::Text)
     }

@@ -15,6 +15,7 @@ use crate::format::arrays::{ArrayHeader, ArrayRows, Axes, Element, Endian};
 use crate::format::csv::CsvTable;
 use crate::limits::Limits;
 use crate::options::ReadOptions;
+use crate::rows::Cells as _;
 use crate::source::Source;
 use crate::table::Table;
 use decode::{Size, decode};

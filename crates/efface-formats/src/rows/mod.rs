@@ -1,0 +1,74 @@
+//! The rows of a table, whatever holds them, and the one way in which all are read.
+
+mod layout;
+mod maker;
+
+pub(crate) use layout::{array, columns, implied, options_for};
+pub(crate) use maker::{RowForm, RowMaker};
+
+use crate::cell::Cell;
+use crate::delivery::{Delivery, Keys};
+use crate::error::{ReadError, Spot};
+use crate::input::Format;
+use crate::numbers::Numbers;
+use crate::summary::Summary;
+
+/// Rows that are read one after another.
+pub(crate) trait Rows {
+    /// Goes to the next row and says where it is; `None` after the last one.
+    fn advance(&mut self) -> Result<Option<Spot>, ReadError>;
+
+    /// The label at a position among those that are read.
+    fn label(&mut self, at: usize) -> Result<Cell<'_>, ReadError>;
+
+    /// The features of the row.
+    fn features(&mut self) -> Result<RowValues<'_>, ReadError>;
+
+    /// The id, the subject and the weight of the row.
+    fn keys(&mut self) -> Result<Keys<'_>, ReadError>;
+}
+
+/// Cells of one row, by column.
+pub(crate) trait Cells {
+    /// The cell of a column counted from 0; `Null` beyond the last.
+    fn cell(&self, column: usize) -> Cell<'_>;
+}
+
+/// The features of one row as the table has them.
+#[derive(Clone, Copy)]
+pub(crate) enum RowValues<'r> {
+    /// Values of any type in named columns.
+    Cells(&'r dyn Cells),
+    /// All numbers of an array's row.
+    Dense(Numbers<'r>),
+    /// The numbers of a sparse array's row, at columns that ascend.
+    Sparse { indices: &'r [u32], numbers: Numbers<'r> },
+}
+
+impl RowValues<'_> {
+    /// The value of a column; `Null` for sparse rows.
+    fn cell(&self, column: usize) -> Cell<'_> {
+        match self {
+            Self::Cells(cells) => cells.cell(column),
+            Self::Dense(numbers) => numbers.get(column).map_or(Cell::Null, Cell::Number),
+            Self::Sparse { .. } => Cell::Null,
+        }
+    }
+}
+
+/// Hands over all rows, whose labels have these names. [`Delivery::begin`] comes before.
+pub(crate) fn deliver(
+    rows: &mut dyn Rows,
+    mut maker: RowMaker,
+    labels: Vec<String>,
+    format: Option<Format>,
+    mut delivery: Delivery<'_>,
+) -> Result<Summary, ReadError> {
+    while let Some(spot) = rows.advance()? {
+        if delivery.admit(spot, &labels, rows)? {
+            delivery.make(spot, rows.features()?, &mut maker)?;
+            delivery.deliver(spot, &mut maker, &rows.keys()?)?;
+        }
+    }
+    Ok(delivery.finish(format, maker)?.with_targets(labels))
+}
