@@ -12,7 +12,14 @@ import polars as pl
 import pytest
 
 import efface
-from efface import NetworkClassifier, UnlearningClassifier, UnlearningRegressor, Vault
+from efface import (
+    Declared,
+    NetworkClassifier,
+    Promise,
+    UnlearningClassifier,
+    UnlearningRegressor,
+    Vault,
+)
 
 ROWS = 60
 INDEX = pd.Index([f"visit-{row:02}" for row in range(ROWS)])
@@ -54,7 +61,7 @@ def new(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def classifier() -> Any:
-    return UnlearningClassifier(max_weight=2.0, random_state=0, public_n=ROWS)
+    return UnlearningClassifier(random_state=0, promise=Promise(max_weight=2.0, public_n=ROWS))
 
 
 def fitted() -> Any:
@@ -79,10 +86,10 @@ def network(names: dict[str, Any], verb: str) -> Any:
 VERBS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "fit": lambda names, _: classifier().fit(FRAME, **names),
     "fit with fitted preprocessing": lambda names, _: UnlearningClassifier(
-        preprocess="fitted", max_weight=2.0
+        preprocess="fitted", promise=Promise(max_weight=2.0)
     ).fit(FRAME, **names),
     "fit of a regressor": lambda names, _: UnlearningRegressor(
-        target_range=(0, 1), max_weight=2.0
+        preprocess=Declared(target_range=(0, 1)), promise=Promise(max_weight=2.0)
     ).fit(FRAME, **names),
     "fit of a network": lambda names, _: network(names, "fit"),
     "add to a network": lambda names, _: network(names, "add"),

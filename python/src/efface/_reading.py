@@ -23,6 +23,7 @@ from ._columns import taken, without
 from ._errors import InputError, warn
 from ._extract import check_same
 from ._frames import Framed, check_frame, check_names, columns_of, is_frame, rows_of
+from ._parameters import name_of
 from ._published import Published
 from ._settings import settings_of, to_json
 from ._table import check_aligned, table
@@ -82,7 +83,7 @@ class Reading:
     _records: int
 
     mechanism: Any
-    features: str | None
+    preprocess: Any
 
     # The public model whose outputs the rows are, where they say so.
     _extractor: str | None = None
@@ -150,16 +151,6 @@ class Reading:
         check_consistent_length(x, labels, subjects)
         return Read(x, y, labels, subjects, self._weights(part.values["sample_weight"], x))
 
-    @property
-    def _mechanism(self) -> Any:
-        """The mechanism that is meant, or its name."""
-        return self.mechanism
-
-    @property
-    def _features(self) -> str | None:
-        """The features that are meant."""
-        return self.features
-
     def _settings(self) -> dict[str, Any]:
         """The engine's settings, with what the rows say of themselves."""
         told = {} if self._training is None else {"extractor_training": self._training}
@@ -167,19 +158,17 @@ class Reading:
 
     def _refits(self) -> bool:
         """Whether `fit` would fit preprocessing to the records."""
-        declared = getattr(self, "target_range", None) is not None
-        started = getattr(self._mechanism, "start", None) is not None
-        raw = not (declared or started)
-        return bool(_engine.fits_preprocessing(to_json(self._settings()), raw))
+        if self.preprocess is not None:
+            return bool(name_of(self.preprocess) == "fitted")
+        started = getattr(self.mechanism, "start", None) is not None
+        return bool(_engine.fits_preprocessing(to_json(self._settings()), not started))
 
     def _asks_for_declared(self) -> str | None:
         """The setting beside `preprocess` that keeps preprocessing from being fitted, or None."""
-        if getattr(self, "preprocess", None) is not None:
+        if self.preprocess is not None:
             return None
-        for name in ("target_range", "start"):
-            holder = self if name == "target_range" else self._mechanism
-            if getattr(holder, name, None) is not None:
-                return f"`{name}`"
+        if getattr(self.mechanism, "start", None) is not None:
+            return "`start`"
         return _engine.asks_for_declared(to_json(self._settings()))
 
     def _check_targets(self, y: Any) -> Any:

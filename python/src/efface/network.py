@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._errors import InputError
-from ._parameters import DPSGD, Mechanism, Shards
+from ._parameters import DPSGD, Declared, Mechanism, Shards
 from ._reading import Scoring
 from .classifier import UnlearningClassifier
 
@@ -161,8 +161,10 @@ class NetworkClassifier(Scoring, ClassifierMixin, BaseEstimator):  # type: ignor
                     code="network",
                 )
             settings["network"] += ",image=" + "x".join(map(str, image))
-        given = {name: getattr(self, name) for name in (*_OF_NOISE, "row_norm", "classes")}
+        given = {name: getattr(self, name) for name in (*_OF_NOISE, "classes")}
         given = {name: value for name, value in given.items() if value is not None}
+        if self.row_norm is not None:
+            given["preprocess"] = Declared(row_norm=self.row_norm)
         if self.random_state is not None and self.mechanism == "dp-sgd":
             given["random_state"] = self.random_state
         return UnlearningClassifier(mechanism=kind(**settings), **given)
@@ -243,7 +245,8 @@ class NetworkClassifier(Scoring, ClassifierMixin, BaseEstimator):  # type: ignor
         shape = [part for part in parts if part.startswith("image=")]
         own = {name: getattr(kind, name) for name in (*_BOTH, *_OWN[kind.name][1])}
         noise = _OF_NOISE if kind.name == "dp-sgd" else ()
-        given = {name: getattr(model, name) for name in (*noise, "row_norm", "classes")}
+        given = {name: getattr(model, name) for name in (*noise, "classes")}
+        given["row_norm"] = getattr(model.preprocess, "row_norm", None)
         made = cls(**{**own, **given, "network": ",".join(layers), "mechanism": kind.name})
         made.model_ = model
         made._image = tuple(map(int, shape[0][6:].split("x"))) if shape else None
