@@ -12,14 +12,7 @@ import polars as pl
 import pytest
 
 import efface
-from efface import (
-    Declared,
-    NetworkClassifier,
-    Promise,
-    UnlearningClassifier,
-    UnlearningRegressor,
-    Vault,
-)
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor, Vault
 
 ROWS = 60
 INDEX = pd.Index([f"visit-{row:02}" for row in range(ROWS)])
@@ -76,7 +69,7 @@ def vault(folder: Path) -> Vault:
 
 def network(names: dict[str, Any], verb: str) -> Any:
     given = {name: names[name] for name in ("y", "ids", "subjects")}
-    model = NetworkClassifier(mechanism="shards", shards=2, epochs=1)
+    model = UnlearningClassifier(mechanism=efface.Shards(shards=2, epochs=1))
     before = {name: values for name, values in named().items() if name in given}
     if verb == "fit":
         return model.fit(FRAME, **given)

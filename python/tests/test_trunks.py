@@ -84,8 +84,8 @@ def test_a_network_is_named_in_many_ways(
     x, y = rows
     path = network.vault_.path
     spelt = on(f"network:{path}").fit(x, y)
-    wrapped = efface.NetworkClassifier.open(path)
-    for features in (network, FrozenEstimator(network), network.vault_, path, wrapped):
+    loaded = efface.UnlearningClassifier.load(path)
+    for features in (network, FrozenEstimator(network), network.vault_, path, loaded):
         model = on(features).fit(x, y)
         np.testing.assert_array_equal(model.coef_, spelt.coef_)
         assert model.certificate_.claims[0].epsilon == spelt.certificate_.claims[0].epsilon
@@ -128,7 +128,6 @@ def test_copies_and_searches_refer_to_the_same_network(
     [
         (3, "its vault or the vault's path, got int"),
         (Path("nowhere.efface"), r"nowhere\.efface does not exist"),
-        (efface.NetworkClassifier(), "must be fitted"),
         (efface.UnlearningClassifier(), "must be fitted"),
     ],
 )

@@ -52,7 +52,6 @@ from ._training import Training as Training
 from .certificate import Certificate as Certificate
 from .certificate import Claim as Claim
 from .classifier import UnlearningClassifier as UnlearningClassifier
-from .network import NetworkClassifier as NetworkClassifier
 from .planner import Plan as Plan
 from .planner import plan as plan
 from .regressor import UnlearningRegressor as UnlearningRegressor

@@ -90,7 +90,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array, data frame, Arrow table or sparse matrix (rows, features)
-            Finite numbers.
+            Finite numbers. Networks also take images: (rows, height, width), or with channels last.
         y : array or series (rows,), or array or data frame (rows, targets)
             Targets; several for a regression with ``mechanism="ridge"``.
         ids : str, or iterable of str or int (rows,), optional
@@ -460,6 +460,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         estimator = cls(**parameters)
         estimator._precision = precision if face is not None else np.dtype(np.float64)
         estimator._columns = {} if face is None else face.get("columns", {})
+        image = None if face is None else face.get("image")
+        estimator._image = None if image is None else tuple(image)
         listed = {constant["name"]: constant["value"] for constant in plan["constants"]}
         estimator._extractor = listed.get("extractor")
         estimator._training = getattr(estimator.promise, "extractor_training", None)

@@ -37,6 +37,8 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
         face["columns"] = columns
     if targets is not None:
         face["targets"] = targets
+    if estimator._image is not None:
+        face["image"] = list(estimator._image)
     if classes is not None:
         if refits and estimator._listed_classes() is None:
             # Classes that come and go with their records stay nowhere but beside the weights.

@@ -51,8 +51,10 @@ _ALSO = {
     '``"differential-privacy"`` are not claimed then.',
     "max_weight": "The default causes a warning.",
     "features": "Arrays of images are given as rows of pixels. A network may also be given as a "
-    "fitted `NetworkClassifier` or `UnlearningClassifier`, as its `Vault` or as the path of its "
-    "vault. It is copied at `fit`; clones of the estimator refer to the same network.",
+    "fitted `UnlearningClassifier`, as its `Vault` or as the path of its vault. It is copied at "
+    "`fit`; clones of the estimator refer to the same network.",
+    "network": "Arrays of images (rows, height, width), or with channels last, say their shape "
+    "themselves.",
     "preprocess": "`Fitted` and `Declared` have further settings.",
     "start_privacy": 'Such as ``{"epsilon": 1, "delta": 1e-6, "group": 10}`` or '
     '``{"mu": 0.5, "group": 10}``.',
