@@ -81,9 +81,13 @@ LISTS = [
         + [f"| `{code}` | {means} |" for code, means in _errors.codes().items()],
     ),
     (
-        "api/mechanisms",
-        "<!-- mechanisms -->",
-        [f".. autoclass:: {kind.__name__}\n" for kind in _parameters.MECHANISMS.values()],
+        "api/options",
+        "<!-- options -->",
+        [
+            f".. autoclass:: {kind.__name__}\n"
+            for kinds in _parameters.OPTIONS.values()
+            for kind in kinds.values()
+        ],
     ),
 ]
 # What a browser would fetch by itself when a page is opened.

@@ -29,7 +29,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from efface import Solve, UnlearningClassifier, resident
+from efface import Declared, Promise, Solve, UnlearningClassifier, resident
 from numpy.typing import NDArray
 from scipy.special import expit
 from shared import data, head, mnist, row, timed
@@ -47,7 +47,7 @@ SOLVERS = [
     ("newton-cholesky", 1e-8, "float64"),
     ("newton-cholesky", 1e-6, "float32"),
 ]
-SECRET: dict[str, Any] = {"state": "secret", "releases": 20}
+SECRET: dict[str, Any] = {"promise": Promise(state="secret", releases=20)}
 MEMORY: dict[str, Any] = {**SECRET, "mechanism": Solve(solver="newton")}
 # What it is called, its settings, whether rows stay in memory and whether a Hessian is prepared.
 OURS: list[tuple[str, dict[str, Any], bool, bool]] = [
@@ -149,8 +149,8 @@ def worked(work: dict[str, Any] | None) -> str:
 def ours(table: Table, name: str, settings: dict[str, Any], held: bool, prepared: bool) -> None:
     n = table.X.shape[0]
     model = UnlearningClassifier(
-        lambda_=LAMBDA, row_norm=table.norm, fit_intercept=False, public_n=n, capacity=n, **settings
-    )
+        lambda_=LAMBDA, fit_intercept=False, preprocess=Declared(row_norm=table.norm), **settings
+    ).set_params(promise__public_n=n, promise__capacity=n)
     fit = timed(lambda: model.fit(table.X, table.y))
     accuracy = model.score(table.X_test, table.y_test)
     fitted = model.receipt_.work

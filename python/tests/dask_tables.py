@@ -55,5 +55,5 @@ SETTINGS: list[dict[str, Any]] = [
     {"mechanism": efface.Solve(solver="newton")},
     {"mechanism": efface.Solve(solver="newton-cg")},
     {"mechanism": "noisy-gd", "lambda_": 0.05},
-    {"features": "rff:8", "lambda_": 0.05},
+    {"preprocess": efface.Declared(features="rff:8"), "lambda_": 0.05},
 ]

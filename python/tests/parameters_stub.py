@@ -17,9 +17,10 @@ STUB = Path(__file__).parent.parent / "src" / "efface" / "_parameters.pyi"
 
 HEAD = '''"""Written by `tests/parameters_stub.py` from the table of settings; do not edit."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
-from sklearn.base import BaseEstimator
+from typing_extensions import Self
 
 from ._training import Training
 
@@ -29,39 +30,54 @@ class Known(NamedTuple):
     entry: str
     type: str
 
-class Mechanism(BaseEstimator):  # type: ignore[misc]
+class Options:
+    holder: ClassVar[str]
     name: ClassVar[str]
     parameters: ClassVar[dict[str, Known]]
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
-    def __init_subclass__(cls, *, name: str, **rest: Any) -> None: ...
+    def __init_subclass__(cls, *, holder: str, name: str | None = None) -> None: ...
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def _replaced(self, given: dict[str, Any]) -> Self: ...
+    def __setattr__(self, name: str, value: Any) -> None: ...
     def __eq__(self, other: object) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
+    def __sklearn_clone__(self) -> Self: ...
 
-MECHANISMS: dict[str, type[Mechanism]]
+class Mechanism(Options, holder="mechanism"): ...
 
-def mechanism_name(mechanism: str | Mechanism) -> str: ...
+OPTIONS: dict[str, dict[str, type[Options]]]
+
+def name_of(value: Any) -> Any: ...
+def options_for(holder: str, value: Any, given: Iterable[str]) -> Options: ...
+def same(value: Any, default: Any) -> bool: ...
 
 class Parameters:
     parameters: ClassVar[dict[str, Known]]
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
     def __init_subclass__(cls, *, of: str | None = None, **rest: Any) -> None: ...
+    def set_params(self, **parameters: Any) -> Self: ...
 '''
 
 
 def stub() -> str:
     """Return the text of the stub; not formatted."""
-    mechanisms = [
-        _class(f"class {kind.__name__}(Mechanism, name={name!r})", kind.parameters)
-        for name, kind in _parameters.MECHANISMS.items()
+    options = [
+        _class(f"class {_options_head(kind)}", kind.parameters)
+        for kinds in _parameters.OPTIONS.values()
+        for kind in kinds.values()
     ]
     estimators = [
-        _class(f"class {kind.__name__}(Parameters, of={of!r})", kind.parameters)
-        for kind, of in (
-            (_parameters.ClassifierParameters, "UnlearningClassifier"),
-            (_parameters.RegressorParameters, "UnlearningRegressor"),
-        )
+        _class(f"class {front}{task}Parameters(Parameters, of='{front}Unlearning{task}')", known)
+        for front in ("", "Dask")
+        for task in ("Classifier", "Regressor")
+        for known in (getattr(_parameters, f"{front}{task}Parameters").parameters,)
     ]
-    return HEAD + "".join(mechanisms + estimators)
+    return HEAD + "".join(options + estimators)
+
+
+def _options_head(kind: type[_parameters.Options]) -> str:
+    base = "Mechanism" if issubclass(kind, _parameters.Mechanism) else "Options"
+    return f"{kind.__name__}({base}, holder={kind.holder!r}, name={kind.name!r})"
 
 
 def _class(head: str, parameters: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import efface
-from efface import NetworkClassifier, UnlearningClassifier, UnlearningRegressor, Vault
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor, Vault
 
 ROWS = 60
 INDEX = pd.Index([f"visit-{row:02}" for row in range(ROWS)])
@@ -54,7 +54,7 @@ def new(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def classifier() -> Any:
-    return UnlearningClassifier(max_weight=2.0, random_state=0, public_n=ROWS)
+    return UnlearningClassifier(random_state=0, promise=Promise(max_weight=2.0, public_n=ROWS))
 
 
 def fitted() -> Any:
@@ -69,7 +69,7 @@ def vault(folder: Path) -> Vault:
 
 def network(names: dict[str, Any], verb: str) -> Any:
     given = {name: names[name] for name in ("y", "ids", "subjects")}
-    model = NetworkClassifier(mechanism="shards", shards=2, epochs=1)
+    model = UnlearningClassifier(mechanism=efface.Shards(shards=2, epochs=1))
     before = {name: values for name, values in named().items() if name in given}
     if verb == "fit":
         return model.fit(FRAME, **given)
@@ -79,10 +79,10 @@ def network(names: dict[str, Any], verb: str) -> Any:
 VERBS: dict[str, Callable[[dict[str, Any], Path], Any]] = {
     "fit": lambda names, _: classifier().fit(FRAME, **names),
     "fit with fitted preprocessing": lambda names, _: UnlearningClassifier(
-        preprocess="fitted", max_weight=2.0
+        preprocess="fitted", promise=Promise(max_weight=2.0)
     ).fit(FRAME, **names),
     "fit of a regressor": lambda names, _: UnlearningRegressor(
-        target_range=(0, 1), max_weight=2.0
+        preprocess=Declared(target_range=(0, 1)), promise=Promise(max_weight=2.0)
     ).fit(FRAME, **names),
     "fit of a network": lambda names, _: network(names, "fit"),
     "add to a network": lambda names, _: network(names, "add"),

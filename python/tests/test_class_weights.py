@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 
 import efface
-from efface import NoisyGD, UnlearningClassifier, UnlearningRegressor, Vault
+from efface import NoisyGD, Promise, UnlearningClassifier, UnlearningRegressor, Vault
 
-FINE: dict[str, Any] = {"noise": 1e-7, "lambda_": 0.05}
+FINE: dict[str, Any] = {"promise": Promise(noise=1e-7), "lambda_": 0.05}
 
 
 @pytest.fixture
@@ -73,14 +73,21 @@ def test_exact_sums_count_classes_as_scikit_learn_does(rare: tuple[Any, Any], we
 
 def test_listed_weights_are_those_of_records(people: People) -> None:
     X, y = people.X, people.y
-    by_class = UnlearningClassifier(class_weight={0: 3, 1: 0.5}, public_n=120, **FINE).fit(X, y)
+    by_class = UnlearningClassifier(
+        class_weight={0: 3, 1: 0.5}, lambda_=0.05, promise=Promise(noise=1e-7, public_n=120)
+    ).fit(X, y)
     weights = np.where(y == 0, 3.0, 0.5)
-    by_record = UnlearningClassifier(max_weight=3.0, public_n=120, **FINE)
+    by_record = UnlearningClassifier(
+        lambda_=0.05, promise=Promise(noise=1e-7, max_weight=3.0, public_n=120)
+    )
     by_record.fit(X, y, sample_weight=weights)
     assert np.allclose(by_class.coef_, by_record.coef_, atol=1e-4)
     assert by_class.add(X[:5], y[:5]).records == 5
     noisy = UnlearningClassifier(
-        mechanism=NoisyGD(steps=40), lambda_=0.05, class_weight={1: 2.0}, public_n=120
+        mechanism=NoisyGD(steps=40),
+        lambda_=0.05,
+        class_weight={1: 2.0},
+        promise=Promise(public_n=120),
     )
     assert noisy.fit(X, y).forget(["row:3"]).records == 1
 

@@ -24,6 +24,7 @@ from dask_tables import CHUNKS, ROWS, SETTINGS, cluster, fitted, labels, numbers
 from sklearn.base import clone
 
 import efface
+from efface import Declared, Promise
 from efface.dask import (
     DaskUnlearningClassifier,
     DaskUnlearningRegressor,
@@ -152,7 +153,8 @@ def test_frames_with_ids_and_people(workers: Client) -> None:
 def test_the_model_is_that_of_the_whole_table_but_for_rounding() -> None:
     X, y = table()
     x = numbers()
-    parameters: dict[str, Any] = {"random_state": 7, "excess_risk": 1e-9, "lambda_": 0.01}
+    parameters: dict[str, Any] = {"random_state": 7, "promise": Promise(excess_risk=1e-9)}
+    parameters["lambda_"] = 0.01
     parted = DaskUnlearningClassifier(client=InProcess(), **parameters).fit(X, y)
     whole = efface.UnlearningClassifier(preprocess="declared", **parameters).fit(x, labels())
     # The same noise on optima that are each within tau, rounded to the grid.
@@ -168,7 +170,11 @@ def test_regression(workers: Client) -> None:
     y = 20 + 40 * X[:, 0]
     with pytest.warns(efface.NotCoveredWarning, match="computed from the data"):
         DaskUnlearningRegressor(client=InProcess()).fit(X, y)
-    quiet = {"target_range": (-60, 100), "excess_risk": 1e-6, "random_state": 3}
+    quiet: dict[str, Any] = {
+        "preprocess": Declared(target_range=(-60, 100)),
+        "promise": Promise(excess_risk=1e-6),
+        "random_state": 3,
+    }
     far, here = (
         DaskUnlearningRegressor(client=client, **quiet).fit(X, y)
         for client in (workers, InProcess())
@@ -307,7 +313,9 @@ def test_inputs_that_do_not_fit_are_refused(workers: Client) -> None:
         with pytest.raises(efface.InputError, match="there is no Dask client"):
             DaskUnlearningClassifier().fit(X, y)
     assert not hasattr(model, "coef_")
-    with pytest.warns(efface.RowsClippedWarning, match="exceeded `row_norm` 1 and were scaled"):
+    with pytest.warns(
+        efface.RowsClippedWarning, match=r"exceeded `Declared\(row_norm=...\)` 1 and"
+    ):
         DaskUnlearningClassifier(client=InProcess()).fit(100 * X, y)
 
 
@@ -335,7 +343,9 @@ def test_what_belongs_to_rows_has_their_index_in_each_partition(argument: str, k
         if not known:
             whole = whole.clear_divisions()
         given = {part: whole[name] for part, name in named.items()} | others
-        model = DaskUnlearningClassifier(client=InProcess(), max_weight=2.0, random_state=0)
+        model = DaskUnlearningClassifier(
+            client=InProcess(), random_state=0, promise=Promise(max_weight=2.0)
+        )
         return model.fit(whole[list("abcd")], **given)
 
     column = frame[named[argument]]
@@ -387,13 +397,18 @@ def test_an_index_names_the_records_unless_it_counts_in_each_partition() -> None
 
 def test_what_needs_rows_is_refused_by_name() -> None:
     refused: list[dict[str, Any]] = [
-        {"mechanism": "distributed-descent", "releases": 9},
-        {"state": "secret", "releases": 9, "mechanism": efface.Solve(solver="newton")},
+        {"mechanism": "distributed-descent", "promise": Promise(releases=9)},
+        {
+            "promise": Promise(state="secret", releases=9),
+            "mechanism": efface.Solve(solver="newton"),
+        },
     ]
     for parameters in refused:
         with pytest.raises(efface.Refused, match="partitions that return only sums"):
             fitted(InProcess(), **parameters)
-    ridge = DaskUnlearningRegressor(client=InProcess(), mechanism="ridge", target_range=(0, 1))
+    ridge = DaskUnlearningRegressor(
+        client=InProcess(), mechanism="ridge", preprocess=Declared(target_range=(0, 1))
+    )
     with pytest.raises(efface.Refused, match=r"`ridge`.*partitions that return only sums"):
         ridge.fit(*table())
     model = fitted(InProcess())
@@ -423,7 +438,10 @@ def test_estimators_are_cloned_copied_and_pickled_without_their_client() -> None
 
 def test_secret_states_are_refreshed_from_the_parts() -> None:
     model = fitted(
-        InProcess(), mechanism=efface.DescentToDelete(variant="secret"), releases=2, lambda_=0.1
+        InProcess(),
+        mechanism=efface.DescentToDelete(variant="secret"),
+        promise=Promise(releases=2),
+        lambda_=0.1,
     )
     model.forget(ids=["row:1"])
     with pytest.raises(efface.ReleasesExhausted):
@@ -461,7 +479,7 @@ def test_persisted_collections_are_taken_as_they_are(workers: Client) -> None:
 def test_weights_are_those_of_the_rows() -> None:
     x, y = table()
     turns = np.tile([0.0, 1.0, 3.0], ROWS // 3)
-    fine: dict[str, Any] = {"max_weight": 3, "lambda_": 0.1, "noise": 1e-8}
+    fine: dict[str, Any] = {"promise": Promise(max_weight=3, noise=1e-8), "lambda_": 0.1}
     weights = da.from_array(turns, chunks=(CHUNKS,))
     model = DaskUnlearningClassifier(client=InProcess(), **fine)
     model.fit(x, y, sample_weight=weights)
@@ -482,9 +500,9 @@ def test_weights_are_those_of_the_rows() -> None:
     with pytest.raises(efface.InputError, match="`X` has 450 rows and `sample_weight` has 449"):
         model.fit(x, y, sample_weight=da.from_array(turns[:-1], chunks=100))
     with pytest.raises(efface.Refused, match="a record has weight 3"):
-        model.set_params(max_weight=2).fit(x, y, sample_weight=weights)
+        model.set_params(promise__max_weight=2).fit(x, y, sample_weight=weights)
     with pytest.warns(efface.NotCoveredWarning, match="largest sample weight, 3"):
-        model.set_params(max_weight=None).fit(x, y, sample_weight=weights)
+        model.set_params(promise__max_weight=None).fit(x, y, sample_weight=weights)
 
 
 def test_what_needs_one_table_is_refused() -> None:

@@ -13,7 +13,7 @@ import pytest
 from conftest import People
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor, Vault
+from efface import Declared, UnlearningClassifier, UnlearningRegressor, Vault
 
 
 def test_a_withdrawn_model_says_so_until_it_is_refreshed(people: People) -> None:
@@ -52,9 +52,12 @@ def test_a_withdrawn_model_says_so_until_it_is_refreshed(people: People) -> None
 
 
 def test_a_deletion_that_is_refused_names_the_way(people: People) -> None:
-    settings: dict[str, Any] = {"notion": "differential-privacy", "releases": 1, "row_norm": 3.0}
-    settings["classes"] = [0, 1]
-    with pytest.warns(efface.SettingsWarning, match="`releases` is 1"):
+    settings: dict[str, Any] = {
+        "promise": efface.Promise(notion="differential-privacy"),
+        "preprocess": Declared(row_norm=3.0),
+        "classes": [0, 1],
+    }
+    with pytest.warns(efface.SettingsWarning, match=r"`Promise\(releases=...\)` is 1"):
         model = UnlearningClassifier(**settings).fit(people.X, people.y)
     with pytest.raises(efface.ReleasesExhausted) as refused:
         model.forget(ids="row:0")
@@ -77,7 +80,9 @@ def test_a_vault_erases(people: People, tmp_path: Path) -> None:
 
 def test_a_regression_is_withdrawn_as_well(people: People) -> None:
     y = np.asarray(people.X[:, 0])
-    model = UnlearningRegressor(target_range=(-3, 3), row_norm=3.0).fit(people.X, y)
+    model = UnlearningRegressor(preprocess=Declared(target_range=(-3, 3), row_norm=3.0)).fit(
+        people.X, y
+    )
     model.forget(ids="row:1", release=False)
     with pytest.raises(efface.ModelWithdrawn):
         model.predict(people.X)

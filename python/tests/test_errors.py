@@ -97,8 +97,8 @@ STEPS = (
     "choose that mechanism with `mechanism`"
 )
 RELEASES = (
-    '`state="secret"` with 1 release leaves no release for requests: the training is one; give '
-    "`releases` of at least 2: the number of requests between refreshes plus 1"
+    '`Promise(state="secret")` with 1 release leaves no release for requests: the training is one; '
+    "give `Promise(releases=...)` of at least 2: the number of requests between refreshes plus 1"
 )
 START = (
     "`start_public` and `start_privacy` describe a start, but none is given; give the start: "
@@ -114,7 +114,10 @@ BALL = (
     ("settings", "expected"),
     [
         ({"lambda_": -1.0}, "`lambda_` must be finite and at least 0, got -1"),
-        ({"row_map": "cut"}, "`row_map` must be one of clip, unit, refuse, got `cut`"),
+        (
+            {"row_map": "cut"},
+            "`Declared(row_map=...)` must be one of clip, unit, refuse, got `cut`",
+        ),
         ({"steps": 3}, STEPS),
         ({"state": "secret"}, RELEASES),
         ({"mechanism": "noisy-gd", "start_public": True}, START),
@@ -140,6 +143,6 @@ def test_a_cell_is_named_as_numpy_does(tmp_path: Path) -> None:
 
 def test_names_that_are_not_there() -> None:
     with pytest.raises(AttributeError, match="nothing"):
-        efface.nothing  # noqa: B018
+        efface.nothing  # type: ignore[attr-defined]  # noqa: B018
     assert set(efface.__all__) <= set(dir(efface))
     assert efface.__version__.count(".") == 2

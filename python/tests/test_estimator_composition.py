@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor
 from efface._inside import look_inside
 
 
@@ -50,7 +50,9 @@ def test_what_a_transformer_learnt_is_never_covered(people: People) -> None:
     model.forget(subjects=people.subjects[3])
     assert limits(model) == ["feature", "choosing"]
     assert model.certificate_.verify(key=model.vault_.public_key, vault=model.vault_.path)
-    alone = UnlearningClassifier(not_covered=["how features were chosen"]).fit(people.X, people.y)
+    alone = UnlearningClassifier(promise=Promise(not_covered=["how features were chosen"])).fit(
+        people.X, people.y
+    )
     assert limits(alone) == ["feature", "choosing"]
     assert "how features were chosen" in alone.certificate_.does_not_cover
 
@@ -61,7 +63,7 @@ def test_certificates_say_the_same_whatever_stands_around_a_fit(
 ) -> None:
     inner: Any = UnlearningClassifier()
     if around == "target":
-        inner = UnlearningRegressor(target_range=(-3, 3))
+        inner = UnlearningRegressor(preprocess=Declared(target_range=(-3, 3)))
     y = people.X[:, 0] if around == "target" else people.y
     alone = clone(inner).fit(people.X, y).certificate_.does_not_cover
     for jobs in (1, 2):
@@ -100,7 +102,9 @@ def test_a_search_is_not_covered(people: People) -> None:
     model = search.best_estimator_
     assert "choosing" in limits(model)
     assert model.forget(subjects=["who-2"]).records == 3
-    regressor = UnlearningRegressor(target_range=(-2, 2), excess_risk=1e-5)
+    regressor = UnlearningRegressor(
+        preprocess=Declared(target_range=(-2, 2)), promise=Promise(excess_risk=1e-5)
+    )
     scores = cross_val_score(regressor, people.X, people.X[:, 0])
     assert scores.mean() > 0.5
 
@@ -193,8 +197,10 @@ def test_save_and_load_share_the_vault(people: People, tmp_path: Path) -> None:
 
 
 def test_a_regressor_is_loaded_with_its_range(people: People, tmp_path: Path) -> None:
-    model = UnlearningRegressor(target_range=(-3, 3), clip=0.5, state="perfect")
+    model = UnlearningRegressor(
+        clip=0.5, preprocess=Declared(target_range=(-3, 3)), promise=Promise(state="perfect")
+    )
     model.fit(people.X, people.X[:, 0]).save(tmp_path / "r.efface")
     again = UnlearningRegressor.load(tmp_path / "r.efface")
-    assert (again.target_range, again.clip) == ((-3, 3), 0.5)
+    assert (again.preprocess, again.clip) == (Declared(target_range=(-3, 3)), 0.5)
     assert np.array_equal(again.predict(people.X), model.predict(people.X))

@@ -14,7 +14,7 @@ from conftest import People
 from sklearn.base import clone
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor
 
 
 def test_the_index_of_a_frame_names_the_records(people: People) -> None:
@@ -164,7 +164,7 @@ def test_mistakes_are_told_as_scikit_learn_tells_them(people: People) -> None:
     with pytest.raises(efface.InputError, match=r"is for regression.*use `UnlearningRegressor`"):
         UnlearningClassifier(loss="squared").fit(X, y)
     with pytest.raises(ValueError, match="two numbers, low then high"):
-        UnlearningRegressor(target_range=[1]).fit(X, y)  # type: ignore[arg-type]
+        UnlearningRegressor(preprocess=Declared(target_range=[1])).fit(X, y)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -186,12 +186,14 @@ def test_a_column_of_words_is_named(people: People, library: str) -> None:
 def test_messages_speak_of_what_the_user_wrote(people: People) -> None:
     X = people.X
     with pytest.raises(efface.InputError, match=r"^y\[1\]: .*declared range"):
-        UnlearningRegressor(target_range=(-1, 1)).fit(X, np.where(np.arange(120) == 1, 7, 0.5))
-    with pytest.raises(efface.InputError, match="`row_map` must be") as spelt:
-        UnlearningClassifier(row_map="stretch").fit(X, people.y)
+        UnlearningRegressor(preprocess=Declared(target_range=(-1, 1))).fit(
+            X, np.where(np.arange(120) == 1, 7, 0.5)
+        )
+    with pytest.raises(efface.InputError, match=r"`Declared\(row_map=...\)` must be") as spelt:
+        UnlearningClassifier(preprocess=Declared(row_map="stretch")).fit(X, people.y)
     assert "row-map" not in str(spelt.value)
     with pytest.raises(ValueError, match="max_weight") as refused:
-        UnlearningClassifier(max_weight=2).fit(X, people.y)
+        UnlearningClassifier(promise=Promise(max_weight=2)).fit(X, people.y)
     assert type(refused.value) is efface.FitRefused
     assert isinstance(refused.value, efface.Refused)
     assert "max-weight" not in str(refused.value)
@@ -236,12 +238,16 @@ def test_what_names_a_record(people: People) -> None:
 
 def test_rows_that_are_clipped_are_warned_about_from_one_in_a_hundred(people: People) -> None:
     y = people.X[:, 0]
-    every = r"all 120 rows exceeded `row_norm` 1 and .*; a bound of \d\d?\.?\d* would clip"
+    every = r"all 120 rows exceeded `Declared\(row_norm=...\)` 1 and .*; a bound of .* would clip"
     with pytest.warns(efface.RowsClippedWarning, match=every) as told:
         UnlearningClassifier(preprocess="declared").fit(20 * people.X, people.y)
     assert told[0].filename == __file__
-    with pytest.warns(efface.RowsClippedWarning, match=r"exceeded `row_norm` 0.1 and"):
-        UnlearningRegressor(row_norm=0.1, target_range=(-2, 2)).fit(people.X, y)
+    with pytest.warns(
+        efface.RowsClippedWarning, match=r"exceeded `Declared\(row_norm=...\)` 0.1 and"
+    ):
+        UnlearningRegressor(preprocess=Declared(row_norm=0.1, target_range=(-2, 2))).fit(
+            people.X, y
+        )
     # The first tenth is too long.
     some = people.X * np.where(np.arange(120) < 12, 20, 0.1)[:, None]
     with pytest.warns(efface.RowsClippedWarning, match=r"12 of 120 rows \(10.0 %\)"):
@@ -253,7 +259,7 @@ def test_rows_that_are_clipped_are_warned_about_from_one_in_a_hundred(people: Pe
         few = people.X * np.where(np.arange(120) < 1, 20, 0.1)[:, None]
         UnlearningClassifier().fit(few, people.y)
         # Whoever asks for unit rows knows what happens to them.
-        UnlearningClassifier(row_map="unit").fit(20 * people.X, people.y)
+        UnlearningClassifier(preprocess=Declared(row_map="unit")).fit(20 * people.X, people.y)
         # Rows of length 1 up to a rounding.
         lengths = np.linalg.norm(people.X, axis=1, keepdims=True)
         UnlearningClassifier().fit((1 + 1e-6) * people.X / lengths, people.y)
@@ -269,11 +275,11 @@ def test_settings_that_make_no_useful_model_are_warned_about(people: People) -> 
             UnlearningClassifier(classes=[0, 1], **settings).fit(X, people.y)
         return {warning.category for warning in told}
 
-    private = {"notion": "differential-privacy", "releases": 2}
-    assert warned(**private) == {efface.NoiseDominatesWarning}
+    private = Promise(notion="differential-privacy", releases=2)
+    assert warned(promise=private) == {efface.NoiseDominatesWarning}
     assert warned(delta=0.1) == {efface.SettingsWarning}
-    assert warned(public_n=1000, capacity=2000) == {efface.SettingsWarning}
-    assert warned(notion="differential-privacy") == {
+    assert warned(promise=Promise(public_n=1000, capacity=2000)) == {efface.SettingsWarning}
+    assert warned(promise=Promise(notion="differential-privacy")) == {
         efface.NoiseDominatesWarning,
         efface.SettingsWarning,
     }

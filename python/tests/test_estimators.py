@@ -18,7 +18,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor
 
 
 def fitted(people: People, **parameters: Any) -> UnlearningClassifier:
@@ -55,7 +55,7 @@ def test_records_are_named_by_position_from_0(people: People) -> None:
 
 
 def test_update_and_refresh(people: People) -> None:
-    model = UnlearningClassifier(state="secret", releases=9)
+    model = UnlearningClassifier(promise=Promise(state="secret", releases=9))
     model.fit(people.X, people.y, ids=people.ids)
     assert model.update(people.X[:2], people.y[2:4], ids=["id-7", "id-8"]).kind == "update"
     assert model.refresh().kind == "refresh"
@@ -175,7 +175,9 @@ def test_predictions_are_those_of_the_engine(
     y = people.y if loss != "softmax" else people.X[:, :3].argmax(axis=1)
     if sparse:
         X = scipy.sparse.csr_matrix(X)
-    model = UnlearningClassifier(loss=loss, row_map=row_map, row_norm=0.3).fit(X, y)
+    model = UnlearningClassifier(loss=loss, preprocess=Declared(row_map=row_map, row_norm=0.3)).fit(
+        X, y
+    )
     engine = engines_margins(model, X)
     if loss == "softmax":
         assert np.allclose(model.decision_function(X), engine, atol=1e-6)
@@ -191,14 +193,17 @@ def engines_margins(model: Any, X: Any) -> NDArray[np.float64]:
     from efface._table import table
 
     coef, intercept, _ = model.vault_.weights()
-    parameters = {"row_map": model.row_map, "row_norm": model.row_norm or 1.0}
+    declared = model.preprocess
+    parameters = {"row_map": declared.row_map, "row_norm": declared.row_norm or 1.0}
     margins, _ = _engine.margins(table(X), coef, intercept, **parameters)
     return margins
 
 
 def test_regression_is_in_units_of_y(people: People) -> None:
     y = 100 + 40 * people.X[:, 0]
-    model = UnlearningRegressor(target_range=(0, 200), excess_risk=1e-6).fit(people.X, y)
+    model = UnlearningRegressor(
+        preprocess=Declared(target_range=(0, 200)), promise=Promise(excess_risk=1e-6)
+    ).fit(people.X, y)
     assert model.score(people.X, y) > 0.9
     outputs = engines_margins(model, people.X)[:, 0]
     assert np.allclose(model.predict(people.X), (outputs + 1) / 2 * 200, atol=1e-4)
@@ -222,19 +227,23 @@ def test_a_range_that_is_read_off_the_data_is_an_assumption(people: People) -> N
     protect_one = {"deletion-privacy", "differential-privacy"}
     claims = [*certificate.claims, *model.forget(ids=[f"row:{y.argmax()}"]).claims]
     assert claims and not {claim.notion for claim in claims} & protect_one
-    declared = UnlearningRegressor(target_range=(-2, 2)).fit(people.X, y)
+    declared = UnlearningRegressor(preprocess=Declared(target_range=(-2, 2))).fit(people.X, y)
     assert {claim.notion for claim in declared.forget(ids=["row:3"]).claims} >= protect_one
     with pytest.warns(efface.NotCoveredWarning), pytest.raises(efface.Refused, match="protects"):
-        UnlearningRegressor(notion="differential-privacy", public_n=120).fit(people.X, y)
+        UnlearningRegressor(promise=Promise(notion="differential-privacy", public_n=120)).fit(
+            people.X, y
+        )
     with pytest.raises(efface.InputError, match="only one value"):
         UnlearningRegressor(preprocess="declared").fit(people.X, np.ones(120))
 
 
 def test_ridge_removes_exactly(people: People) -> None:
     y = people.X[:, 0]
-    model = UnlearningRegressor(mechanism="ridge", target_range=(-2, 2)).fit(people.X, y)
+    model = UnlearningRegressor(mechanism="ridge", preprocess=Declared(target_range=(-2, 2))).fit(
+        people.X, y
+    )
     model.forget(ids=[f"row:{k}" for k in range(100, 120)])
-    never = clone(model).set_params(public_n=120).fit(people.X[:100], y[:100])
+    never = clone(model).set_params(promise__public_n=120).fit(people.X[:100], y[:100])
     assert np.array_equal(model.coef_, never.coef_)
     assert model.certificate_.claims[0].notion == "exact-removal"
 
@@ -262,7 +271,7 @@ def test_ridge_classifies_and_removes_exactly(classes: list[str], framed: bool) 
     rows = rng.normal(size=(200, 4)) / 3
     y = np.array(classes)[rows[:, : len(classes)].argmax(axis=1)]
     X: Any = pd.DataFrame(rows, columns=list("abcd")) if framed else rows
-    declared = {"preprocess": "declared", "classes": classes, "public_n": 200}
+    declared = {"preprocess": "declared", "classes": classes, "promise": Promise(public_n=200)}
     constants: dict[str, Any] = {} if framed else declared
     model = UnlearningClassifier(mechanism="ridge", **constants).fit(X, y)
     theirs = RidgeClassifier().fit(rows, y)

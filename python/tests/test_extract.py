@@ -13,7 +13,7 @@ import pytest
 from sklearn.model_selection import cross_val_score, train_test_split
 
 import efface
-from efface import UnlearningClassifier
+from efface import Promise, UnlearningClassifier
 
 WEIGHTS = np.random.default_rng(7).normal(size=(5, 12))
 
@@ -100,13 +100,13 @@ def test_what_goes_before_the_model_is_named_with_it() -> None:
 
 def test_a_model_may_be_named_without_rows_that_say_it() -> None:
     raw, y = records()
-    model = UnlearningClassifier(extractor="encoder 3").fit(encoder(raw), y)
+    model = UnlearningClassifier(promise=Promise(extractor="encoder 3")).fit(encoder(raw), y)
     model.predict(made(raw))
-    UnlearningClassifier(extractor="encoder 3").fit(made(raw), y)
+    UnlearningClassifier(promise=Promise(extractor="encoder 3")).fit(made(raw), y)
     with pytest.raises(efface.InputError, match="leave out `extractor`"):
-        UnlearningClassifier(extractor="encoder 4").fit(made(raw), y)
+        UnlearningClassifier(promise=Promise(extractor="encoder 4")).fit(made(raw), y)
     with pytest.raises(efface.InputError, match="control character"):
-        UnlearningClassifier(extractor="two\nlines").fit(encoder(raw), y)
+        UnlearningClassifier(promise=Promise(extractor="two\nlines")).fit(encoder(raw), y)
     assert cross_val_score(UnlearningClassifier(), made(raw), y, cv=3).shape == (3,)
 
 

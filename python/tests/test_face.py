@@ -10,7 +10,7 @@ import pytest
 from conftest import People
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,16 @@ def test_every_parameter_comes_back(people: People, tmp_path: Path) -> None:
         "lambda_": 0.01,
         "epsilon": 2.0,
         "delta": 1e-6,
-        "row_norm": 2.0,
-        "row_map": "unit",
+        "preprocess": Declared(row_norm=2.0, row_map="unit"),
         "fit_intercept": False,
         "classes": [0, 1],
-        "public_n": 120,
-        "capacity": 200,
-        "max_group": 4,
-        "noise": 0.5,
-        "not_covered": ["how columns were chosen", "a notebook"],
+        "promise": Promise(
+            public_n=120,
+            capacity=200,
+            max_group=4,
+            noise=0.5,
+            not_covered=["how columns were chosen", "a notebook"],
+        ),
         "random_state": 7,
         "pickle_rows": True,
         "verbose": 0,
@@ -68,7 +69,10 @@ def test_every_parameter_comes_back(people: People, tmp_path: Path) -> None:
     assert again.get_params() == model.get_params()
     assert {name: again.get_params()[name] for name in given} == given
     regressor = UnlearningRegressor(
-        target_range=(-3, 3), clip=float("inf"), not_covered="one line", lambda_=0.5
+        clip=float("inf"),
+        lambda_=0.5,
+        preprocess=Declared(target_range=(-3, 3)),
+        promise=Promise(not_covered="one line"),
     ).fit(people.X, people.X[:, 0])
     regressor.save(tmp_path / "r.efface")
     again = UnlearningRegressor.load(tmp_path / "r.efface")
@@ -98,7 +102,9 @@ def test_precision_is_that_of_scikit_learn(people: People, tmp_path: Path) -> No
     single, double = people.X.astype(np.float32), people.X
     for fitted in (single, double):
         model = UnlearningClassifier().fit(fitted, people.y)
-        regressor = UnlearningRegressor(target_range=(-2, 2)).fit(fitted, people.X[:, 0])
+        regressor = UnlearningRegressor(preprocess=Declared(target_range=(-2, 2))).fit(
+            fitted, people.X[:, 0]
+        )
         model.save(tmp_path / f"{fitted.dtype}.efface")
         again = UnlearningClassifier.load(tmp_path / f"{fitted.dtype}.efface")
         for rows in (single, double):

@@ -115,7 +115,7 @@ def test_what_learnt_from_the_records_and_is_not_covered_is_named(people: People
 
 
 def test_all_forget_or_none(people: People, monkeypatch: pytest.MonkeyPatch) -> None:
-    ids, settings = people.ids, {"state": "secret", "releases": 2}
+    ids, settings = people.ids, {"promise": efface.Promise(state="secret", releases=2)}
     models = [base().fit(people.X, people.y, ids=ids), base(**settings)]
     models[1].fit(people.X, people.y, ids=ids)
     with pytest.raises(efface.UnknownRecord, match="`nobody`") as raised:
@@ -181,7 +181,7 @@ def test_only_what_is_known_to_keep_rows_keeps_positions(people: People) -> None
 def test_rows_that_an_ensemble_drew_are_not_told_apart_by_weights_alone(people: People) -> None:
     weights = np.ones(len(people.y))
     with sklearn.config_context(enable_metadata_routing=True):
-        model = base(max_weight=9.0).set_fit_request(sample_weight="often")
+        model = base(promise=efface.Promise(max_weight=9.0)).set_fit_request(sample_weight="often")
         bag = BaggingClassifier(model, n_estimators=2, random_state=0)
         bag.fit(people.X, people.y, often=weights)
     assert all(one._weighted for one in bag.estimators_)
@@ -206,7 +206,7 @@ def test_no_model_is_passed_over_for_naming_its_records_otherwise(people: People
 
 
 def test_records_can_be_erased_from_all_where_one_may_release_nothing(people: People) -> None:
-    models = [base(), base(state="secret", releases=2)]
+    models = [base(), base(promise=efface.Promise(state="secret", releases=2))]
     for model in models:
         model.fit(people.X, people.y, ids=people.ids)
     models[1].forget(ids="id-0")

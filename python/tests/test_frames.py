@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import Fitted, Promise, UnlearningClassifier, UnlearningRegressor
 
 ROWS = 60
 COUNT = np.arange(ROWS)
@@ -40,7 +40,12 @@ CALENDAR = ["c", "c month", "c weekday"]
 
 def classifier(**parameters: Any) -> UnlearningClassifier:
     return UnlearningClassifier(
-        preprocess="fitted", **{"excess_risk": 0.05, "random_state": 0, **parameters}
+        **{
+            "preprocess": "fitted",
+            "promise": Promise(excess_risk=0.05),
+            "random_state": 0,
+            **parameters,
+        }
     )
 
 
@@ -55,7 +60,7 @@ def every(step: int, value: Any, other: Callable[[int], Any]) -> list[Any]:
 
 def features(frame: Any) -> list[str]:
     """Names of the features of the column `c`, parts of dates without their values."""
-    model = classifier(min_frequency=2).fit(frame, Y)
+    model = classifier(preprocess=Fitted(min_frequency=2)).fit(frame, Y)
     assert model.predict(frame).shape == (ROWS,)
     names = (re.sub("^(c [a-z]+)=.*", r"\1", name) for name in model.get_feature_names_out())
     return [name for name in dict.fromkeys(names) if name != "number"]
@@ -165,7 +170,7 @@ def test_a_polars_number_beyond_numpy_is_a_number() -> None:
 
 def test_every_kind_of_frame_gives_the_same_model() -> None:
     frame, y = people()
-    precise = {"excess_risk": 1e-8, "epsilon": 1e6}
+    precise = {"promise": Promise(excess_risk=1e-8), "epsilon": 1e6}
     model = classifier(**precise).fit(frame, y)
     others = (
         pl.from_pandas(frame),
@@ -297,13 +302,14 @@ def test_preprocessing_of_an_unknown_name_is_refused_before_the_table_is_read() 
 
 
 def test_words_under_a_setting_of_declared_preprocessing_name_it() -> None:
-    for model, setting in (
-        (UnlearningClassifier(capacity=1000), "`capacity`"),
-        (UnlearningClassifier(row_norm=2.0), "`row_norm`"),
-        (UnlearningClassifier(state="secret", releases=3), '`state="secret"`'),
+    for promise, setting in (
+        (Promise(capacity=1000), "`Promise(capacity=...)`"),
+        (Promise(state="secret", releases=3), '`Promise(state="secret")`'),
     ):
-        with pytest.raises(efface.InputError, match=f"leave out {setting}, which goes with"):
+        model = UnlearningClassifier(promise=promise)
+        with pytest.raises(efface.InputError) as refused:
             model.fit(*people())
+        assert f"leave out {setting}, which goes with" in str(refused.value)
 
 
 def test_declared_preprocessing_of_words_names_the_fitted_one() -> None:
@@ -366,7 +372,7 @@ def test_rows_that_do_not_fit_are_refused(
 @pytest.mark.filterwarnings("ignore::efface.SettingsWarning")
 def test_a_word_among_numbers_is_missing_to_predict_and_when_it_is_added() -> None:
     frame, y = people()
-    model = classifier(min_frequency=1).fit(frame, y)
+    model = classifier(preprocess=Fitted(min_frequency=1)).fit(frame, y)
     before = model.status()["preprocessing"]
     word = frame[:1].set_axis(["new"]).assign(age="old")
     missing = frame[:1].set_axis(["new"]).assign(age=np.nan)
@@ -380,7 +386,7 @@ def test_a_word_among_numbers_is_missing_to_predict_and_when_it_is_added() -> No
 
 def test_a_category_comes_and_goes_with_its_records() -> None:
     frame, y = people()
-    model = classifier(min_frequency=1).fit(frame, y)
+    model = classifier(preprocess=Fitted(min_frequency=1)).fit(frame, y)
     before = model.get_feature_names_out().tolist()
     model.add(frame[:1].set_axis(["new"]).assign(work="martian"), y[:1])
     assert set(model.get_feature_names_out()) - set(before) == {"work=martian"}
@@ -427,12 +433,12 @@ def test_the_last_records_of_a_model_are_refused_with_a_way_out() -> None:
 
 def test_a_record_is_given_new_contents() -> None:
     frame, y = people()
-    model = classifier(min_frequency=1).fit(frame, y)
+    model = classifier(preprocess=Fitted(min_frequency=1)).fit(frame, y)
     assert model.update(frame[5:6].assign(work="martian"), y[5:6]).records == 1
     assert "work=martian" in model.get_feature_names_out()
     fresh = frame.astype({"work": object})
     fresh.iloc[5, 1] = "martian"
-    again = classifier(min_frequency=1).fit(fresh, y)
+    again = classifier(preprocess=Fitted(min_frequency=1)).fit(fresh, y)
     assert again.get_feature_names_out().tolist() == model.get_feature_names_out().tolist()
 
 
@@ -462,17 +468,21 @@ def test_copies_pickles_and_saved_vaults_predict_alike(tmp_path: Path) -> None:
 def test_searches_and_pipelines_take_frames() -> None:
     frame, y = people()
     assert cross_val_score(classifier(), frame, y, cv=3).min() > 0.8
-    search = GridSearchCV(classifier(), {"min_frequency": [1, 10]}, cv=2, error_score="raise")
+    search = GridSearchCV(
+        classifier(), {"preprocess__min_frequency": [1, 10]}, cv=2, error_score="raise"
+    )
     assert search.fit(frame, y).score(frame, y) > 0.9
     assert make_pipeline(FunctionTransformer(), classifier()).fit(frame, y).score(frame, y) > 0.9
-    bags = BaggingClassifier(classifier(max_weight=10), n_estimators=2, random_state=0)
+    bags = BaggingClassifier(
+        classifier(promise=Promise(excess_risk=0.05, max_weight=10)), n_estimators=2, random_state=0
+    )
     assert bags.fit(frame, y).score(frame, y) > 0.9
 
 
 def test_weights_and_subjects_go_with_frames() -> None:
     frame, y = people()
     weights = 1.0 + np.arange(200) % 2
-    model = classifier(max_weight=2).fit(
+    model = classifier(promise=Promise(excess_risk=0.05, max_weight=2)).fit(
         frame, y, subjects=[f"s{row // 4}" for row in range(200)], sample_weight=weights
     )
     assert model.score(frame, y) > 0.9
@@ -536,7 +546,7 @@ def test_weights_are_per_unit_of_a_column() -> None:
     score = 0.1 * (X["age"] - 40) + 1e-4 * (X["income"] - 50_000)
     y = (score + rng.normal(size=2000) > 0).astype(int)
     for rows in (X, X.to_numpy()):
-        model = UnlearningClassifier(epsilon=1e4, excess_risk=1e-6).fit(rows, y)
+        model = UnlearningClassifier(epsilon=1e4, promise=Promise(excess_risk=1e-6)).fit(rows, y)
         theirs = LogisticRegression(C=1.0).fit(X, y)
         assert np.allclose(model.coef_, theirs.coef_, rtol=0.02)
         assert np.allclose(model.intercept_, theirs.intercept_, rtol=0.02)

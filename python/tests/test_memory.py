@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from efface import UnlearningClassifier
+from efface import Fitted, UnlearningClassifier
 
 
 def says(one: Any, word: str) -> bool:
@@ -60,7 +60,7 @@ def test_a_word_of_a_forgotten_record_is_in_no_living_object(saved: bool, tmp_pa
     y[7] = f"class {word()}"
 
     # Categories and classes of one record are then named by the model.
-    model = UnlearningClassifier(min_frequency=1).fit(frame, y, ids=ids)
+    model = UnlearningClassifier(preprocess=Fitted(min_frequency=1)).fit(frame, y, ids=ids)
     if saved:
         model.save(tmp_path / "m.efface")
     assert y[7] in model.classes_

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import efface
-from efface import InputError, NoisyGD, Refused, UnlearningClassifier, Vault
+from efface import InputError, NoisyGD, Promise, Refused, UnlearningClassifier, Vault
 
 # More than 64 MiB leave for rows beside the process.
 ROWS, COLUMNS = 60_000, 100
@@ -62,14 +62,19 @@ def test_preprocessing_is_fitted_within_a_limit() -> None:
     assert within.forget("row:7").records == 1
 
 
-@pytest.mark.parametrize("settings", [{"class_weight": {1: 2.0}}, {"features": "rff:64"}], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"class_weight": {1: 2.0}, "preprocess": "declared"},
+        {"preprocess": efface.Declared(features="rff:64")},
+    ],
+    ids=str,
+)
 def test_weights_and_features_are_made_within_a_limit(
     large: tuple[Any, Any], settings: dict[str, Any]
 ) -> None:
     without, within = (
-        UnlearningClassifier(preprocess="declared", random_state=1, memory=memory, **settings).fit(
-            *large
-        )
+        UnlearningClassifier(random_state=1, memory=memory, **settings).fit(*large)
         for memory in (None, "64MiB")
     )
     assert np.array_equal(without.coef_, within.coef_)
@@ -89,7 +94,9 @@ def test_a_vault_is_served_within_a_limit(large: tuple[Any, Any], tmp_path: Path
 
 def test_what_needs_all_rows_is_refused(large: tuple[Any, Any]) -> None:
     with pytest.raises(Refused, match="`memory` is 64 MiB") as refused:
-        UnlearningClassifier(mechanism=NoisyGD(batches=4), noise=0.05, memory="64MiB").fit(*large)
+        UnlearningClassifier(
+            mechanism=NoisyGD(batches=4), memory="64MiB", promise=Promise(noise=0.05)
+        ).fit(*large)
     assert refused.value.code == "memory"
 
 

@@ -100,6 +100,6 @@ def test_what_does_not_fit_is_refused() -> None:
         network(network="batchnorm").fit(X, SAME)
     with pytest.raises(efface.Refused, match="lambda"):
         clone(network()).set_params(lambda_=0.1).fit(X, SAME)
-    weighted = network().set_params(max_weight=1.0)
+    weighted = network().set_params(promise__max_weight=1.0)
     with pytest.raises(efface.Refused, match="weight"):
         weighted.fit(X, SAME, sample_weight=np.ones(1500))

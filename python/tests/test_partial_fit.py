@@ -13,9 +13,9 @@ from conftest import People
 from sklearn.exceptions import NotFittedError
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor
 
-FINE: dict[str, Any] = {"noise": 1e-8, "lambda_": 0.1}
+FINE: dict[str, Any] = {"promise": Promise(noise=1e-8), "lambda_": 0.1}
 
 
 def batches(people: People, *sizes: int) -> Iterator[slice]:
@@ -44,7 +44,7 @@ def test_each_call_is_an_addition_with_a_certificate(people: People) -> None:
 
 def test_numbers_are_added_to_alike(people: People) -> None:
     y = people.X[:, 0]
-    model = UnlearningRegressor(target_range=(-2, 2))
+    model = UnlearningRegressor(preprocess=Declared(target_range=(-2, 2)))
     for rows in batches(people, 60, 60):
         model.partial_fit(people.X[rows], y[rows], ids=people.ids[rows])
     assert model.status()["records"] == 120
@@ -102,7 +102,9 @@ def test_a_first_call_that_fails_leaves_nothing(people: People) -> None:
 
 
 def test_a_limit_of_rows_that_was_chosen_holds(people: People) -> None:
-    model = UnlearningClassifier(capacity=150).partial_fit(people.X, people.y, classes=[0, 1])
+    model = UnlearningClassifier(promise=Promise(capacity=150)).partial_fit(
+        people.X, people.y, classes=[0, 1]
+    )
     with pytest.raises(efface.Refused, match="would have 240 records, but `capacity` is 150"):
         model.partial_fit(people.X, people.y)
     assert model.status()["capacity"] == 150

@@ -79,7 +79,7 @@ def test_networks_are_listed_without_an_accuracy(plan: efface.Plan) -> None:
     trunk = plan["trunk-ridge"]
     assert trunk.head is not None
     assert trunk.head["features"] == "network:trunk.efface"
-    assert '`features="network:trunk.efface"`' in trunk.notes[0]
+    assert '`Declared(features="network:trunk.efface")`' in trunk.notes[0]
     assert noisy.head is None
     assert not plan.best.beyond
     loud = efface.plan(n=300, d=50, pass_ms=1.0, settings={"mechanism": "dp-sgd", "deletions": 100})
@@ -236,7 +236,9 @@ def test_estimators_take_the_parameters_of_a_choice() -> None:
     found = efface.plan(**sizes, settings={**words, "loss": "squared"})
     for choice in found:
         model = efface.UnlearningRegressor(**choice.parameters)
-        assert (model.lambda_, model.fit_intercept, model.row_map) == (0.05, False, "unit")
+        assert (model.lambda_, model.fit_intercept) == (0.05, False)
+        declared: Any = model.preprocess
+        assert (declared.row_map, declared.target_range) == ("unit", (0, 4))
         assert "intercept" not in choice.parameters
     old = {"lambda": 0.05, "intercept": 0.0, "row_map": "unit", "target_range": (0, 4)}
     assert efface.plan(**sizes, settings={**old, "loss": "squared"}) == found

@@ -17,11 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor, Vault
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor, Vault
 
 RFF: dict[str, Any] = {
     "mechanism": "ridge",
-    "features": "rff:80,gamma=2,norm=2,seed=5",
+    "preprocess": Declared(features="rff:80,gamma=2,norm=2,seed=5"),
     "lambda_": 1e-5,
 }
 
@@ -75,7 +75,7 @@ def test_what_no_line_tells_is_learnt_and_forgotten() -> None:
     listed = {constant["name"]: constant["value"] for constant in certificate.constants}
     assert listed["features"] == "rff:80,gamma=2.0,norm=2.0,seed=5,version=1"
     left = np.delete(np.arange(400), [3, 17])
-    settings = {**RFF, "capacity": 500, "public_n": 400}
+    settings = {**RFF, "promise": Promise(capacity=500, public_n=400)}
     one = UnlearningClassifier(**settings).fit(X, y)
     one.forget(ids=["row:17", "row:3"])
     never = UnlearningClassifier(**settings).fit(X[left], y[left])
@@ -85,7 +85,7 @@ def test_what_no_line_tells_is_learnt_and_forgotten() -> None:
 
 def test_added_rows_and_rows_alone_go_through_the_same_map() -> None:
     X, y = signs()
-    model = UnlearningClassifier(capacity=400, **RFF).fit(X[:300], y[:300])
+    model = UnlearningClassifier(**RFF, promise=Promise(capacity=400)).fit(X[:300], y[:300])
     model.add(X[300:], y[300:])
     assert model.score(X, y) > 0.93
     together = model.decision_function(X[:5])
@@ -101,7 +101,7 @@ def test_a_saved_model_knows_its_map(tmp_path: Path) -> None:
     model = UnlearningClassifier(**RFF).fit(frame, y)
     model.save(tmp_path / "m.efface")
     again = UnlearningClassifier.load(tmp_path / "m.efface")
-    assert again.features == RFF["features"]
+    assert again.preprocess == RFF["preprocess"]
     assert again.feature_names_in_.tolist() == ["a", "b"]
     assert again.n_features_in_ == 2
     assert np.array_equal(again.predict(frame), model.predict(frame))
@@ -112,14 +112,14 @@ def test_a_saved_model_knows_its_map(tmp_path: Path) -> None:
 
 def test_a_vault_of_the_engine_and_one_of_an_estimator_agree(tmp_path: Path) -> None:
     X, y = signs()
-    settings = {"mechanism": "ridge", "features": RFF["features"], "lambda": 1e-5}
+    settings = {"mechanism": "ridge", "features": RFF["preprocess"].features, "lambda": 1e-5}
     vault = Vault.train(tmp_path / "m.efface", X, y, settings=settings)
     opened = UnlearningClassifier.load(vault.path)
     model = UnlearningClassifier(**RFF).fit(X, y)
     assert np.array_equal(opened.coef_, model.coef_)
     assert opened.n_features_in_ == 2
     assert (opened.predict(X) == model.predict(X)).all()
-    assert opened.features == "rff:80,gamma=2.0,norm=2.0,seed=5,version=1"
+    assert opened.preprocess == Declared(features="rff:80,gamma=2.0,norm=2.0,seed=5,version=1")
 
 
 def test_images_and_several_targets() -> None:
@@ -130,7 +130,7 @@ def test_images_and_several_targets() -> None:
     images[halves == 1, 3:] += 0.6
     X = images.reshape(120, 42)
     model = UnlearningClassifier(
-        mechanism="ridge", features="random-conv:4x3,image=6x7", lambda_=1e-4
+        mechanism="ridge", lambda_=1e-4, preprocess=Declared(features="random-conv:4x3,image=6x7")
     ).fit(X, halves)
     assert model.score(X, halves) == 1.0
     assert model.coef_.shape == (2, 64)
@@ -138,7 +138,9 @@ def test_images_and_several_targets() -> None:
     x = np.linspace(-1, 1, 200)[:, None]
     Y = np.c_[np.sin(4 * x[:, 0]), np.abs(x[:, 0])]
     regressor = UnlearningRegressor(
-        mechanism="ridge", features="rff:40,gamma=4", lambda_=1e-7, target_range=(-1, 1)
+        mechanism="ridge",
+        lambda_=1e-7,
+        preprocess=Declared(features="rff:40,gamma=4", target_range=(-1, 1)),
     ).fit(x, Y)
     assert np.abs(regressor.predict(x) - Y).mean() < 0.02
 
@@ -147,12 +149,12 @@ def test_it_composes_with_scikit_learn() -> None:
     X, y = signs(120)
     search = GridSearchCV(
         UnlearningClassifier(**RFF),
-        {"features": ["rff:10,gamma=0.01", "rff:80,gamma=2,norm=2"]},
+        {"preprocess__features": ["rff:10,gamma=0.01", "rff:80,gamma=2,norm=2"]},
         cv=2,
     ).fit(X, y)
-    assert search.best_params_["features"] == "rff:80,gamma=2,norm=2"
+    assert search.best_params_["preprocess__features"] == "rff:80,gamma=2,norm=2"
     copy = clone(search.best_estimator_)
-    assert copy.get_params()["features"] == "rff:80,gamma=2,norm=2"
+    assert copy.get_params()["preprocess__features"] == "rff:80,gamma=2,norm=2"
     halved = FunctionTransformer(lambda rows: rows / 2)
     assert make_pipeline(halved, UnlearningClassifier(**RFF)).fit(X, y).score(X, y) > 0.8
     assert not UnlearningClassifier(**RFF).__sklearn_tags__().input_tags.sparse
@@ -160,7 +162,9 @@ def test_it_composes_with_scikit_learn() -> None:
 
 def test_noise_is_added_to_weights_of_features_too() -> None:
     X, y = signs()
-    model = UnlearningClassifier(features="rff:20,gamma=2", lambda_=1e-3).fit(X, y)
+    model = UnlearningClassifier(lambda_=1e-3, preprocess=Declared(features="rff:20,gamma=2")).fit(
+        X, y
+    )
     certificate = model.forget(ids="row:1")
     assert 0 < certificate.claims[0].epsilon <= 1
     assert bool(certificate.verify(key=model.vault_.public_key, vault=model.vault_.path))
@@ -169,9 +173,12 @@ def test_noise_is_added_to_weights_of_features_too() -> None:
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        ("rbf:10", "`features` must be `rff:P`"),
+        ("rbf:10", "`Declared(features=...)` must be `rff:P`"),
         ("rff:0", "must be from 2 to 65536, got 0"),
-        ("rff:10,seed=-1", "`seed` in `features` must be a whole number of at least 0, got `-1`"),
+        (
+            "rff:10,seed=-1",
+            "`seed` in `Declared(features=...)` must be a whole number of at least 0, got `-1`",
+        ),
         ("random-conv:4x3", "a table of 2 columns does not tell"),
         ("random-conv:4x3,image=6x7", "6x7 is not 2"),
         (3, "features"),
@@ -180,7 +187,7 @@ def test_noise_is_added_to_weights_of_features_too() -> None:
 def test_what_is_no_map_is_refused(features: Any, message: str) -> None:
     X, y = signs(20)
     with pytest.raises(ValueError, match="features") as refused:
-        UnlearningClassifier(mechanism="ridge", features=features).fit(X, y)
+        UnlearningClassifier(mechanism="ridge", preprocess=Declared(features=features)).fit(X, y)
     assert message in str(refused.value)
 
 
@@ -191,7 +198,8 @@ def test_rows_that_a_map_does_not_suit_are_refused() -> None:
     with pytest.raises(ValueError, match="NaN"):
         UnlearningClassifier(**RFF).fit(np.where(X > 0.5, np.nan, X), y)
     words = pd.DataFrame({"a": X[:, 0], "b": ["word"] * 20})
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match="column `b` holds words"):
         UnlearningClassifier(**RFF).fit(words, y)
+    features = RFF["preprocess"].features
     with pytest.raises(efface.Refused, match="is not offered: the map takes numbers"):
-        UnlearningClassifier(preprocess="fitted", **RFF).fit(X, y)
+        efface.plan(X, y, settings={"preprocess": "fitted", "features": features})

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from efface import InputError, UnlearningClassifier, UnlearningRegressor, Vault
+from efface import Declared, InputError, Promise, UnlearningClassifier, UnlearningRegressor, Vault
 
 Array = NDArray[np.float64]
 
@@ -73,11 +73,9 @@ def test_declared_preprocessing_gives_the_closed_form_of_each_target() -> None:
     x, y = rows()
     given: dict[str, Any] = {
         "mechanism": "ridge",
-        "preprocess": "declared",
-        "target_range": (-5000, 5000),
-        "row_norm": 10.0,
+        "preprocess": Declared(target_range=(-5000, 5000), row_norm=10.0),
         "lambda_": 1e-3,
-        "normalizer": "mean",
+        "promise": Promise(normalizer="mean"),
     }
     model = UnlearningRegressor(**given).fit(x[:290], y[:290])
     model.add(x[290:], y[290:])
@@ -97,9 +95,9 @@ def test_declared_preprocessing_gives_the_closed_form_of_each_target() -> None:
 def test_each_target_is_what_it_would_be_alone(preprocess: str | None) -> None:
     x, y = rows(120)
     weights = np.arange(120) % 4
-    given: dict[str, Any] = {"mechanism": "ridge", "preprocess": preprocess, "max_weight": 3}
+    given: dict[str, Any] = {"mechanism": "ridge", "promise": Promise(max_weight=3)}
     if preprocess:
-        given |= {"target_range": (-5000, 5000), "row_norm": 5.0}
+        given["preprocess"] = Declared(target_range=(-5000, 5000), row_norm=5.0)
     model = UnlearningRegressor(**given).fit(x, y, sample_weight=weights)
     for at in range(3):
         alone = UnlearningRegressor(**given).fit(x, y[:, at], sample_weight=weights)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import efface
-from efface import UnlearningClassifier
+from efface import Promise, UnlearningClassifier
 
 RNG = np.random.default_rng(3)
 X = pd.DataFrame(RNG.uniform(-1, 1, size=(1500, 2)), columns=["a", "b"])
@@ -20,7 +20,9 @@ SAME = (X["a"] * X["b"] > 0).to_numpy()
 
 def shards(**settings: Any) -> UnlearningClassifier:
     usual: dict[str, Any] = {"shards": 4, "network": "dense:16", "epochs": 20, "batch_size": 16}
-    return UnlearningClassifier(mechanism=efface.Shards(**(usual | settings)), public_n=1500)
+    return UnlearningClassifier(
+        mechanism=efface.Shards(**(usual | settings)), promise=Promise(public_n=1500)
+    )
 
 
 def test_it_learns_what_no_line_tells_and_forgets_it_exactly() -> None:
@@ -68,7 +70,7 @@ def test_what_has_no_meaning_is_refused() -> None:
     for settings, said in (
         ({"epsilon": 2.0}, "epsilon"),
         ({"lambda_": 0.1}, "lambda"),
-        ({"notion": "differential-privacy"}, "exact-removal"),
+        ({"promise__notion": "differential-privacy"}, "exact-removal"),
         ({"random_state": 3}, "random"),
     ):
         with pytest.raises((efface.Refused, ValueError), match=said):

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from efface import NoisyGD, UnlearningClassifier, UnlearningRegressor
+from efface import Declared, NoisyGD, Promise, UnlearningClassifier, UnlearningRegressor
 
 ESTIMATORS = [
     UnlearningClassifier(),
@@ -23,34 +23,41 @@ ESTIMATORS = [
     UnlearningClassifier(preprocess="declared"),
     UnlearningClassifier(loss="softmax"),
     UnlearningClassifier(loss="huber-hinge"),
-    UnlearningClassifier(mechanism="noisy-gd", lambda_=0.01, noise=0.05),
+    UnlearningClassifier(mechanism="noisy-gd", lambda_=0.01, promise=Promise(noise=0.05)),
     UnlearningClassifier(mechanism="retrain", fit_intercept=False, random_state=1),
     UnlearningClassifier(mechanism="descent-to-delete", lambda_=0.1),
     UnlearningClassifier(mechanism="ridge"),
     UnlearningClassifier(mechanism="ridge", preprocess="declared"),
-    UnlearningClassifier(mechanism="ridge", features="rff:60,norm=4", lambda_=1e-4),
+    UnlearningClassifier(
+        mechanism="ridge", lambda_=1e-4, preprocess=Declared(features="rff:60,norm=4")
+    ),
     UnlearningRegressor(),
     UnlearningRegressor(random_state=0),
     UnlearningRegressor(preprocess="declared"),
     UnlearningRegressor(clip=float("inf")),
     UnlearningRegressor(clip=0.1),
-    UnlearningRegressor(mechanism="noisy-gd", lambda_=0.01, noise=0.01),
+    UnlearningRegressor(mechanism="noisy-gd", lambda_=0.01, promise=Promise(noise=0.01)),
     UnlearningRegressor(mechanism="ridge"),
     UnlearningRegressor(mechanism="ridge", preprocess="declared"),
 ]
 
 # Noise of the same seed and scale, far below the tolerance of the checks.
-_FINE: dict[str, Any] = {"preprocess": "declared", "lambda_": 1.0, "noise": 4e-9}
+_QUIET: dict[str, Any] = {"lambda_": 1.0, "promise": Promise(noise=4e-9)}
+_FINE: dict[str, Any] = {**_QUIET, "preprocess": "declared"}
 
 # What is compared with repeated rows: noise, steps and range are the same for both.
 COMPARED = [
     UnlearningClassifier(**_FINE),
     UnlearningClassifier(loss="softmax", **_FINE),
     UnlearningClassifier(loss="huber-hinge", mechanism="retrain", **_FINE),
-    UnlearningClassifier(mechanism="descent-to-delete", lambda_=1.0, noise=1e-8),
-    UnlearningClassifier(mechanism=NoisyGD(eta=0.02, steps=1500), lambda_=1.0, noise=2e-8),
-    UnlearningRegressor(target_range=(0, 2), **_FINE),
-    UnlearningRegressor(target_range=(0, 2), clip=float("inf"), row_norm=6.0, **_FINE),
+    UnlearningClassifier(mechanism="descent-to-delete", lambda_=1.0, promise=Promise(noise=1e-8)),
+    UnlearningClassifier(
+        mechanism=NoisyGD(eta=0.02, steps=1500), lambda_=1.0, promise=Promise(noise=2e-8)
+    ),
+    UnlearningRegressor(**_QUIET, preprocess=Declared(target_range=(0, 2))),
+    UnlearningRegressor(
+        clip=float("inf"), **_QUIET, preprocess=Declared(target_range=(0, 2), row_norm=6.0)
+    ),
 ]
 
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import People
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import Declared, UnlearningClassifier, UnlearningRegressor
 
 
 def fitted(people: People) -> UnlearningClassifier:
@@ -112,7 +112,9 @@ def test_the_weights_of_this_object_are_checked(people: People, tmp_path: Path) 
     assert model.verify()
     assert model.verify(key=model.vault_.public_key).checks[-1].outcome == "holds"
     assert not model.verify(key="0" * 64)
-    regressor = UnlearningRegressor(target_range=(-2, 2)).fit(people.X, people.X[:, 0])
+    regressor = UnlearningRegressor(preprocess=Declared(target_range=(-2, 2))).fit(
+        people.X, people.X[:, 0]
+    )
     assert regressor.verify()
     model.save(tmp_path / "m.efface")
     efface.Vault(tmp_path / "m.efface").delete(ids=["id-3"])

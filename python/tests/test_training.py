@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone
 
 import efface
-from efface import Ridge, Training, UnlearningClassifier
+from efface import Promise, Ridge, Training, UnlearningClassifier
 
 WEIGHTS = np.random.default_rng(7).normal(size=(5, 12))
 TRAINING = Training(noise=6.0, rate=0.05, steps=200)
@@ -75,15 +75,15 @@ def test_the_parameter_says_the_same() -> None:
     raw, y = records()
     plain = encoder(raw)
     for given in (TRAINING, str(TRAINING)):
-        fitted = model(extractor_training=given).fit(plain, y)
+        fitted = model(promise=Promise(extractor_training=given)).fit(plain, y)
         document = stated(fitted.certificate_)
         assert document["event"]["given"]["declared"]["deleted"] == 0
-        assert clone(fitted).extractor_training == given
-        model(extractor_training=given).fit(made(), y)
+        assert clone(fitted).promise.extractor_training == given
+        model(promise=Promise(extractor_training=given)).fit(made(), y)
     with pytest.raises(efface.InputError, match="leave out `extractor_training`"):
-        model(extractor_training="noise=9,rate=0.05,steps=200").fit(made(), y)
+        model(promise=Promise(extractor_training="noise=9,rate=0.05,steps=200")).fit(made(), y)
     with pytest.raises(efface.InputError, match="must have `noise`, `rate` and `steps`"):
-        model(extractor_training="noise=9").fit(plain, y)
+        model(promise=Promise(extractor_training="noise=9")).fit(plain, y)
     with pytest.raises(efface.Refused, match="deletions"):
         model().fit(plain, y)
 
@@ -96,13 +96,13 @@ def test_a_model_with_noise_and_a_loaded_one(tmp_path: Path) -> None:
     exact.forget(ids="row:3")
     assert solved.certificate_.claims[0].epsilon > exact.certificate_.claims[0].epsilon
     path = tmp_path / "model.efface"
-    declared = model(extractor_training=TRAINING).fit(encoder(records()[0]), y)
+    declared = model(promise=Promise(extractor_training=TRAINING)).fit(encoder(records()[0]), y)
     declared.save(path)
     loaded = UnlearningClassifier.load(path)
-    assert loaded.extractor_training == TRAINING
+    assert loaded.promise == Promise(extractor_training=TRAINING)
     assert loaded.forget(ids="row:3").claims[0].epsilon > 0
     again = pickle.loads(pickle.dumps(loaded))
-    assert again.extractor_training == TRAINING
+    assert again.promise == loaded.promise
 
 
 def test_rows_of_another_training_are_refused() -> None:

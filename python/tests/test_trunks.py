@@ -35,12 +35,17 @@ def network(rows: Rows) -> efface.UnlearningClassifier:
     return model
 
 
+def on(features: Any, mechanism: Any = "ridge") -> efface.UnlearningClassifier:
+    declared = efface.Declared(features=features)
+    return efface.UnlearningClassifier(mechanism=mechanism, preprocess=declared)
+
+
 def test_a_head_forgets_and_the_network_stays(
     rows: Rows, network: efface.UnlearningClassifier, tmp_path: Path
 ) -> None:
     x, y = rows
     features = f"network:{network.vault_.path}"
-    model = efface.UnlearningClassifier(features=features, mechanism="ridge").fit(x, y)
+    model = on(features).fit(x, y)
     assert model.n_features_in_ == 2
     assert model.coef_.shape == (1, 16) or model.coef_.shape == (2, 16)
     assert model.score(x, y) > 0.85
@@ -68,100 +73,64 @@ def test_the_planner_and_other_mechanisms_refuse(
     features = f"network:{network.vault_.path}"
     with pytest.raises(efface.Error, match="planner"):
         efface.plan(x, y, settings={"features": features})
-    model = efface.UnlearningClassifier(features=features, mechanism="noisy-gd")
+    model = on(features, "noisy-gd")
     with pytest.raises(efface.Error, match="noisy-gd"):
         model.fit(x, y)
 
 
-def test_a_trunk_stands_for_features_and_a_head_for_the_mechanism(
-    rows: Rows, network: efface.UnlearningClassifier
-) -> None:
-    x, y = rows
-    features = f"network:{network.vault_.path}"
-    spelt = efface.UnlearningClassifier(features=features, mechanism="ridge").fit(x, y)
-    path = network.vault_.path
-    for trunk in (network, FrozenEstimator(network), network.vault_, path, str(path)):
-        model = efface.UnlearningClassifier(trunk=trunk, head="ridge").fit(x, y)
-        np.testing.assert_array_equal(model.coef_, spelt.coef_)
-        assert model.certificate_.claims[0].epsilon == spelt.certificate_.claims[0].epsilon
-    wrapped = efface.NetworkClassifier.open(path)
-    model = efface.UnlearningClassifier(trunk=wrapped, head=efface.Ridge()).fit(x, y)
-    np.testing.assert_array_equal(model.coef_, spelt.coef_)
-
-
-def test_the_loss_of_a_softmax_head_follows_the_classes(
+def test_a_network_is_named_in_many_ways(
     rows: Rows, network: efface.UnlearningClassifier, tmp_path: Path
 ) -> None:
     x, y = rows
-    model = efface.UnlearningClassifier(trunk=network, head="softmax", epsilon=4.0).fit(x, y)
-    assert model.coef_.shape == (1, 16)
-    three = np.where(x[:, 0] > 0.6, "far", y)
-    model.fit(x, three)
-    assert model.predict_proba(x).shape == (3000, 3)
-    assert model.score(x, three) > 0.8
-    claim = model.forget(ids=["row:5"]).claims[0]
-    assert (claim.notion, claim.epsilon <= 4.0) == ("indistinguishable-from-retraining", True)
+    path = network.vault_.path
+    spelt = on(f"network:{path}").fit(x, y)
+    loaded = efface.UnlearningClassifier.load(path)
+    for features in (network, FrozenEstimator(network), network.vault_, path, loaded):
+        model = on(features).fit(x, y)
+        np.testing.assert_array_equal(model.coef_, spelt.coef_)
+        assert model.certificate_.claims[0].epsilon == spelt.certificate_.claims[0].epsilon
     model.save(tmp_path / "head.efface")
     again = efface.UnlearningClassifier.load(tmp_path / "head.efface")
-    assert (again.trunk, again.head) == (str(network.vault_.path), "softmax")
-    np.testing.assert_array_equal(again.predict(x), model.predict(x))
+    assert again.preprocess == efface.Declared(features=f"network:{path}")
     # What was loaded can be fitted like what was saved.
-    assert again.fit(x, three).score(x, three) > 0.8
+    assert again.fit(x, y).score(x, y) > 0.8
 
 
 def test_copies_and_searches_refer_to_the_same_network(
     rows: Rows, network: efface.UnlearningClassifier
 ) -> None:
     x, y = rows
-    model = efface.UnlearningClassifier(trunk=network, head="ridge")
-    assert clone(model).trunk is network
-    assert not [name for name in model.get_params() if name.startswith("trunk__")]
-    assert "head='ridge'" in repr(model)
-    with pytest.raises(ValueError, match="the network of `trunk` is fitted"):
-        model.set_params(trunk__epsilon=3.0)
-    other = clone(model).set_params(head="solve", head__solver="newton")
-    assert other.head == efface.Solve(solver="newton")
+    model = on(network)
+    assert clone(model).preprocess.features is network
+    assert not [name for name in model.get_params() if name.startswith("preprocess__features__")]
+    other = clone(model).set_params(mechanism="solve", mechanism__solver="newton")
+    assert other.mechanism == efface.Solve(solver="newton")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", efface.UnsavedWarning)
         copied = pickle.loads(pickle.dumps(model)).fit(x, y)
     np.testing.assert_array_equal(copied.coef_, model.fit(x, y).coef_)
-    heads = {"head": ["ridge", "softmax", efface.Solve(solver="newton")]}
-    model = efface.UnlearningClassifier(trunk=network, epsilon=4.0)
-    search = GridSearchCV(model, heads, cv=2, error_score="raise").fit(x, y)
-    assert (search.cv_results_["mean_test_score"] > 0.8).all()
-    assert search.best_estimator_.trunk is network
+    three = np.where(x[:, 0] > 0.6, "far", y)
+    grid = {
+        "preprocess": [efface.Declared(features=network)],
+        "mechanism": ["ridge", efface.Solve(solver="newton")],
+    }
+    model = efface.UnlearningClassifier(loss="softmax", epsilon=4.0)
+    search = GridSearchCV(model, grid, cv=2, error_score="raise")
+    with pytest.raises(efface.Refused, match="softmax"):
+        search.fit(x, three)
+    search = GridSearchCV(model, {**grid, "mechanism": ["solve"]}, cv=2).fit(x, three)
+    assert (search.cv_results_["mean_test_score"] > 0.7).all()
+    assert search.best_estimator_.preprocess.features is network
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("features", "message"),
     [
-        ({"features": "rff:20"}, "`trunk` stands for `features`"),
-        ({"head": "ridge", "mechanism": "retrain"}, "`head` stands for `mechanism`"),
-        ({"head": "ridge", "trunk": None}, "`head` is the last layer on a `trunk`"),
-        ({"head": "softmax", "loss": "huber-hinge"}, "has a loss of its own"),
-        ({"head": "forest"}, "got 'forest'"),
-        ({"head": 3}, "'head' parameter"),
-        ({"trunk": 3}, "its vault or the vault's path, got int"),
-        ({"trunk": "nowhere.efface"}, r"nowhere\.efface does not exist"),
-        ({"trunk": efface.NetworkClassifier()}, "`trunk` must be fitted"),
-        ({"trunk": efface.UnlearningClassifier()}, "`trunk` must be fitted"),
+        (3, "its vault or the vault's path, got int"),
+        (Path("nowhere.efface"), r"nowhere\.efface does not exist"),
+        (efface.UnlearningClassifier(), "must be fitted"),
     ],
 )
-def test_what_contradicts_a_trunk_is_refused(
-    rows: Rows, network: efface.UnlearningClassifier, given: dict[str, Any], message: str
-) -> None:
+def test_what_is_no_network_is_refused(rows: Rows, features: Any, message: str) -> None:
     with pytest.raises((ValueError, efface.VaultMissing), match=message):
-        efface.UnlearningClassifier(**{"trunk": network, **given}).fit(*rows)
-
-
-def test_a_grid_of_networks_is_refused_with_the_way_out(
-    rows: Rows, network: efface.UnlearningClassifier
-) -> None:
-    model = efface.UnlearningClassifier(head="ridge")
-    grid: dict[str, Any] = {"trunk": [network]}
-    search = GridSearchCV(model, grid, cv=2, error_score="raise")
-    with pytest.raises(efface.InputError, match="list paths, `trunk"):
-        search.fit(*rows)
-    grid["trunk"] = [str(network.vault_.path), FrozenEstimator(network)]
-    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(*rows)
-    assert (search.cv_results_["mean_test_score"] > 0.8).all()
+        on(features).fit(*rows)

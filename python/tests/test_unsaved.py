@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor, _engine, _scratch
+from efface import Declared, UnlearningClassifier, UnlearningRegressor, _engine, _scratch
 
 LIMIT = "the memory of the process that trained"
 
@@ -56,7 +56,7 @@ def test_what_is_fitted_and_used_makes_no_file(people: People, place: Path) -> N
     assert model.certificate_.version == 1
     assert len(limits(model)) == 1
     assert model.coef_.shape == (1, people.X.shape[1])
-    UnlearningRegressor(target_range=(0, 1)).fit(people.X, people.y)
+    UnlearningRegressor(preprocess=Declared(target_range=(0, 1))).fit(people.X, people.y)
     cross_val_score(UnlearningClassifier(), people.X, people.y, cv=3)
     assert files(place) == []
 

@@ -20,10 +20,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import efface
-from efface import UnlearningClassifier, UnlearningRegressor
+from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor
 
 # Noise far below what is compared.
-FINE: dict[str, Any] = {"lambda_": 0.1, "noise": 1e-8, "preprocess": "declared"}
+FINE: dict[str, Any] = {"lambda_": 0.1, "preprocess": "declared"}
+QUIET: dict[str, Any] = {**FINE, "promise": Promise(noise=1e-8)}
 
 
 def turns() -> NDArray[np.float64]:
@@ -39,7 +40,7 @@ def constants(model: Any) -> dict[str, tuple[str, str]]:
 @pytest.mark.parametrize(("preprocess", "n"), [("declared", "160"), ("fitted", "current")])
 def test_a_life_with_weights(people: People, preprocess: str, n: str) -> None:
     weights = turns()
-    model = UnlearningClassifier(max_weight=4, preprocess=preprocess).fit(
+    model = UnlearningClassifier(preprocess=preprocess, promise=Promise(max_weight=4)).fit(
         people.X, people.y, subjects=people.subjects, sample_weight=weights
     )
     assert constants(model)["max-weight"] == ("4", "user")
@@ -58,12 +59,12 @@ def test_a_life_with_weights(people: People, preprocess: str, n: str) -> None:
 
 def test_weights_are_repetitions_and_what_is_forgotten_was_never_there(people: People) -> None:
     weights = turns().astype(np.int64)
-    repeated = UnlearningClassifier(**FINE).fit(
+    repeated = UnlearningClassifier(**QUIET).fit(
         people.X.repeat(weights, axis=0), people.y.repeat(weights)
     )
     shapes = (people.X, pd.DataFrame(people.X), scipy.sparse.csr_array(people.X))
     for x in shapes:
-        model = UnlearningClassifier(max_weight=3, **FINE).fit(
+        model = UnlearningClassifier(**FINE, promise=Promise(noise=1e-8, max_weight=3)).fit(
             x, people.y, sample_weight=pd.Series(weights)
         )
         assert np.allclose(model.coef_, repeated.coef_, atol=1e-6)
@@ -72,8 +73,8 @@ def test_weights_are_repetitions_and_what_is_forgotten_was_never_there(people: P
     before = model.coef_
     model.forget(ids=heavy)
     light = np.where(weights == 3, 0, weights)
-    never = UnlearningClassifier(max_weight=3, public_n=160, **FINE)
-    with pytest.warns(efface.SettingsWarning, match="`public_n` 160 is far from"):
+    never = UnlearningClassifier(**FINE, promise=Promise(noise=1e-8, max_weight=3, public_n=160))
+    with pytest.warns(efface.SettingsWarning, match=r"`Promise\(public_n=...\)` 160 is far from"):
         never.fit(people.X, people.y, sample_weight=light)
     assert np.allclose(model.coef_, never.coef_, atol=1e-6)
     assert np.abs(model.coef_ - before).max() > 0.01
@@ -84,13 +85,17 @@ def test_the_largest_weight_read_off_the_data_is_warned_about(people: People) ->
         model = UnlearningClassifier().fit(people.X, people.y, sample_weight=turns())
     assert constants(model)["max-weight"] == ("3", "data")
     assert "max-weight" in [assumption["name"] for assumption in model.certificate_.assumptions]
-    private = UnlearningClassifier(notion="differential-privacy", releases=3, classes=[0, 1])
+    private = UnlearningClassifier(
+        classes=[0, 1], promise=Promise(notion="differential-privacy", releases=3)
+    )
     with (
         pytest.warns(efface.NotCoveredWarning),
-        pytest.raises(efface.Refused, match=r"single records.*`public_n` .*`max_weight`"),
+        pytest.raises(efface.Refused, match=r"single records.*public_n.*max_weight"),
     ):
         private.fit(people.X, people.y, sample_weight=turns())
-    private.set_params(max_weight=3.0, public_n=160, capacity=200, lambda_=0.1)
+    private.set_params(
+        promise__max_weight=3.0, promise__public_n=160, promise__capacity=200, lambda_=0.1
+    )
     private.fit(people.X, people.y, sample_weight=turns())
     assert private.certificate_.claims[0].adjacency == "remove"
 
@@ -108,14 +113,14 @@ def test_the_largest_weight_read_off_the_data_is_warned_about(people: People) ->
     ],
 )
 def test_what_is_no_weight_is_refused(people: People, weights: Any, says: str) -> None:
-    model = UnlearningClassifier(max_weight=3)
+    model = UnlearningClassifier(promise=Promise(max_weight=3))
     with pytest.raises((ValueError, efface.Refused), match=says):
         model.fit(people.X, people.y, sample_weight=weights)
     assert not hasattr(model, "coef_")
 
 
 def test_weights_may_sum_to_little(people: People) -> None:
-    model = UnlearningClassifier(max_weight=3, preprocess="declared")
+    model = UnlearningClassifier(preprocess="declared", promise=Promise(max_weight=3))
     model.fit(people.X, people.y, sample_weight=np.full(120, 1e-3))
     assert constants(model)["n"] == ("1", "data")
     assert model.forget(ids="row:3").records == 1
@@ -123,11 +128,13 @@ def test_weights_may_sum_to_little(people: People) -> None:
 
 def test_later_records_have_weights_exactly_where_the_first_had(people: People) -> None:
     more = people.X[:1], people.y[:1]
-    model = UnlearningClassifier(max_weight=3).fit(people.X, people.y, sample_weight=turns())
+    model = UnlearningClassifier(promise=Promise(max_weight=3)).fit(
+        people.X, people.y, sample_weight=turns()
+    )
     before = model.coef_
     with pytest.raises(efface.Refused, match=r"have weights.*`sample_weight`"):
         model.add(*more)
-    with pytest.raises(efface.Refused, match=r"weight 3.5, but `max_weight` is 3"):
+    with pytest.raises(efface.Refused, match=r"weight 3.5, but `Promise.max_weight=....` is 3"):
         model.add(*more, sample_weight=[3.5])
     with pytest.raises(ValueError, match="at least 0"):
         model.add(*more, sample_weight=[-1])
@@ -136,10 +143,14 @@ def test_later_records_have_weights_exactly_where_the_first_had(people: People) 
     with pytest.raises(efface.Refused, match="have no weights"):
         plain.add(*more, sample_weight=[1])
     with pytest.raises(efface.Refused, match=r"`max_weight`.*the records have none"):
-        UnlearningClassifier(max_weight=3).fit(people.X, people.y)
+        UnlearningClassifier(promise=Promise(max_weight=3)).fit(people.X, people.y)
     with pytest.raises(efface.Refused, match="a record has weight 3"):
-        UnlearningClassifier(max_weight=2).fit(people.X, people.y, sample_weight=turns())
-    ridge = UnlearningRegressor(mechanism="ridge", target_range=(0, 1), max_weight=3)
+        UnlearningClassifier(promise=Promise(max_weight=2)).fit(
+            people.X, people.y, sample_weight=turns()
+        )
+    ridge = UnlearningRegressor(
+        mechanism="ridge", preprocess=Declared(target_range=(0, 1)), promise=Promise(max_weight=3)
+    )
     with pytest.raises(efface.Refused, match=r"whole numbers.* got 0\.5"):
         ridge.fit(people.X, people.y, sample_weight=turns() / 2)
 
@@ -147,14 +158,14 @@ def test_later_records_have_weights_exactly_where_the_first_had(people: People) 
 def test_ridge_counts_records_as_often_as_their_weights_say(people: People) -> None:
     weights = np.arange(len(people.y)) % 3
     copies = np.repeat(np.arange(len(people.y)), weights)
-    public: dict[str, Any] = {"preprocess": "declared", "capacity": 1000, "public_n": 120}
+    known = Promise(capacity=1000, public_n=120)
     for make in (
-        partial(UnlearningRegressor, target_range=(0, 1)),
-        partial(UnlearningClassifier, classes=[0, 1]),
+        partial(UnlearningRegressor, preprocess=Declared(target_range=(0, 1))),
+        partial(UnlearningClassifier, classes=[0, 1], preprocess="declared"),
     ):
-        model = make(mechanism="ridge", max_weight=2, **public)
+        model = make(mechanism="ridge", promise=known).set_params(promise__max_weight=2)
         model.fit(people.X, people.y, sample_weight=weights)
-        plain = make(mechanism="ridge", **public).fit(people.X[copies], people.y[copies])
+        plain = make(mechanism="ridge", promise=known).fit(people.X[copies], people.y[copies])
         assert np.array_equal(model.coef_, plain.coef_)
         certificate = model.forget(ids=["row:1", "row:2"])
         assert constants(model)["max-weight"] == ("2", "user")
@@ -166,12 +177,14 @@ def test_ridge_counts_records_as_often_as_their_weights_say(people: People) -> N
 
 def test_weights_are_routed_and_searched_with(people: People) -> None:
     weights = turns()
-    steps = FunctionTransformer(), UnlearningClassifier(max_weight=3)
+    steps = FunctionTransformer(), UnlearningClassifier(promise=Promise(max_weight=3))
     pipeline = make_pipeline(*steps)
     pipeline.fit(people.X, people.y, unlearningclassifier__sample_weight=weights)
     assert constants(pipeline[-1])["max-weight"] == ("3", "user")
     with sklearn.config_context(enable_metadata_routing=True):
-        model = UnlearningClassifier(max_weight=3).set_fit_request(sample_weight=True)
+        model = UnlearningClassifier(promise=Promise(max_weight=3)).set_fit_request(
+            sample_weight=True
+        )
         model.set_score_request(sample_weight=True)
         search = GridSearchCV(model, {"lambda_": [1e-2, 1e-1]}, cv=2)
         search.fit(people.X, people.y, sample_weight=weights)
@@ -180,12 +193,12 @@ def test_weights_are_routed_and_searched_with(people: People) -> None:
 
 
 def test_weights_and_the_largest_survive_pickles_and_vaults(people: People, tmp_path: Path) -> None:
-    model = UnlearningRegressor(max_weight=3.5, target_range=(0, 1)).fit(
-        people.X, people.y, sample_weight=turns()
-    )
+    model = UnlearningRegressor(
+        preprocess=Declared(target_range=(0, 1)), promise=Promise(max_weight=3.5)
+    ).fit(people.X, people.y, sample_weight=turns())
     model.save(tmp_path / "m.efface")
     again = UnlearningRegressor.load(tmp_path / "m.efface")
-    assert again.max_weight == 3.5
+    assert again.promise == Promise(max_weight=3.5)
     assert again.forget(ids=["row:2", "row:5"]).records == 2
     assert pickle.loads(pickle.dumps(again)).forget(ids=["row:8"]).records == 1
     vault = efface.Vault.train(
@@ -204,7 +217,7 @@ def test_plans_count_weights(people: People, tmp_path: Path) -> None:
         tmp_path / "m.efface", people.X, people.y, sample_weight=turns(), classes=[0, 1], plan=plan
     )
     assert vault.status()["records"] == 120
-    with pytest.raises(efface.InputError, match=r"`public_n`"):
+    with pytest.raises(efface.InputError, match=r"Promise.public_n="):
         efface.plan(n=120, d=4, **asked)
     sized = efface.plan(n=120, d=4, pass_ms=1.0, settings={**settings, "public_n": 160})
     light = efface.plan(n=120, d=4, pass_ms=1.0, settings={"public_n": 160, "state": "perfect"})

@@ -1,6 +1,6 @@
 //! The engine's table of settings, in Python's words.
 
-use efface::{Fallback, Form, Interval, Row, SETTINGS, Words, in_words};
+use efface::{Fallback, Form, Group, Interval, Row, SETTINGS, Words, in_words};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -21,7 +21,64 @@ fn name_of(flag: &str) -> String {
     }
 }
 
+/// Settings that are parameters of estimators; all others belong to options.
+const PARAMETERS_OF_ESTIMATORS: [&str; 10] = [
+    "class_weight",
+    "clip",
+    "delta",
+    "epsilon",
+    "lambda",
+    "loss",
+    "mechanism",
+    "missing",
+    "preprocess",
+    "seed",
+];
+
+/// The parameter whose options a setting belongs to, and the names of these options; none for a setting
+/// that is a parameter itself.
+fn options(row: &Row) -> Option<(&'static str, &'static [&'static str])> {
+    if row.internal || PARAMETERS_OF_ESTIMATORS.contains(&row.name) {
+        return None;
+    }
+    match (row.name, row.only) {
+        ("row_norm" | "row_map" | "intercept", _) => Some(("preprocess", &["fitted", "declared"])),
+        ("features" | "target_range", _) => Some(("preprocess", &["declared"])),
+        ("capacity" | "max_weight" | "minimum" | "normalizer" | "public_n", _) => {
+            Some(("promise", &["promise"]))
+        }
+        (_, Some(("mechanism", _))) => row.only,
+        _ if row.group == Group::Promise => Some(("promise", &["promise"])),
+        _ => row.only,
+    }
+}
+
+/// The class of the options that a setting belongs to, as texts name it; none if several mechanisms have
+/// the setting.
+fn class_of(flag: &str) -> Option<String> {
+    let row = SETTINGS.iter().find(|row| row.flag == flag)?;
+    match options(row)? {
+        ("mechanism", _) => None,
+        (_, names) => names.last().map(|name| name.split('-').map(capitalised).collect()),
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let (first, rest) = word.split_at(1);
+    first.to_uppercase() + rest
+}
+
+/// What a text says in the place of a setting: a parameter, or the options that have it.
 fn parameter(flag: &str, value: Option<&str>) -> String {
+    let named = alone(flag, value);
+    match class_of(flag) {
+        None => named,
+        Some(class) if named.contains('=') => format!("{class}({named})"),
+        Some(class) => format!("{class}({named}=...)"),
+    }
+}
+
+fn alone(flag: &str, value: Option<&str>) -> String {
     let name = name_of(flag);
     match value {
         Some(names) if ["ignore", "missing"].contains(&flag) => {
@@ -54,8 +111,9 @@ fn command(line: &str) -> String {
 }
 
 /// Every setting as JSON, in the order of help pages: its `name` and that of its `parameter`, its
-/// `group`, `form`, `names`, range (`low`, `with_low`, `high`, `with_high`), `unit`, `default`,
-/// `default_text`, `owner` and `owners`, `sentence`, `paragraph`, and whether it is `internal`.
+/// `form`, `names`, range (`low`, `with_low`, `high`, `with_high`), `unit`, `default`,
+/// `default_text`, `owner` and `owners`, `holder` (the parameter whose options have it) and `options`
+/// (their names), `sentence`, `paragraph`, and whether it is `internal`.
 #[pyfunction]
 pub(crate) fn settings() -> String {
     Value::from_iter(SETTINGS.iter().map(setting)).to_string()
@@ -73,7 +131,6 @@ fn setting(row: &Row) -> Value {
     json!({
         "name": row.name,
         "parameter": name_of(row.flag),
-        "group": row.group.name(),
         "form": form,
         "names": row.names(),
         "low": range.map(|range| range.low),
@@ -85,6 +142,8 @@ fn setting(row: &Row) -> Value {
         "default_text": row.default.text(),
         "owner": row.only.map(|(setting, _)| setting),
         "owners": row.only.map_or(&[][..], |(_, values)| values),
+        "holder": options(row).map(|(holder, _)| holder),
+        "options": options(row).map_or(&[][..], |(_, names)| names),
         "sentence": in_words(&row.sentence(), &PARAMETERS),
         "paragraph": in_words(&row.paragraph(), &PARAMETERS),
         "internal": row.internal,

@@ -1,178 +1,26 @@
 """Linear models and small networks that can forget, and certificates that say so.
 
-Names are imported when they are first used, so that ``import efface`` itself is quick.
+Names are imported when they are first used, so that ``import efface`` itself is quick. Where each
+of them is, ``__init__.pyi`` says, which type checkers read as well (SPEC 1 of Scientific Python).
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from . import accounting
-    from ._entry import Check, Verdict
-    from ._erasure import Erasure
-    from ._errors import (
-        BudgetExhausted,
-        DamagedVaultWarning,
-        DuplicateRecord,
-        Error,
-        FitRefused,
-        InputError,
-        Interrupted,
-        ModelWithdrawn,
-        NoiseDominatesWarning,
-        NotCoveredWarning,
-        PartlyForgotten,
-        Refused,
-        ReleasesExhausted,
-        RowsClippedWarning,
-        RowsCopiedWarning,
-        SettingsWarning,
-        StaleModelWarning,
-        StorageError,
-        UnknownRecord,
-        UnknownSubject,
-        UnsavedWarning,
-        VaultBusy,
-        VaultExists,
-        VaultMissing,
-    )
-    from ._extract import Features, extract
-    from ._forget import Forgotten, forget
-    from ._notices import Notice
-    from ._parameters import (
-        DPSGD,
-        DescentToDelete,
-        DistributedDescent,
-        Mechanism,
-        NoisyGD,
-        Retrain,
-        Ridge,
-        Shards,
-        Solve,
-    )
-    from ._resident import Resident, resident
-    from ._training import Training
-    from .certificate import Certificate, Claim
-    from .classifier import UnlearningClassifier
-    from .network import NetworkClassifier
-    from .planner import Plan, plan
-    from .regressor import UnlearningRegressor
-    from .vault import Receipt, Vault
 
-_HOMES = {
-    "_entry": ("Check", "Verdict"),
-    "_erasure": ("Erasure",),
-    "_errors": (
-        "BudgetExhausted",
-        "DamagedVaultWarning",
-        "DuplicateRecord",
-        "Error",
-        "FitRefused",
-        "InputError",
-        "Interrupted",
-        "ModelWithdrawn",
-        "NoiseDominatesWarning",
-        "NotCoveredWarning",
-        "PartlyForgotten",
-        "Refused",
-        "ReleasesExhausted",
-        "RowsClippedWarning",
-        "RowsCopiedWarning",
-        "SettingsWarning",
-        "StaleModelWarning",
-        "StorageError",
-        "UnknownRecord",
-        "UnknownSubject",
-        "VaultBusy",
-        "VaultExists",
-        "UnsavedWarning",
-        "VaultMissing",
-    ),
-    "_extract": ("Features", "extract"),
-    "_forget": ("Forgotten", "forget"),
-    "_notices": ("Notice",),
-    "_parameters": (
-        "DPSGD",
-        "DescentToDelete",
-        "DistributedDescent",
-        "Mechanism",
-        "NoisyGD",
-        "Retrain",
-        "Ridge",
-        "Shards",
-        "Solve",
-    ),
-    "_resident": ("Resident", "resident"),
-    "_training": ("Training",),
-    "certificate": ("Certificate", "Claim"),
-    "classifier": ("UnlearningClassifier",),
-    "network": ("NetworkClassifier",),
-    "planner": ("Plan", "plan"),
-    "regressor": ("UnlearningRegressor",),
-    "vault": ("Receipt", "Vault"),
-}
-_MODULES = ("accounting",)
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+def _homes() -> dict[str, str]:
+    """The module that each name of the stub comes from; empty for a module itself."""
+    stub = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    imports = [node for node in ast.parse(stub).body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module or "" for node in imports for alias in node.names}
 
-__all__ = [  # noqa: RUF022 - in the order of `_HOMES` and `_MODULES`
-    "Check",
-    "Verdict",
-    "Erasure",
-    "BudgetExhausted",
-    "DamagedVaultWarning",
-    "DuplicateRecord",
-    "Error",
-    "FitRefused",
-    "InputError",
-    "Interrupted",
-    "ModelWithdrawn",
-    "NoiseDominatesWarning",
-    "NotCoveredWarning",
-    "PartlyForgotten",
-    "Refused",
-    "ReleasesExhausted",
-    "RowsClippedWarning",
-    "RowsCopiedWarning",
-    "SettingsWarning",
-    "StaleModelWarning",
-    "StorageError",
-    "UnknownRecord",
-    "UnknownSubject",
-    "VaultBusy",
-    "VaultExists",
-    "UnsavedWarning",
-    "VaultMissing",
-    "Features",
-    "extract",
-    "Forgotten",
-    "forget",
-    "Notice",
-    "DPSGD",
-    "DescentToDelete",
-    "DistributedDescent",
-    "Mechanism",
-    "NoisyGD",
-    "Retrain",
-    "Ridge",
-    "Shards",
-    "Solve",
-    "Resident",
-    "resident",
-    "Training",
-    "Certificate",
-    "Claim",
-    "UnlearningClassifier",
-    "NetworkClassifier",
-    "Plan",
-    "plan",
-    "UnlearningRegressor",
-    "Receipt",
-    "Vault",
-    "accounting",
-    "__version__",
-]
+
+_HOMES = _homes()
+__all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -180,11 +28,11 @@ def __getattr__(name: str) -> Any:
         from ._engine import VERSION
 
         return VERSION
-    if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
-    home = _HOME_OF.get(name)
+    home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if not home:
+        return importlib.import_module(f".{name}", __name__)
     value = getattr(importlib.import_module(f".{home}", __name__), name)
     globals()[name] = value
     return value

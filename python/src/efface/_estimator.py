@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fittin
 from ._extract import agreed, check_same, limits_of, training_of
 from ._following import Following
 from ._notices import warn_of
-from ._parameters import MECHANISMS, Mechanism, mechanism_name
+from ._parameters import name_of
 from ._progress import shown
 from ._published import Published
 from ._reading import Reading
@@ -48,11 +48,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     # Whether its records have sample weights.
     _weighted: bool = False
 
-    mechanism: str | Mechanism
-    preprocess: str | None
-    features: str | None
+    promise: Any
     memory: str | int | None
-    _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """Return the names of the features that `coef_` has weights for.
@@ -76,36 +73,14 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     coef_names_ = property(get_feature_names_out, doc="Names of the features of `coef_`.")
 
-    def set_params(self, **parameters: Any) -> Self:
-        """Set parameters; ``mechanism__steps=400`` sets one of the mechanism's own.
-
-        Parameters
-        ----------
-        **parameters
-            Parameters by name.
-
-        Returns
-        -------
-        self
-            The estimator.
-        """
-        for holder in {"mechanism", "head"} & type(self).parameters.keys():
-            mechanism = parameters.get(holder, getattr(self, holder))
-            own = any(name.startswith(f"{holder}__") for name in parameters)
-            if own and isinstance(mechanism, str) and mechanism in MECHANISMS:
-                parameters[holder] = MECHANISMS[mechanism]()
-        return super().set_params(**parameters)  # type: ignore[no-any-return]
-
     def _validate_params(self) -> None:
         super()._validate_params()
         names = settings()["preprocess"].names
-        if self.preprocess not in {None, *names}:
+        if name_of(self.preprocess) not in {None, *names}:
             raise InputError(
                 f"`preprocess` must be one of {', '.join(names)}, got {self.preprocess!r}",
                 code="settings",
             )
-        if isinstance(self._mechanism, Mechanism):
-            self._mechanism._validate_params()
 
     def fit(
         self, X: Any, y: Any, ids: Any = None, subjects: Any = None, sample_weight: Any = None
@@ -115,7 +90,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array, data frame, Arrow table or sparse matrix (rows, features)
-            Finite numbers.
+            Finite numbers. Networks also take images: (rows, height, width), or with channels last.
         y : array or series (rows,), or array or data frame (rows, targets)
             Targets; several for a regression with ``mechanism="ridge"``.
         ids : str, or iterable of str or int (rows,), optional
@@ -155,10 +130,10 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, ids: Any, subjects: Any, sample_weight: Any, *, grows: bool = False
     ) -> None:
         self._validate_params()
-        self._training = training_of(getattr(self, "extractor_training", None), X)
+        self._training = training_of(getattr(self.promise, "extractor_training", None), X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=True)
-        if read.weights is not None and self.max_weight is None:
+        if read.weights is not None and getattr(self.promise, "max_weight", None) is None:
             self._warn_of_weights(float(read.weights.max()))
         refits = self._refits()
         targets, declared, settings = self._learn_targets(read.y, refits=refits)
@@ -197,7 +172,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     def _may_divide_by_mean(self, settings: dict[str, Any]) -> bool:
         """Whether sums may be divided by the current number of rows, which then has no limit."""
         usual = ("notion", "normalizer", "capacity", "public_n", "interactions", "state")
-        optimum = mechanism_name(self._mechanism) in ("solve", "retrain")
+        optimum = name_of(self.mechanism) in ("solve", "retrain")
         return optimum and not any(name in settings for name in usual)
 
     def _weights(self, sample_weight: Any, x: Any) -> NDArray[np.float64] | None:
@@ -221,7 +196,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         warn(
             f"the largest sample weight, {largest:g}, was computed from the data: it stays when "
             "its record is forgotten, and certificates assume it to be public; declare it with "
-            "`max_weight`",
+            "`promise=Promise(max_weight=...)`",
             NotCoveredWarning,
         )
 
@@ -485,9 +460,11 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         estimator = cls(**parameters)
         estimator._precision = precision if face is not None else np.dtype(np.float64)
         estimator._columns = {} if face is None else face.get("columns", {})
+        image = None if face is None else face.get("image")
+        estimator._image = None if image is None else tuple(image)
         listed = {constant["name"]: constant["value"] for constant in plan["constants"]}
         estimator._extractor = listed.get("extractor")
-        estimator._training = parameters.get("extractor_training")
+        estimator._training = getattr(estimator.promise, "extractor_training", None)
         estimator._home, estimator._watch, estimator._last = home, Watch(), -1
         estimator.certificates_ = []
         published = Published.of(home.weights())
@@ -586,10 +563,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.non_deterministic = (
-            self.random_state is None and mechanism_name(self._mechanism) != "ridge"
-        )
-        tags.input_tags.sparse = self.features is None and getattr(self, "trunk", None) is None
+        tags.non_deterministic = self.random_state is None and name_of(self.mechanism) != "ridge"
+        tags.input_tags.sparse = getattr(self.preprocess, "features", None) is None
         fitted = self._refits()
         tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = fitted
         return tags
@@ -598,7 +573,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         state = dict(super().__getstate__())
         # What a request cost depends on the data: it is no part of the model.
         state.pop("receipt_", None)
-        if self.pickle_rows and "_home" in state and carrier() is None:
+        if getattr(self, "pickle_rows", False) and "_home" in state and carrier() is None:
             state["_home"] = Rows(state["_home"])
         return state
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._parameters import MECHANISMS, Mechanism
+from ._parameters import OPTIONS, Options
+from ._settings import features_named
 from ._training import Training
 
 # What is no parameter of the model: weights given as bytes may be anybody's, a client is a process,
@@ -25,8 +26,6 @@ _LEFT_OUT = ("client", "memory")
 def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
     """Return what is to be kept, as JSON."""
     parameters = _parameters(estimator, _LEFT_OUT)
-    if getattr(estimator, "trunk", None) is not None:
-        parameters["trunk"] = estimator._features.removeprefix("network:")
     classes = getattr(estimator, "classes_", None)
     targets = estimator.__dict__.get("_target_names")
     face: dict[str, Any] = {
@@ -38,6 +37,8 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
         face["columns"] = columns
     if targets is not None:
         face["targets"] = targets
+    if estimator._image is not None:
+        face["image"] = list(estimator._image)
     if classes is not None:
         if refits and estimator._listed_classes() is None:
             # Classes that come and go with their records stay nowhere but beside the weights.
@@ -49,12 +50,13 @@ def written(estimator: Any, precision: Any, *, refits: bool = False) -> str:
 
 
 def _parameters(holder: Any, left_out: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The parameters of an estimator or a mechanism, without what JSON cannot hold."""
+    """The parameters of an estimator or of options, without what JSON cannot hold."""
     parameters = {}
     for name, value in holder.get_params(deep=False).items():
         if name not in left_out:
             try:
-                parameters[name] = _plain(value)
+                named = features_named(value) if name == "features" and value is not None else value
+                parameters[name] = _plain(named)
             except TypeError:
                 continue  # a generator, or bytes: `load` gives it its default
     return parameters
@@ -88,8 +90,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Real):
         number = float(value)
         return number if np.isfinite(number) else {"float": str(number)}
-    if isinstance(value, Mechanism):
-        return {"mechanism": {"name": value.name, "parameters": _parameters(value)}}
+    if isinstance(value, Options):
+        return {"options": [value.holder, value.name, _parameters(value)]}
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Training):
@@ -111,9 +113,9 @@ def _given(value: Any) -> Any:
     ((kind, inner),) = value.items()
     if kind == "float":
         return float(inner)
-    if kind == "mechanism":
-        own = {name: _given(one) for name, one in inner["parameters"].items()}
-        return MECHANISMS[inner["name"]](**own)
+    if kind == "options":
+        holder, name, own = inner
+        return OPTIONS[holder][name](**{key: _given(one) for key, one in own.items()})
     if kind == "training":
         return Training._read(inner)
     if kind == "tuple":

@@ -1,24 +1,27 @@
-"""Parameters of estimators and mechanisms, made of the engine's table of settings.
+"""Parameters of estimators, and the options that some of them take, made of the table of settings.
 
-``_parameters.pyi`` has their types.
+A setting is a parameter of its own, or belongs to options, the value of one parameter:
+``mechanism=NoisyGD(steps=400)``. ``_parameters.pyi`` has their types.
 """
 
 from __future__ import annotations
 
 import json
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from inspect import Parameter, Signature
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
 
 from . import _engine
 from ._losses import losses
-from ._setting import Setting, documented, of_mechanism, of_models, settings
+from ._setting import Setting, documented, settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Known(NamedTuple):
@@ -44,34 +47,31 @@ _OWN = {
         ),
         "str | Mechanism",
     ),
-    "trunk": Known(
+    "promise": Known(
+        None,
+        [None],
+        documented(
+            "promise : Promise, optional",
+            "What is promised beyond `epsilon` and `delta`, such as "
+            '``Promise(notion="deletion-privacy", public_n=1000)``.',
+        ),
+        "Promise | None",
+    ),
+    "client": Known(
         None,
         [object],
         documented(
-            "trunk : fitted network, Vault or path, optional",
-            "A network whose hidden features the model learns from: a `NetworkClassifier` or "
-            "`UnlearningClassifier` with `DPSGD`, fitted; its `Vault`; or the vault's path. The "
-            "same as `features` with ``network:`` and that path. The network is copied at "
-            "`fit`; clones of the estimator refer to the same network.",
+            "client : dask.distributed.Client or InProcess, optional",
+            "Whose workers are to hold the rows; by default the current client.",
         ),
         "Any",
-    ),
-    "head": Known(
-        None,
-        [str, None],
-        documented(
-            "head : str or Mechanism, optional",
-            'The last layer on `trunk`, in the place of `mechanism`: ``"ridge"``; ``"softmax"``, '
-            'which is ``"solve"`` with the loss ``"logistic"`` for two classes and ``"softmax"`` '
-            "for more; or what `mechanism` takes.",
-        ),
-        "str | Mechanism | None",
     ),
     "fit_intercept": Known(
         True,
         ["boolean"],
         documented(
-            "fit_intercept : bool, default=True", "Whether to append `intercept` to each row."
+            "fit_intercept : bool, default=True",
+            "Whether to append a constant to each row: `intercept` of `Fitted` and `Declared`.",
         ),
         "bool",
     ),
@@ -155,19 +155,21 @@ _OWN = {
 }
 
 # What is looked for most stands first.
-_FIRST = ("mechanism", "loss", "lambda_", "epsilon", "delta", "notion", "state", "noise")
-_FIRST += ("excess_risk", "row_norm", "row_map", "fit_intercept", "intercept", "classes")
-_FIRST += ("target_range", "trunk", "head")
-_LAST = ("not_covered", "memory", "pickle_rows", "random_state", "verbose")
+_FIRST = ("client", "mechanism", "loss", "lambda_", "clip", "epsilon", "delta", "promise")
+_FIRST += ("preprocess", "fit_intercept", "classes", "class_weight")
+_LAST = ("memory", "pickle_rows", "random_state", "verbose")
 
 
-def _known(rows: list[Setting], own: tuple[str, ...]) -> dict[str, Known]:
+def _known(rows: Iterable[Setting], own: Iterable[str] = ()) -> dict[str, Known]:
     """The parameters of these settings, and of these names."""
     found = {
         row.parameter: Known(row.parameter_default, row.constraint, row.document, row.type)
         for row in rows
     }
     found.update((name, _OWN[name]) for name in own)
+    for holder in OPTIONS.keys() & found.keys():
+        known = found[holder]
+        found[holder] = known._replace(rule=[*known.rule, *OPTIONS[holder].values()])
     order = {name: at for at, name in enumerate(_FIRST)}
     order |= {name: len(found) + at for at, name in enumerate(_LAST)}
     return dict(sorted(found.items(), key=lambda item: order.get(item[0], len(_FIRST))))
@@ -175,6 +177,7 @@ def _known(rows: list[Setting], own: tuple[str, ...]) -> dict[str, Known]:
 
 def _equip(cls: Any, kind: str, parameters: dict[str, Known]) -> None:
     """Give a class an initialiser and rules for these parameters; `kind` is who takes them."""
+    cls.parameters = parameters
     cls._parameter_constraints = {name: known.rule for name, known in parameters.items()}
     cls.__init__ = _initialiser(kind, {name: known.default for name, known in parameters.items()})
 
@@ -187,8 +190,7 @@ def _initialiser(kind: str, defaults: dict[str, Any]) -> Callable[..., None]:
             if name not in defaults:
                 message = f"{kind}() got an unexpected keyword argument {name!r}{_where(name)}"
                 raise TypeError(message)
-        for name, default in defaults.items():
-            setattr(self, name, given.get(name, default))
+        vars(self).update({**defaults, **given})
 
     itself = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     keywords = [
@@ -200,36 +202,67 @@ def _initialiser(kind: str, defaults: dict[str, Any]) -> Callable[..., None]:
 
 
 def _where(name: str) -> str:
-    """Where a parameter is that belongs to a mechanism."""
-    row = next((row for row in settings().values() if row.parameter == name), None)
-    if row is None or row.owner != "mechanism":
+    """Say which options have a parameter."""
+    kinds = [kind for of in OPTIONS.values() for kind in of.values() if name in kind.parameters]
+    if not kinds:
         return ""
-    owners = [kind.__name__ for kind in MECHANISMS.values() if name in kind._parameter_constraints]
-    return f": it is one of {', '.join(owners)}, as in mechanism={owners[0]}({name}=...)"
+    names = ", ".join(kind.__name__ for kind in kinds)
+    return f": it belongs to {names}, as in {kinds[0].holder}={kinds[0].__name__}({name}=...)"
 
 
-class Mechanism(BaseEstimator):  # type: ignore[misc]
-    """A mechanism with its own settings; the parameter `mechanism` of estimators takes it.
+class Options:
+    """Settings that go together, as the value of one parameter of estimators.
 
-    Those that are not given have their defaults, so that ``NoisyGD()`` and ``"noisy-gd"`` are the
-    same. Like estimators they can be compared, copied, pickled and searched:
-    ``{"mechanism__steps": [100, 400]}`` is a grid.
+    Those that are not given have their defaults. Options never change: they can be compared,
+    copied, pickled and searched, and ``{"mechanism__steps": [100, 400]}`` is a grid.
     """
 
+    holder: ClassVar[str]
     name: ClassVar[str]
     parameters: ClassVar[dict[str, Known]]
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
-    def __init_subclass__(cls, *, name: str, **rest: Any) -> None:
-        super().__init_subclass__(**rest)
-        cls.name = name
+    def __init_subclass__(cls, *, holder: str, name: str | None = None) -> None:
+        if name is None:
+            return
+        cls.holder, cls.name = holder, name
         cls.__module__ = "efface"
-        cls.parameters = _known(of_mechanism(name), ())
-        _equip(cls, cls.__name__, cls.parameters)
+        rows = [row for row in settings().values() if row.holder == holder and name in row.options]
+        _equip(cls, cls.__name__, _known(rows))
         if cls.__doc__ and cls.parameters:
             entries = [known.entry for known in cls.parameters.values()]
             cls.__doc__ += "\n    ".join(["\n", "Parameters", "----------", *entries, ""])
-        MECHANISMS[name] = cls
+        OPTIONS.setdefault(holder, {})[name] = cls
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """Return the settings by their names.
+
+        Parameters
+        ----------
+        deep : ignored
+            There for scikit-learn's sake: no setting has settings of its own.
+
+        Returns
+        -------
+        dict
+            All of them, those that were not given as well.
+        """
+        return {name: getattr(self, name) for name in self.parameters}
+
+    def _replaced(self, given: dict[str, Any]) -> Self:
+        """The same options but for these."""
+        return type(self)(**{**self.get_params(), **given})
+
+    def _validate_params(self) -> None:
+        validate_parameter_constraints(
+            self._parameter_constraints, self.get_params(), caller_name=type(self).__name__
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"options do not change: give the estimator others, as in "
+            f"`set_params({self.holder}__{name}=...)`"
+        )
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -238,28 +271,112 @@ class Mechanism(BaseEstimator):  # type: ignore[misc]
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        given = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if not same(value, self.parameters[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
 
-MECHANISMS: dict[str, type[Mechanism]] = {}
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+
+def same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default; ``True`` is no number."""
+    scalar = not isinstance(value, bool) and not getattr(value, "ndim", 0)
+    return value is default or (scalar and bool(value == default))
+
+
+# The kinds of options, by the parameter that takes them and by their names.
+OPTIONS: dict[str, dict[str, type[Options]]] = {}
+
+
+class Mechanism(Options, holder="mechanism"):
+    """How a model is trained and how it forgets; the parameter `mechanism` of estimators takes it.
+
+    Those settings that are not given have their defaults, so that ``NoisyGD()`` and
+    ``"noisy-gd"`` are the same.
+    """
 
 
 def _class_name(name: str) -> str:
-    """Return the name of a mechanism's class: that of ``"noisy-gd"`` is ``NoisyGD``."""
+    """Return the name of a class of options: that of ``"noisy-gd"`` is ``NoisyGD``."""
     return "".join(_WORDS.get(word, word.capitalize()) for word in name.split("-"))
 
 
 _WORDS = {"dp": "DP", "gd": "GD", "sgd": "SGD"}
 
+
 # A class for each mechanism of the engine.
 for _told in json.loads(_engine.mechanisms()):
-    _name, _doc = _told["name"], _told["sentence"]
-    globals()[_class_name(_name)] = types.new_class(
-        _class_name(_name), (Mechanism,), {"name": _name}, partial(dict.update, __doc__=_doc)
+    _name = _class_name(_told["name"])
+    globals()[_name] = types.new_class(
+        _name,
+        (Mechanism,),
+        {"holder": "mechanism", "name": _told["name"]},
+        partial(dict.update, __doc__=_told["sentence"]),
     )
 
 
-def mechanism_name(mechanism: str | Mechanism) -> str:
-    """Return the name of a mechanism."""
-    return mechanism.name if isinstance(mechanism, Mechanism) else mechanism
+class Fitted(Options, holder="preprocess", name="fitted"):
+    """Preprocessing that is fitted to the records, and again with every request.
+
+    The parameter `preprocess` of estimators takes it; ``Fitted()`` and ``"fitted"`` are the same.
+    """
+
+
+class Declared(Options, holder="preprocess", name="declared"):
+    """Preprocessing by public constants alone.
+
+    The parameter `preprocess` of estimators takes it; ``Declared()`` and ``"declared"`` are the
+    same.
+    """
+
+
+class Promise(Options, holder="promise", name="promise"):
+    """What is promised beyond epsilon and delta, and what is public knowledge for it.
+
+    The parameter `promise` of estimators takes it.
+    """
+
+
+class HuberHinge(Options, holder="loss", name="huber-hinge"):
+    """The hinge loss with a smooth part; the parameter `loss` of classifiers takes it."""
+
+
+def name_of(value: Any) -> Any:
+    """Return the name of options, or what is given in the place of options."""
+    return value.name if isinstance(value, Options) else value
+
+
+def options_for(holder: str, value: Any, given: Iterable[str]) -> Options:
+    """Return the options that a parameter has, by its value, to be given these settings.
+
+    Parameters
+    ----------
+    holder : str
+        The parameter.
+    value : Options, str or None
+        Its value; for None the options are those that have the settings.
+    given : iterable of str
+        Names of settings.
+
+    Raises
+    ------
+    ValueError
+        If the value has no settings of its own.
+    """
+    if isinstance(value, Options):
+        return value
+    kinds = OPTIONS[holder]
+    if value is None:
+        having = [kind for kind in kinds.values() if {*given} <= kind.parameters.keys()]
+        return (having or [*kinds.values()])[-1]()
+    if value not in kinds:
+        raise ValueError(f"`{holder}` is {value!r}, which has no settings of its own")
+    return kinds[value]()
 
 
 class Parameters:
@@ -271,23 +388,56 @@ class Parameters:
     def __init_subclass__(cls, *, of: str | None = None, **rest: Any) -> None:
         super().__init_subclass__(**rest)
         if of is not None:
-            cls.parameters = _of_estimator(regression=of == "UnlearningRegressor")
-            _equip(cls, of, cls.parameters)
-            cls._parameter_constraints["mechanism"] = [str, Mechanism]
-            if "head" in cls.parameters:
-                cls._parameter_constraints["head"] = [str, Mechanism, None]
+            _equip(cls, of, _of_estimator(of))
         elif cls.__doc__ and "{parameters}" in cls.__doc__:
             entries = [known.entry for known in cls.parameters.values()]
             cls.__doc__ = cls.__doc__.replace("{parameters}", "\n    ".join(entries))
 
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters; ``mechanism__steps=400`` sets one of the mechanism's own.
 
-def _of_estimator(*, regression: bool) -> dict[str, Known]:
-    """The parameters of models with the losses of that task; one loss is no choice."""
+        Parameters
+        ----------
+        **parameters
+            Parameters by name.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        own: dict[str, dict[str, Any]] = {}
+        for name in list(parameters):
+            holder, _, setting = name.partition("__")
+            if setting and holder in OPTIONS and holder in self.parameters:
+                own.setdefault(holder, {})[setting] = parameters.pop(name)
+        for holder, given in own.items():
+            value = parameters.get(holder, getattr(self, holder))
+            parameters[holder] = options_for(holder, value, given)._replaced(given)
+        return super().set_params(**parameters)  # type: ignore[misc, no-any-return]
+
+    def _validate_params(self) -> None:
+        super()._validate_params()  # type: ignore[misc]
+        for holder in OPTIONS.keys() & self.parameters.keys():
+            value = getattr(self, holder)
+            if isinstance(value, Options):
+                value._validate_params()
+
+
+def _of_estimator(name: str) -> dict[str, Known]:
+    """The parameters of an estimator; one loss is no choice."""
+    regression, dask = name.endswith("Regressor"), name.startswith("Dask")
     kept = {loss.name for loss in losses() if (loss.task == "regression") == regression}
-    left_out = {"seed", "mechanism", "loss"} if len(kept) == 1 else {"seed", "mechanism"}
-    rows = [row for row in of_models(kept) if row.name not in left_out]
-    of_classes = {"classes", "class_weight", "trunk", "head"} if regression else set()
-    return _known(rows, tuple(name for name in _OWN if name not in of_classes))
+    rows = [
+        row
+        for row in settings().values()
+        if not (row.internal or row.holder or row.parameter in _OWN)
+        and (row.owner != "loss" or kept.intersection(row.owners))
+        and not (regression and row.name == "loss")
+    ]
+    absent = {"classes", "class_weight"} if regression else set()
+    absent.add("pickle_rows" if dask else "client")
+    return _known(rows, (own for own in _OWN if own not in absent))
 
 
 class ClassifierParameters(Parameters, of="UnlearningClassifier"):
@@ -296,3 +446,11 @@ class ClassifierParameters(Parameters, of="UnlearningClassifier"):
 
 class RegressorParameters(Parameters, of="UnlearningRegressor"):
     """The parameters of a regressor."""
+
+
+class DaskClassifierParameters(Parameters, of="DaskUnlearningClassifier"):
+    """The parameters of a classifier on Dask."""
+
+
+class DaskRegressorParameters(Parameters, of="DaskUnlearningRegressor"):
+    """The parameters of a regressor on Dask."""

@@ -23,7 +23,9 @@ from ._columns import taken, without
 from ._errors import InputError, warn
 from ._extract import check_same
 from ._frames import Framed, check_frame, check_names, columns_of, is_frame, rows_of
+from ._parameters import OPTIONS, name_of
 from ._published import Published
+from ._setting import settings
 from ._settings import settings_of, to_json
 from ._table import check_aligned, table
 
@@ -82,13 +84,16 @@ class Reading:
     _records: int
 
     mechanism: Any
-    features: str | None
+    preprocess: Any
 
     # The public model whose outputs the rows are, where they say so.
     _extractor: str | None = None
 
     # The training of the model that made the rows, where they say so or `extractor_training` does.
     _training: str | None = None
+
+    # The shape of images: height and width, after channels.
+    _image: tuple[int, ...] | None = None
 
     # Names of the targets, where `y` had two axes.
     _target_names: list[str] | None = None
@@ -104,6 +109,7 @@ class Reading:
 
         `named` are ids, subjects and sample weights: values, or names of columns.
         """
+        X = self._flattened(X, fresh=fresh)
         part = taken(X, named, None if fresh else self._columns)
         labels, subjects = part.values["ids"], part.values["subjects"]
         if fresh:
@@ -150,36 +156,45 @@ class Reading:
         check_consistent_length(x, labels, subjects)
         return Read(x, y, labels, subjects, self._weights(part.values["sample_weight"], x))
 
-    @property
-    def _mechanism(self) -> Any:
-        """The mechanism that is meant, or its name."""
-        return self.mechanism
-
-    @property
-    def _features(self) -> str | None:
-        """The features that are meant."""
-        return self.features
-
     def _settings(self) -> dict[str, Any]:
         """The engine's settings, with what the rows say of themselves."""
         told = {} if self._training is None else {"extractor_training": self._training}
+        if self._image is not None:
+            layers = getattr(self.mechanism, "network", None) or settings()["network"].default_text
+            told["network"] = f"{layers},image={'x'.join(map(str, self._image))}"
         return {**settings_of(self), **told}
+
+    def _flattened(self, X: Any, *, fresh: bool = False) -> Any:
+        """Rows of what may be images, of the shape that the network was fitted on.
+
+        Channel stands after channel, and in each line after line.
+        """
+        kind = OPTIONS["mechanism"].get(name_of(self.mechanism))
+        image = None
+        if kind and "network" in kind.parameters and getattr(X, "ndim", 2) in (3, 4):
+            images = np.asarray(X) if X.ndim == 3 else np.moveaxis(np.asarray(X), -1, 1)
+            X, image = images.reshape(len(images), -1), images.shape[1:]
+        if fresh:
+            self._image = image
+        elif image is not None and image != self._image:
+            raise InputError(
+                f"the images are {image}, the network was fitted on {self._image}", code="network"
+            )
+        return X
 
     def _refits(self) -> bool:
         """Whether `fit` would fit preprocessing to the records."""
-        declared = getattr(self, "target_range", None) is not None
-        started = getattr(self._mechanism, "start", None) is not None
-        raw = not (declared or started)
-        return bool(_engine.fits_preprocessing(to_json(self._settings()), raw))
+        if self.preprocess is not None:
+            return bool(name_of(self.preprocess) == "fitted")
+        started = getattr(self.mechanism, "start", None) is not None
+        return bool(_engine.fits_preprocessing(to_json(self._settings()), not started))
 
     def _asks_for_declared(self) -> str | None:
         """The setting beside `preprocess` that keeps preprocessing from being fitted, or None."""
-        if getattr(self, "preprocess", None) is not None:
+        if self.preprocess is not None:
             return None
-        for name in ("target_range", "start"):
-            holder = self if name == "target_range" else self._mechanism
-            if getattr(holder, name, None) is not None:
-                return f"`{name}`"
+        if getattr(self.mechanism, "start", None) is not None:
+            return "`start`"
         return _engine.asks_for_declared(to_json(self._settings()))
 
     def _check_targets(self, y: Any) -> Any:
@@ -202,6 +217,7 @@ class Reading:
                 '(with `mechanism="ridge"`: the middle of the range)',
                 UserWarning,
             )
+        X = self._flattened(X)
         x = _rows.as_table(without(X, list(self._columns.values())))
         refits = self._published.facts["preprocessing"] is not None
         if refits and self._published.facts["columns"] is not None:

@@ -24,30 +24,25 @@ class _Numbers(Interval):  # type: ignore[misc]
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
 
-_TYPES = {
-    "name": "str",
-    "number": "float",
-    "count": "int",
-    "pair": "(float, float)",
-    "flag": "bool",
-    "file": "path or bytes",
-    "figures": "dict",
-    "lines": "str or list of str",
-    "text": "str",
+# For each form of a setting its type in docstrings and for type checkers, and what scikit-learn
+# checks; then for settings that also take objects of Python's.
+_FORMS: dict[str, tuple[str, str, list[Any]]] = {
+    "name": ("str", "str", [str]),
+    "number": ("float", "float", [Real]),
+    "count": ("int", "int", [Integral]),
+    "pair": ("(float, float)", "tuple[float, float]", ["array-like"]),
+    "flag": ("bool", "bool", ["boolean"]),
+    "file": ("path or bytes", "Any", [str, PathLike, bytes]),
+    "figures": ("dict", "dict[str, float]", [dict]),
+    "lines": ("str or list of str", "Any", ["array-like", str]),
+    "text": ("str", "str", [str]),
 }
-
-_RULES: dict[str, list[Any]] = {
-    "name": [str],
-    "pair": ["array-like"],
-    "flag": ["boolean"],
-    "file": [str, PathLike, bytes],
-    "figures": [dict],
-    "lines": ["array-like", str],
-    "text": [str],
+_OBJECTS: dict[str, tuple[str, str, list[Any]]] = {
+    "extractor_training": ("Training or str", "str | Training", [str, Training]),
+    "features": ("str, fitted network, Vault or path", "Any", [object]),
+    "loss": ("str or HuberHinge", "str | HuberHinge", [str]),
+    "preprocess": ("str, Fitted or Declared", "str | Fitted | Declared", [str]),
 }
-
-# The setting that takes an object of Python's, too.
-_TRAINING = "extractor_training"
 
 # What Python adds to what the engine says.
 _ALSO = {
@@ -55,7 +50,12 @@ _ALSO = {
     'certificates list it as an assumption, and ``"deletion-privacy"`` and '
     '``"differential-privacy"`` are not claimed then.',
     "max_weight": "The default causes a warning.",
-    "features": "Arrays of images are given as rows of pixels.",
+    "features": "Arrays of images are given as rows of pixels. A network may also be given as a "
+    "fitted `UnlearningClassifier`, as its `Vault` or as the path of its vault. It is copied at "
+    "`fit`; clones of the estimator refer to the same network.",
+    "network": "Arrays of images (rows, height, width), or with channels last, say their shape "
+    "themselves.",
+    "preprocess": "`Fitted` and `Declared` have further settings.",
     "start_privacy": 'Such as ``{"epsilon": 1, "delta": 1e-6, "group": 10}`` or '
     '``{"mu": 0.5, "group": 10}``.',
     "extractor_privacy": 'Such as ``{"epsilon": 1, "delta": 1e-6, "group": 10}`` or '
@@ -76,8 +76,6 @@ class Setting:
     ----------
     name, parameter : str
         Its name in settings, and as a parameter.
-    group : str
-        The heading it is listed under.
     form : str
         ``"name"``, ``"number"``, ``"count"``, ``"pair"``, ``"flag"``, ``"file"``, ``"figures"``,
         ``"lines"`` or ``"text"``.
@@ -93,6 +91,9 @@ class Setting:
         The default in words.
     owner : str or None
         The setting whose values it belongs to, which are the ``owners``; None for one of all.
+    holder : str or None
+        The parameter whose options it belongs to, by their names ``options``; None if it is a
+        parameter itself.
     sentence, paragraph : str
         What it is, and what else there is to say.
     internal : bool
@@ -101,7 +102,6 @@ class Setting:
 
     name: str
     parameter: str
-    group: str
     form: str
     names: list[str]
     low: float | None
@@ -113,6 +113,8 @@ class Setting:
     default_text: str | None
     owner: str | None
     owners: list[str]
+    holder: str | None
+    options: list[str]
     sentence: str
     paragraph: str
     internal: bool
@@ -127,26 +129,26 @@ class Setting:
     @property
     def constraint(self) -> list[Any]:
         """What scikit-learn checks; which names there are, and what goes with what, not."""
+        _, _, rules = self._form
         if self.form in ("number", "count"):
-            kind = Real if self.form == "number" else Integral
+            (kind,) = rules
             ends = {(False, False): "neither", (True, False): "left", (False, True): "right"}
             closed = ends.get((self.with_low, self.with_high), "both")
             low, high = (
                 end if end is None or kind is Real else int(end) for end in (self.low, self.high)
             )
-            rules: list[Any] = [_Numbers(kind, low, high, closed=closed)]
-        else:
-            rules = list(_RULES[self.form])
-            rules += [Training] if self.name == _TRAINING else []
-        return rules if self.parameter_default is not None else [*rules, None]
+            rules = [_Numbers(kind, low, high, closed=closed)]
+        return [*rules] if self.parameter_default is not None else [*rules, None]
 
     @property
     def type(self) -> str:
         """The type of the parameter, for type checkers."""
-        types = {"name": "str", "number": "float", "count": "int", "flag": "bool"}
-        types |= {"text": "str", "pair": "tuple[float, float]", "figures": "dict[str, float]"}
-        kind = "str | Training" if self.name == _TRAINING else types.get(self.form, "Any")
+        _, kind, _ = self._form
         return kind if kind == "Any" or self.parameter_default is not None else f"{kind} | None"
+
+    @property
+    def _form(self) -> tuple[str, str, list[Any]]:
+        return _OBJECTS.get(self.name, _FORMS[self.form])
 
     @property
     def document(self) -> str:
@@ -161,8 +163,7 @@ class Setting:
         if default is None and self.default_text:
             said += f" By default {self.default_text}."
         said = _QUOTED.sub(lambda quoted: _value(quoted[0], quoted[1]), f"{said} {self.paragraph}")
-        form = "Training or str" if self.name == _TRAINING else _TYPES[self.form]
-        head = f"{self.parameter} : {form}, {then}"
+        head = f"{self.parameter} : {self._form[0]}, {then}"
         return documented(head, said, _ALSO.get(self.name))
 
 
@@ -188,21 +189,3 @@ def settings() -> dict[str, Setting]:
     """Return the table, by name and in the order of help pages."""
     rows = (Setting(**row) for row in json.loads(_engine.settings()))
     return {row.name: row for row in rows}
-
-
-def of_mechanism(mechanism: str) -> list[Setting]:
-    """Return the settings that this mechanism shares with few others."""
-    return [
-        row for row in settings().values() if row.owner == "mechanism" and mechanism in row.owners
-    ]
-
-
-def of_models(losses: set[str]) -> list[Setting]:
-    """Return the settings of every model with one of these losses."""
-    return [
-        row
-        for row in settings().values()
-        if not row.internal
-        and row.owner != "mechanism"
-        and (row.owner != "loss" or losses & set(row.owners))
-    ]

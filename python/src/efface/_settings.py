@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
-from ._parameters import MECHANISMS, Mechanism, mechanism_name
-from ._setting import Setting, of_mechanism, settings
+from ._errors import InputError
+from ._parameters import OPTIONS, Options, options_for, same
+from ._setting import settings
 from ._table import label_named, name_of_label
 from ._training import Training
-
-# Settings of whose parameters this module makes more than a number or a word.
-_OTHERWISE = frozenset(
-    {"mechanism", "target_range", "not_covered", "seed", "class_weight", "missing"}
-)
 
 
 def settings_of(estimator: Any) -> dict[str, Any]:
@@ -28,110 +26,126 @@ def settings_of(estimator: Any) -> dict[str, Any]:
 
     So a certificate says of each constant whether the user chose it.
     """
-    known = type(estimator)._parameter_constraints
-    shared = [row for row in settings().values() if row.parameter in known]
-    chosen = _chosen(estimator, [row for row in shared if row.name not in _OTHERWISE])
-    if estimator._features is not None:
-        chosen["features"] = estimator._features
-    mechanism = estimator._mechanism
-    if mechanism_name(mechanism) != settings()["mechanism"].default:
-        chosen["mechanism"] = mechanism_name(mechanism)
-    if isinstance(mechanism, Mechanism):
-        chosen |= _own(mechanism)
-    if not estimator.fit_intercept:
-        chosen["intercept"] = 0.0
+    values = {name: getattr(estimator, name) for name in estimator.parameters}
+    known = {row.parameter for row in settings().values()} | OPTIONS.keys() | {"fit_intercept"}
+    chosen = _flat(
+        {
+            name: value
+            for name, value in values.items()
+            if name in known and not same(value, estimator.parameters[name].default)
+        }
+    )
     # `ridge` draws no random numbers, so a seed would decide nothing.
-    if estimator.random_state is not None and mechanism_name(mechanism) != "ridge":
-        chosen["seed"] = _seed(estimator.random_state)
-    if (weights := getattr(estimator, "class_weight", None)) is not None:
-        chosen["class_weight"] = _by_class(weights)
-    if estimator.missing is not None:
-        chosen["missing"] = _listed(estimator.missing)
-    lines = estimator.not_covered
+    if "seed" in chosen:
+        seed = chosen.pop("seed")
+        if chosen.get("mechanism") != "ridge":
+            chosen["seed"] = _seed(seed)
+    lines = chosen.get("not_covered", ())
     chosen["not_covered"] = [lines] if isinstance(lines, str) else [str(line) for line in lines]
     return chosen
 
 
-def _listed(missing: str | Iterable[str]) -> str:
-    """Texts for no value as the engine lists them."""
-    return missing if isinstance(missing, str) else ",".join(missing)
+def _flat(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The engine's settings for parameters of estimators, or for settings by their names.
+
+    None is left out, and so are options' settings that have their defaults and weights to start
+    from, which are given beside settings.
+    """
+    named = {row.parameter: row.name for row in settings().values()}
+    flat: dict[str, Any] = {}
+    for parameter, value in given.items():
+        name = named.get(parameter, parameter)
+        if isinstance(value, Options):
+            if name in settings() and value.name != settings()[name].default:
+                flat[name] = value.name
+            own = {
+                setting: one
+                for setting, one in value.get_params().items()
+                if not same(one, value.parameters[setting].default)
+                and settings()[named[setting]].form != "file"
+            }
+            flat |= _flat(own)
+        elif name == "fit_intercept":
+            flat |= {} if value else {"intercept": 0.0}
+        elif value is not None:
+            flat[name] = _PLAIN.get(name, _plain)(value)
+    return flat
 
 
 def start_of(estimator: Any) -> bytes | None:
     """Return the weights to start from, as a file's bytes."""
-    start = getattr(estimator._mechanism, "start", None)
+    start = getattr(estimator.mechanism, "start", None)
     if start is None or isinstance(start, bytes):
         return start
     return Path(start).read_bytes()
 
 
 def to_json(given: Mapping[str, Any] | None) -> str:
-    """Return settings as JSON: None is left out, infinity is the text ``inf``.
+    """Return settings as JSON.
 
-    They may have the names that estimators have for them, and a mechanism its own settings.
+    They may have the names that estimators have for them, and options their own settings.
     """
-    named = {row.parameter: row.name for row in settings().values()}
-    written = {
-        named.get(name, name): value for name, value in (given or {}).items() if value is not None
-    }
-    if not written.pop("fit_intercept", True):
-        written["intercept"] = 0.0
-    if "class_weight" in written:
-        written["class_weight"] = _by_class(written["class_weight"])
-    if "missing" in written:
-        written["missing"] = _listed(written["missing"])
-    if isinstance(mechanism := written.get("mechanism"), Mechanism):
-        written |= {"mechanism": mechanism.name, **_own(mechanism)}
-    return json.dumps({name: _written(value) for name, value in written.items()}, default=_number)
+    return written(_flat(given or {}))
+
+
+def written(given: Mapping[str, Any]) -> str:
+    """Return values as JSON: None is left out, infinity is the text ``inf``."""
+    plain = {name: _finite(value) for name, value in given.items() if value is not None}
+    return json.dumps(plain, default=_number)
 
 
 def parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings as the parameters that estimators have for them."""
     rows = settings()
-    chosen = {
-        rows[name].parameter: value for name, value in given.items() if not rows[name].internal
-    }
-    mechanism = chosen.pop("mechanism", settings()["mechanism"].default)
-    own = {
-        row.parameter: chosen.pop(row.parameter)
-        for row in settings().values()
-        if row.owner == "mechanism" and row.parameter in chosen
-    }
-    if own:
-        chosen = {"mechanism": MECHANISMS[mechanism](**own), **chosen}
-    elif "mechanism" in given:
-        chosen = {"mechanism": mechanism, **chosen}
-    if chosen.get("intercept") == 0.0:
-        del chosen["intercept"]
-        chosen["fit_intercept"] = False
+    chosen: dict[str, Any] = {}
+    own: dict[str, dict[str, Any]] = {}
+    for name, value in given.items():
+        row = rows[name]
+        value = tuple(value) if row.form == "pair" else value
+        if name == "intercept" and value == 0.0:
+            chosen["fit_intercept"] = False
+        elif row.holder is not None:
+            own.setdefault(row.holder, {})[row.parameter] = value
+        elif not row.internal:
+            chosen[row.parameter] = value
+    for holder, of_holder in own.items():
+        value = chosen.get(holder, rows[holder].default if holder in rows else None)
+        chosen[holder] = options_for(holder, value, of_holder)._replaced(of_holder)
     if "class_weight" in chosen:
         chosen["class_weight"] = _of_classes(chosen["class_weight"])
     if chosen.get("loss") == "squared":
         del chosen["loss"]  # the only one of `UnlearningRegressor`
-    return chosen
+    return {name: chosen[name] for name in sorted(chosen, key=lambda name: name != "mechanism")}
 
 
 # Constants of a plan whose setting has another name.
 _SETTING_OF = {"n": "public_n", "dp-releases": "releases", "step-noise": "noise"}
 
 
-def chosen_in(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that the user of a plan chose, without classes, range and start."""
-    mechanism = plan["mechanism"]
-    own = {row.name for row in of_mechanism(mechanism)}
-    chosen: dict[str, Any] = {}
+# Settings that a plan does not state among its constants, or in another form.
+_STATED_ELSEWHERE = {"class_weight", "mechanism", "missing", "not_covered", "seed", "target_range"}
+
+
+def chosen_in(plan: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the parameters that the user of a plan chose, with these settings more.
+
+    Classes, ranges of targets and weights to start from are not among them.
+    """
+    own = OPTIONS["mechanism"][plan["mechanism"]].parameters
+    chosen: dict[str, Any] = {"mechanism": plan["mechanism"], **more}
     for constant in plan["constants"]:
         name = _SETTING_OF.get(constant["name"], constant["name"].replace("-", "_"))
         row = settings().get(name)
-        if constant["origin"] != "user" or row is None or name in _OTHERWISE:
+        if constant["origin"] != "user" or row is None or name in _STATED_ELSEWHERE:
             continue
         if row.owner != "mechanism" or name in own:
             chosen[name] = _read(constant["value"])
-    chosen["mechanism"] = mechanism
     chosen["notion"] = plan["target"]["notion"]
     chosen["state"] = plan["state"]
-    chosen["row_map"] = plan["rows"]["map"]
-    chosen["not_covered"] = tuple(plan.get("not_covered", ()))
+    if plan["rows"]["map"] != settings()["row_map"].default:
+        chosen["row_map"] = plan["rows"]["map"]
+    if plan.get("not_covered"):
+        chosen["not_covered"] = tuple(plan["not_covered"])
     if "solver" in own and (solver := _solver_of(plan)) is not None:
         chosen["solver"] = solver
     if "mean" in str(plan["setting"]["normalizer"]):
@@ -188,22 +202,6 @@ def _of_classes(lines: list[str]) -> str | dict[str, float]:
     return {label_named(name): float(weight) for name, _, weight in pairs}
 
 
-def _own(mechanism: Mechanism) -> dict[str, Any]:
-    """The settings of a mechanism's own that were chosen; a start is given beside them."""
-    return _chosen(mechanism, [row for row in of_mechanism(mechanism.name) if row.form != "file"])
-
-
-def _chosen(holder: Any, rows: list[Setting]) -> dict[str, Any]:
-    values = [(row, getattr(holder, row.parameter)) for row in rows]
-    return {
-        row.name: _plain(value) for row, value in values if not _same(value, row.parameter_default)
-    }
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is not bool and bool(value == default))
-
-
 def _plain(value: Any) -> Any:
     """Return a value that JSON can hold."""
     if isinstance(value, bool | np.bool_):
@@ -214,7 +212,38 @@ def _plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     return str(value) if isinstance(value, Training) else value
+
+
+def _listed(missing: str | Iterable[str]) -> str:
+    """Texts for no value as the engine lists them."""
+    return missing if isinstance(missing, str) else ",".join(missing)
+
+
+def features_named(features: Any) -> str:
+    """Return features as the engine names them; a fitted network by the path of its vault."""
+    from .vault import Vault
+
+    if isinstance(features, str):
+        return features
+    try:
+        path = features.path if isinstance(features, Vault) else features
+        path = path if isinstance(path, os.PathLike) else features.vault_.path
+    except NotFittedError:
+        raise InputError(
+            f"the network of `features` must be fitted, got {type(features).__name__} before `fit`",
+            code="trunk",
+            hint="fit it first",
+        ) from None
+    except AttributeError:
+        raise InputError(
+            "`features` must be a text, a fitted network, its vault or the vault's path, got "
+            f"{type(features).__name__}",
+            code="trunk",
+        ) from None
+    return f"network:{os.fsdecode(path)}"
 
 
 def _seed(state: Any) -> int:
@@ -241,16 +270,21 @@ def _read(text: str) -> Any:
     return text
 
 
-def _written(value: Any) -> Any:
-    if isinstance(value, Training):
-        return str(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
+def _finite(value: Any) -> Any:
+    """A number as JSON can hold it."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _number(value: Any) -> Any:
     """The Python number of a NumPy scalar."""
     if hasattr(value, "item"):
-        return _written(value.item())
+        return _finite(value.item())
     raise TypeError(f"{value!r} of type {type(value).__name__} is not a setting")
+
+
+# How values of settings become those of the engine, where there is more to do.
+_PLAIN: dict[str, Callable[[Any], Any]] = {
+    "class_weight": _by_class,
+    "features": features_named,
+    "missing": _listed,
+}

@@ -16,15 +16,15 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from . import _engine, _face
 from ._errors import InputError, warn
+from ._estimator import Unlearner
 from ._frames import is_missing
 from ._losses import has_probabilities, is_task, losses
-from ._parameters import ClassifierParameters, mechanism_name
+from ._parameters import ClassifierParameters, name_of
 from ._published import Published
 from ._reading import Scoring
 from ._setting import settings
 from ._settings import chosen_in
 from ._table import class_name, label_named, name_of_label, number_of
-from ._trunk import OnTrunk
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -35,16 +35,16 @@ _OWN_LOSSES = {"ridge": "squared-classes", "dp-sgd": "softmax", "shards": "softm
 
 def _loss(estimator: Any) -> Any:
     """The loss that is learnt: some mechanisms have their own by default."""
-    own = _OWN_LOSSES.get(mechanism_name(estimator._mechanism))
+    own = _OWN_LOSSES.get(name_of(estimator.mechanism))
     default = estimator.loss == settings()["loss"].default
-    return own if own is not None and default else estimator.loss
+    return own if own is not None and default else name_of(estimator.loss)
 
 
 def _has_probabilities(estimator: Any) -> bool:
     return has_probabilities(_loss(estimator))
 
 
-class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTrunk):  # type: ignore[misc]
+class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlearner):  # type: ignore[misc]
     """A linear classifier that forgets records on request, and certifies it.
 
     It learns and predicts like scikit-learn's ``LogisticRegression`` or ``LinearSVC``, with one
@@ -331,12 +331,12 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
                 hint='use `loss="softmax"`',
             )
         labels = targets_of(y, self.classes_, found)
-        settings = {**self._softmax(len(self.classes_)), **self._weights_at_hand()}
+        settings = self._weights_at_hand()
         names = [name_of_label(label) for label in self.classes_]
         if declared is not None:
             return labels, names, settings
         self._class_type = _type_beside(self.classes_, names)
-        if mechanism_name(self._mechanism) == "ridge" and self.classes_.dtype.kind != "U":
+        if name_of(self.mechanism) == "ridge" and self.classes_.dtype.kind != "U":
             self._class_type = None  # what exact removal keeps follows what remains: 1.0 becomes 1
         if refits and self._class_type is not None:
             settings = {**settings, "label_type_from_data": True}
@@ -366,7 +366,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, OnTru
     def _takes_more_classes(self, *, refits: bool) -> bool:
         """Whether there may be more than two classes: fitted preprocessing then chooses softmax."""
         chosen = refits and self.loss == settings()["loss"].default
-        return chosen or self._has_softmax() or not is_task(_loss(self), "binary")
+        return chosen or not is_task(_loss(self), "binary")
 
     def _targets(self, y: Any) -> Any:
         """Targets as the engine takes them; all must be known, unless classes come and go."""

@@ -14,7 +14,7 @@ from . import _engine
 from ._errors import InputError
 from ._losses import is_task
 from ._notices import Notice, warn_of
-from ._settings import parameters, to_json
+from ._settings import parameters, to_json, written
 from .certificate import Claim
 
 _SCHEMA = "efface.plan/0"
@@ -479,7 +479,7 @@ def plan(
         "pass_ms": pass_ms,
     }
     wanted = dict(settings or {})
-    asked = to_json(wanted), to_json(workload)
+    asked = to_json(wanted), written(workload)
     if X is None:
         if sample_weight is not None:
             raise InputError(
@@ -488,7 +488,7 @@ def plan(
                 hint="without a table give the settings `max_weight` and `public_n`",
             )
         sizes = _sizes(wanted, n, d, classes, entries)
-        return Plan(_engine.plan(*asked, sizes=to_json(sizes), progress=progress)[0])
+        return Plan(_engine.plan(*asked, sizes=written(sizes), progress=progress)[0])
     if n is not None or d is not None or entries is not None or isinstance(classes, int):
         raise InputError(
             "the sizes are taken from `X`",

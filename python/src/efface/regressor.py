@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 
 from ._errors import InputError, NotCoveredWarning, warn
 from ._estimator import Unlearner
-from ._parameters import RegressorParameters, mechanism_name
+from ._parameters import RegressorParameters, name_of
 from ._published import Published
 from ._reading import Scoring
 from ._settings import chosen_in
@@ -76,11 +76,11 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
     Examples
     --------
     >>> import numpy as np
-    >>> from efface import UnlearningRegressor
+    >>> from efface import Declared, UnlearningRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-0.5, 0.5, size=(500, 4))
     >>> y = 20 + 40 * X[:, 0]
-    >>> model = UnlearningRegressor(target_range=(0, 40)).fit(X, y)
+    >>> model = UnlearningRegressor(preprocess=Declared(target_range=(0, 40))).fit(X, y)
     >>> model.score(X, y) > 0.9
     True
     >>> model.forget(ids=["row:0", "row:7"]).records
@@ -180,7 +180,7 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = mechanism_name(self.mechanism) == "ridge"
+        tags.target_tags.multi_output = name_of(self.mechanism) == "ridge"
         return tags
 
     def _checks_of_targets(self) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
                     hint="give one number for each row",
                 )
             return
-        mechanism = mechanism_name(self.mechanism)
+        mechanism = name_of(self.mechanism)
         if mechanism == "ridge":
             self._target_names = names_of(y) if is_table(y) else None
             return
@@ -213,8 +213,8 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
 
     def _learn_targets(self, y: Any, *, refits: bool) -> tuple[Any, Any, dict[str, Any]]:
         settings: dict[str, Any] = {"loss": "squared"}
-        if self.target_range is not None:
-            return y, None, {**settings, "target_range": self._declared_range()}
+        if (declared := self._declared_range()) is not None:
+            return y, None, {**settings, "target_range": declared}
         if refits:
             return y, None, settings
         low, high = float(np.min(y)), float(np.max(y))
@@ -223,21 +223,24 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
                 f"`y` has only one value, {low:g}, in {len(y)} sample(s): there is no range "
                 "to learn in",
                 code="target-range",
-                hint="declare the range of `y`: `target_range=(low, high)`",
+                hint="declare the range of `y`: `preprocess=Declared(target_range=(low, high))`",
             )
         warn(
             f"the range of `y`, {low:g} to {high:g}, was computed from the data: it stays when the "
             "records at its ends are forgotten, and certificates assume it to be public; "
-            "declare it with `target_range`",
+            "declare it with `preprocess=Declared(target_range=(low, high))`",
             NotCoveredWarning,
         )
         return y, None, {**settings, "target_range": (low, high), "target_range_from_data": True}
 
-    def _declared_range(self) -> tuple[float, float]:
-        values = np.asarray(self.target_range, dtype=float)
+    def _declared_range(self) -> tuple[float, float] | None:
+        given = getattr(self.preprocess, "target_range", None)
+        if given is None:
+            return None
+        values = np.asarray(given, dtype=float)
         if values.shape != (2,):
             raise InputError(
-                f"`target_range` must be two numbers, low then high, got {self.target_range!r}",
+                f"`Declared(target_range=...)` must be two numbers, low then high, got {given!r}",
                 code="target-range",
             )
         return float(values[0]), float(values[1])
@@ -266,11 +269,10 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
                 code="data",
                 hint="use `UnlearningClassifier`",
             )
-        parameters = chosen_in(plan)
         listed = {c["name"]: c["origin"] for c in plan["constants"]}
-        if listed.get("target-range") == "user":
-            # All targets have the one that was declared.
-            each = [(one["low"], one["high"]) for one in task.get("targets", ())]
-            low, high = each[0] if each else task["range"]
-            parameters["target_range"] = (float(low), float(high))
-        return parameters
+        if listed.get("target-range") != "user":
+            return chosen_in(plan)
+        # All targets have the one that was declared.
+        each = [(one["low"], one["high"]) for one in task.get("targets", ())]
+        low, high = each[0] if each else task["range"]
+        return chosen_in(plan, target_range=(float(low), float(high)))

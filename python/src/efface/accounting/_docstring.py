@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from textwrap import dedent, fill
+from functools import cache
+from pathlib import Path
+from textwrap import fill
 
 from .._kinds import Input, Kind, Output, kinds
-from ._examples import EXAMPLES
 
 SOUNDNESS = {
     "tight": "A sound bound, and the sharpest known to us.",
@@ -44,14 +45,20 @@ def document(kind: Kind) -> str:
         "Notes": paragraph(f"{SOUNDNESS[kind.soundness]} {EVALUATION}"),
         "References": paragraph(f"{kind.source}."),
     }
-    if kind.name in EXAMPLES:
-        sections["Examples"] = (
-            f">>> from efface.accounting import {kind.function}\n"
-            + dedent(EXAMPLES[kind.name]).strip()
-        )
+    if kind.name in examples():
+        imported = f">>> from efface.accounting import {kind.function}\n"
+        sections["Examples"] = imported + examples()[kind.name]
     head = [f"{marked(kind, kind.summary)}.", paragraph(marked(kind, kind.notes))]
     parts = head + [f"{name}\n{'-' * len(name)}\n{text}" for name, text in sections.items()]
     return "\n\n".join(parts) + "\n"
+
+
+@cache
+def examples() -> dict[str, str]:
+    """Return an example of each kind of case, in the form of a session."""
+    text = Path(__file__).with_name("examples.txt").read_text(encoding="utf-8")
+    _, *parts = text.split("\n# ")
+    return {name: example.strip() for name, _, example in (p.partition("\n") for p in parts)}
 
 
 def document_results(kind: Kind) -> str:

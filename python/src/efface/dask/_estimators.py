@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import uuid
 from abc import ABC, abstractmethod
@@ -23,7 +22,7 @@ from .._erasure import Erasure
 from .._errors import InputError, Refused, fitting
 from .._estimator import Unlearner
 from .._notices import warn_of
-from .._parameters import mechanism_name
+from .._parameters import DaskClassifierParameters, DaskRegressorParameters, name_of
 from .._progress import shown
 from .._settings import settings_of, start_of, to_json
 from .._table import name_of_label
@@ -210,7 +209,7 @@ class _OnWorkers(Unlearner, ABC):
 
     def _people(self, client: Any, collections: Collections) -> int | None:
         """How many subjects there are, where the plan of the mechanism follows that."""
-        if mechanism_name(self._mechanism) != "dp-sgd":
+        if name_of(self.mechanism) != "dp-sgd":
             return None
         found = _computed(client, people, [(block.subjects,) for block in collections.blocks])
         return len(set().union(*found))
@@ -220,7 +219,7 @@ class _OnWorkers(Unlearner, ABC):
         columns = [block.weights for block in collections.blocks]
         found = _computed(client, weigh, [(column,) for column in columns])
         largest = max((most for most, _ in found), default=0.0)
-        if self.max_weight is None and largest > 0:
+        if getattr(self.promise, "max_weight", None) is None and largest > 0:
             self._warn_of_weights(largest)
         return {"largest": largest, "sum": sum(total for _, total in found)}
 
@@ -308,9 +307,9 @@ class _OnWorkers(Unlearner, ABC):
 
     def __sklearn_clone__(self) -> Self:
         parameters = self.get_params(deep=False)
-        kept = {name: parameters.pop(name) for name in ("client", "trunk") if name in parameters}
+        client = parameters.pop("client")
         copies = {name: clone(value, safe=False) for name, value in parameters.items()}
-        return type(self)(**kept, **copies)
+        return type(self)(client=client, **copies)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -343,20 +342,6 @@ def _applied(block: Any, *, model: Any, method: str, names: list[Any] | None = N
     return getattr(model, method)(rows)[: len(block)]
 
 
-def _with_client(cls: type[Any]) -> Callable[..., None]:
-    """Return an initialiser with the parameters of an estimator and one more, `client`."""
-
-    def __init__(self: Any, *, client: Any = None, **parameters: Any) -> None:  # noqa: N807
-        cls.__init__(self, **parameters)
-        self.client = client
-
-    signature = inspect.signature(cls.__init__)
-    given = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
-    parameters = [*signature.parameters.values(), given]
-    __init__.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return __init__
-
-
 def _promised(X: Any) -> bool:
     import dask
 
@@ -367,7 +352,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return hasattr(UnlearningClassifier(loss=estimator.loss), "predict_proba")
 
 
-class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
+class DaskUnlearningClassifier(_OnWorkers, DaskClassifierParameters, UnlearningClassifier):
     """A linear classifier, or a network, on Dask collections that forgets records on request.
 
     Rows stay on the workers: each partition becomes a part in the memory of one worker, where sums
@@ -376,15 +361,14 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
 
     Parameters
     ----------
-    client : dask.distributed.Client or InProcess, optional
-        Whose workers are to hold the rows; by default the current client.
-    **parameters
-        Those of :class:`efface.UnlearningClassifier`. `mechanism` must be one whose passes are sums
-        over all rows: ``"solve"`` (with ``Solve(solver="newton")`` in ``"perfect"`` state only),
-        ``"retrain"``, ``"noisy-gd"`` or ``"descent-to-delete"``; or ``"dp-sgd"``, a network.
+    {parameters}
 
     Notes
     -----
+    *Mechanisms.* `mechanism` must be one whose passes are sums over all rows: ``"solve"`` (with
+    ``Solve(solver="newton")`` in ``"perfect"`` state only), ``"retrain"``, ``"noisy-gd"`` or
+    ``"descent-to-delete"``; or ``"dp-sgd"``, a network.
+
     *Same partitions, same bits.* The model depends on the partitions and their order, not on how
     many workers there are, which worker holds what, or who was lost on the way.
     ``client=InProcess()`` gives the same model without a cluster. Against one table of the same
@@ -436,8 +420,6 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
     >>> model.predict(X).compute().shape
     (900,)
     """
-
-    __init__ = _with_client(UnlearningClassifier)
 
     def to_local(self) -> UnlearningClassifier:
         """Return an ordinary classifier with this model, for tables in memory.
@@ -508,29 +490,26 @@ class DaskUnlearningClassifier(_OnWorkers, UnlearningClassifier):
         return None if self.classes is None else np.unique(np.asarray(self.classes))
 
 
-class DaskUnlearningRegressor(_OnWorkers, UnlearningRegressor):
+class DaskUnlearningRegressor(_OnWorkers, DaskRegressorParameters, UnlearningRegressor):
     """A linear regressor on Dask collections that forgets records on request.
 
     All that is said of :class:`DaskUnlearningClassifier` holds for it.
 
     Parameters
     ----------
-    client : dask.distributed.Client or InProcess, optional
-        Whose workers are to hold the rows; by default the current client.
-    **parameters
-        Those of :class:`efface.UnlearningRegressor`, `mechanism` as for the classifier.
+    {parameters}
 
     Examples
     --------
     >>> import dask.array as da
+    >>> from efface import Declared
     >>> from efface.dask import DaskUnlearningRegressor, InProcess
     >>> X = da.random.default_rng(1).uniform(-0.5, 0.5, size=(900, 3), chunks=(300, 3))
-    >>> model = DaskUnlearningRegressor(client=InProcess(), target_range=(0, 40))
+    >>> declared = Declared(target_range=(0, 40))
+    >>> model = DaskUnlearningRegressor(client=InProcess(), preprocess=declared)
     >>> model.fit(X, 20 + 40 * X[:, 0]).forget(ids=["row:7"]).records
     1
     """
-
-    __init__ = _with_client(UnlearningRegressor)
 
     def to_local(self) -> UnlearningRegressor:
         """Return an ordinary regressor with this model, for tables in memory.
@@ -560,4 +539,5 @@ class DaskUnlearningRegressor(_OnWorkers, UnlearningRegressor):
         return self._lazily("predict", X, np.float64, None)
 
     def _declared_targets(self) -> NDArray[Any] | None:
-        return None if self.target_range is None else np.asarray(self.target_range, dtype=float)
+        declared = self._declared_range()
+        return None if declared is None else np.asarray(declared)

@@ -1,0 +1,62 @@
+"""What the package offers; `__init__.py` reads from here where each name is."""
+
+from . import accounting as accounting
+from ._entry import Check as Check
+from ._entry import Verdict as Verdict
+from ._erasure import Erasure as Erasure
+from ._errors import BudgetExhausted as BudgetExhausted
+from ._errors import DamagedVaultWarning as DamagedVaultWarning
+from ._errors import DuplicateRecord as DuplicateRecord
+from ._errors import Error as Error
+from ._errors import FitRefused as FitRefused
+from ._errors import InputError as InputError
+from ._errors import Interrupted as Interrupted
+from ._errors import ModelWithdrawn as ModelWithdrawn
+from ._errors import NoiseDominatesWarning as NoiseDominatesWarning
+from ._errors import NotCoveredWarning as NotCoveredWarning
+from ._errors import PartlyForgotten as PartlyForgotten
+from ._errors import Refused as Refused
+from ._errors import ReleasesExhausted as ReleasesExhausted
+from ._errors import RowsClippedWarning as RowsClippedWarning
+from ._errors import RowsCopiedWarning as RowsCopiedWarning
+from ._errors import SettingsWarning as SettingsWarning
+from ._errors import StaleModelWarning as StaleModelWarning
+from ._errors import StorageError as StorageError
+from ._errors import UnknownRecord as UnknownRecord
+from ._errors import UnknownSubject as UnknownSubject
+from ._errors import UnsavedWarning as UnsavedWarning
+from ._errors import VaultBusy as VaultBusy
+from ._errors import VaultExists as VaultExists
+from ._errors import VaultMissing as VaultMissing
+from ._extract import Features as Features
+from ._extract import extract as extract
+from ._forget import Forgotten as Forgotten
+from ._forget import forget as forget
+from ._notices import Notice as Notice
+from ._parameters import DPSGD as DPSGD
+from ._parameters import Declared as Declared
+from ._parameters import DescentToDelete as DescentToDelete
+from ._parameters import DistributedDescent as DistributedDescent
+from ._parameters import Fitted as Fitted
+from ._parameters import HuberHinge as HuberHinge
+from ._parameters import Mechanism as Mechanism
+from ._parameters import NoisyGD as NoisyGD
+from ._parameters import Promise as Promise
+from ._parameters import Retrain as Retrain
+from ._parameters import Ridge as Ridge
+from ._parameters import Shards as Shards
+from ._parameters import Solve as Solve
+from ._resident import Resident as Resident
+from ._resident import resident as resident
+from ._training import Training as Training
+from .certificate import Certificate as Certificate
+from .certificate import Claim as Claim
+from .classifier import UnlearningClassifier as UnlearningClassifier
+from .planner import Plan as Plan
+from .planner import plan as plan
+from .regressor import UnlearningRegressor as UnlearningRegressor
+from .vault import Receipt as Receipt
+from .vault import Vault as Vault
+
+__all__: list[str]  # noqa: PYI035 - the names above and below
+__version__: str
