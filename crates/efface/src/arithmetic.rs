@@ -17,7 +17,7 @@ pub(crate) fn check() -> Result<()> {
         return Ok(());
     };
     let message =
-        format!("a thread of this process computes otherwise than IEEE 754 asks: {fault}");
+        format!("a thread of this process does not compute as IEEE 754 requires: {fault}");
     Err(Error::refused(Code::Arithmetic, message).hint(
         "a library changed this (one built with `-ffast-math`, or `torch.set_flush_denormal`): undo \
          it, or use a process without it",

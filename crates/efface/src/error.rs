@@ -196,7 +196,7 @@ impl From<efface_vault::UnlockError> for Error {
         match error {
             E::Read(error) => error.into(),
             other => Self::refused(Code::Key, other.to_string())
-                .hint("give the right one with `§key`, or put the key file back from your copy"),
+                .hint("give the right key with `§key`, or restore the key file from your copy"),
         }
     }
 }
@@ -217,8 +217,9 @@ impl From<efface_vault::StoreFault> for Error {
             F::Busy => Self::busy(fault.to_string()),
             F::Rows(fault) => Self::storage(Code::Damaged, fault.to_string()).hint(CHANGED),
             F::Full => Self::storage(Code::Vault, fault.to_string()).hint(
-                "free some room: a training writes about as many bytes as its rows and model have, any other \
-                 request at most as many as the vault has, beside what it adds",
+                "free some disk space: training writes about as many bytes as its rows and model \
+                 have; any other request writes at most as many as the vault has, plus what it \
+                 adds",
             ),
             F::Damaged(_) => Self::storage(Code::Damaged, fault.to_string()).hint(CHANGED),
             other => Self::storage(Code::Vault, other.to_string()),

@@ -38,7 +38,7 @@ mechanisms! {
     Ridge = "ridge": "Solve the squared loss, of numbers or of classes, from whole-number sums: exact, without noise.",
     DistributedDescent = "distributed-descent": "Average models of the parts of a sample that stays uniform, so that requests touch few.",
     DpSgd = "dp-sgd": "Train a network by noisy sums of clipped gradients, so that deletions cost nothing until a capacity is spent.",
-    Shards = "shards": "Train a network on each of several shards, without noise: a deletion trains the shards anew that it touches.",
+    Shards = "shards": "Train a network on each of several shards, without noise: a deletion retrains the shards that it touches.",
 }
 
 impl MechanismName {

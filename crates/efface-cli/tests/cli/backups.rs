@@ -74,7 +74,7 @@ fn deletions_after_a_backup_are_served_again() {
     assert!(again.contains("all names were deleted before, by request `delete-"), "{again}");
     // What takes the place of another vault restores nothing of it.
     w.efface("train data.csv --label y --id id --subject user -o other.efface").done();
-    w.efface("restore b.efface other.efface --force").fails(1, &["is another one"]);
+    w.efface("restore b.efface other.efface --force").fails(1, &["is a different one"]);
 }
 
 /// Where no release is left the records go all the same, and the model is withdrawn.

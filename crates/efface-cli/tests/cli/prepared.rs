@@ -94,6 +94,6 @@ fn a_model_without_a_use_for_it_is_refused() {
     w.efface(&format!("{train} --mechanism noisy-gd --lambda 0.1 -o n.efface")).done();
     w.efface("prepare n.efface").fails(1, &["without a Hessian", "`solve` in `perfect` state"]);
     w.efface(&format!("{train} --state secret --releases 3 -o s.efface")).done();
-    w.efface("prepare s.efface").fails(1, &["`secret` state keeps"]);
+    w.efface("prepare s.efface").fails(1, &["`secret` state already keeps"]);
     w.efface("prepare nothing.efface").fails(2, &["does not exist"]);
 }

@@ -88,7 +88,7 @@ pub(crate) fn within_target(plan: &Plan, claims: &[Claim]) -> Result<()> {
         ),
     )
     .hint(if by_name(plan.mechanism).profile().refreshes {
-        "`§efface refresh` trains the model anew, after which as many deletions are possible as at first"
+        "`§efface refresh` retrains the model; then as many deletions are possible as at first"
     } else {
         "delete fewer records per request, or train a new model (possibly with more removal steps)"
     }))

@@ -96,8 +96,8 @@ fn within_noise(plan: &Plan, most: u64, deleted: u64) -> Result<()> {
         )
     } else {
         format!(
-            "{gone} would have been deleted since the network was trained that makes the \
-             features, but its noise was chosen for {most}"
+            "{gone} would have been deleted since the network of the features was trained, but \
+             its noise was chosen for {most}"
         )
     };
     Err(Error::refused(Code::BudgetExhausted, message).hint(how_to_go_on(plan)))
@@ -106,8 +106,9 @@ fn within_noise(plan: &Plan, most: u64, deleted: u64) -> Result<()> {
 /// Returns the hint for when the features' training accepts no more deletions.
 pub(crate) fn how_to_go_on(plan: &Plan) -> &'static str {
     if plan.trunk.is_none() {
-        return "train an extractor anew on the records that remain, and a new model on its features";
+        return "train the extractor again on the remaining records, and a new model on its \
+             features";
     }
-    "train a network anew on the records that remain, such as by `§efface refresh` of its vault once they \
-     are deleted there, and a new model on its features"
+    "train the network again on the remaining records, such as by `§efface refresh` of its vault \
+     after the deletions there, and a new model on its features"
 }

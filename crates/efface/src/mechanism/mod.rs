@@ -78,8 +78,8 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Returns the defaults of networks: no constant, since their layers have biases, and rows up to norm
-    /// 100. A network needs no bound on rows, but one outlier in a table should not dominate it.
+    /// Returns the defaults of networks: no constant, since layers have biases, and rows up to norm 100. A
+    /// network needs no bound on rows, but one outlier in a table should not dominate it.
     fn of_networks() -> Self {
         Self { loss: LossName::Softmax, row_norm: 100.0, intercept: 0.0, ..Self::default() }
     }

@@ -68,7 +68,7 @@ pub(super) fn exact_alone(choices: &ValidatedSettings) -> Result<()> {
         ("delta", s.delta.is_some() && !network, "removal is exact"),
         ("order", s.order.is_some(), "removal is exact"),
         ("interactions", s.interactions.is_some(), "the promise holds for adaptive requests too"),
-        ("releases", s.releases.is_some(), "every release is accounted for by itself"),
+        ("releases", s.releases.is_some(), "every release is accounted for separately"),
         ("max-group", s.max_group.is_some(), "the promise holds for any number of records"),
         ("noise", s.noise.is_some(), noise),
         ("excess-risk", s.excess_risk.is_some(), noise),

@@ -105,8 +105,8 @@ impl Public<'_> {
     fn beyond(&self, given: &Given, alone: f64, deleted: u64) -> Error {
         if given.declared.is_some() {
             let message = format!(
-                "the extractor, as its training is declared, is alone at epsilon {} once {deleted} \
-                 records are deleted (`§deletions`)",
+                "the declared training of the extractor alone reaches epsilon {} after {deleted} \
+                 deletions (`§deletions`)",
                 near(alone, 3)
             );
             return self.infeasible("on these features").hint(format!(
@@ -115,8 +115,8 @@ impl Public<'_> {
             ));
         }
         let message = format!(
-            "the network whose features are used is alone at epsilon {} once {deleted} records are \
-             deleted, for which its noise was chosen",
+            "the network of the features alone reaches epsilon {} after the {deleted} deletions \
+             that its noise was chosen for",
             near(alone, 3)
         );
         self.infeasible("on these features").hint(format!(

@@ -351,7 +351,7 @@ fn stay_theirs(
     Err(Error::refused(
         Code::Subjects,
         "this would give a record to another subject, but gradients were clipped by subject, and \
-         what is promised follows each through all trainings",
+         the promise follows each subject through all trainings",
     )
     .hint("delete the subject, and add the record under another id"))
 }
@@ -400,8 +400,9 @@ fn all_there(vault: &Vault, table: &Table) -> Result<Option<Notice>> {
     });
     scanned.map_err(|Stopped(error)| error)?;
     let message = format!(
-        "{} are there already, with the same values in all columns, and are twice in the model now; if this table \
-         was added before, delete its rows again, and name rows by ids (`§id`), which are refused the second time",
+        "{} are there already, with the same values in all columns, and are now in the model \
+         twice; if this table was added before, delete its rows again, and name rows by ids \
+         (`§id`), which are refused the second time",
         counted(raw.rows.len() as u64, "row")
     );
     let is_all = new.values().all(|count| *count == 0);
@@ -453,7 +454,7 @@ fn check_can_go(plan: &Plan, current: &Current) -> Result<()> {
     if !spent {
         return Ok(());
     }
-    let message = "no deletion is left, so that records which are added now could not be deleted";
+    let message = "no deletion is left, so records added now could not be deleted";
     Err(Error::refused(Code::BudgetExhausted, message)
         .hint("train a new model, on features of a network that was trained for more `§deletions`"))
 }

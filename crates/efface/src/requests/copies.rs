@@ -53,8 +53,8 @@ pub fn backup(
     drop(vault);
     told.path = copied.place()?;
     told.notices.push(
-        "deletions do not reach this copy: delete it when records in it must go; only a restore over \
-         the vault that served them serves them again"
+        "deletions do not reach this copy: remove it when records in it must be deleted; only \
+         restoring it over the vault that served the deletions serves them again"
             .to_owned(),
     );
     Ok(told)
@@ -103,8 +103,8 @@ pub fn restore(how: &Restore<'_>, context: &mut Context<'_>) -> Result<Backup> {
         None => {
             let path = how.destination.display();
             let message = format!(
-                "the backup was not restored: there is no vault at `{path}` that tells which \
-                 deletions it served after the backup, so that these records would come back"
+                "the backup was not restored: there is no vault at `{path}` to say which \
+                 deletions were served after the backup, so the deleted records would come back"
             );
             return Err(Error::refused(Code::Backup, message).hint(
                 "restore over the vault that served them, with `--force`; or give the ledger head \
@@ -128,7 +128,8 @@ pub fn restore_undoing_deletions(
 ) -> Result<Backup> {
     let (copied, mut told) = copied(how, wait, watch)?;
     let unread = || {
-        "deletions that were served after the backup are undone; how many is not known".to_owned()
+        "deletions that were served after the backup are undone; their number is not known"
+            .to_owned()
     };
     let notices = match copied.replaced() {
         Ok(Some(replaced)) => undone(&replaced, &told, false).unwrap_or_else(|_| vec![unread()]),
@@ -145,7 +146,7 @@ fn copied(how: &Restore<'_>, wait: Duration, watch: &mut Watch<'_>) -> Result<(C
     if !how.replace && std::fs::symlink_metadata(how.destination).is_ok() {
         let message = format!("`{}` already exists", how.destination.display());
         return Err(Error::input(Code::Exists, message).hint(
-            "`--force` replaces it, and serves the deletions again that it served since the backup",
+            "`--force` replaces it, and serves again the deletions that it served since the backup",
         ));
     }
     let existing = if how.replace { Existing::Replace } else { Existing::Keep };
@@ -166,8 +167,8 @@ fn copied(how: &Restore<'_>, wait: Duration, watch: &mut Watch<'_>) -> Result<(C
 /// Returns the error if the replaced vault cannot state which records it deleted.
 fn unknown_whom(error: &Error) -> Error {
     let message = format!(
-        "the backup was not restored: which deletions were served after it is told by the vault that it \
-         replaces, and that cannot be asked: {}",
+        "the backup was not restored: only the vault that it replaces knows which deletions were \
+         served after it, and that vault cannot be read: {}",
         error.message()
     );
     Error::refused(Code::Backup, message).hint(
@@ -178,7 +179,7 @@ fn unknown_whom(error: &Error) -> Error {
 /// Describes what the replaced vault served after the backup.
 fn undone(replaced: &Vault, backup: &Backup, again: bool) -> Result<Vec<String>> {
     if replaced.genesis()?.vault_id != backup.vault {
-        let what = "the vault in its place is another one, made by another training";
+        let what = "the vault that it replaces is a different one, made by another training";
         return Err(Error::input(Code::Backup, what));
     }
     let (mut deletions, mut records, mut others) = (0, Some(0), 0);

@@ -328,7 +328,7 @@ fn units(plan: &Plan, leaving: &[Identity], emptied: &[String]) -> Result<Vec<u6
     Err(Error::refused(
         Code::Subjects,
         "this would delete some records of a subject and leave others, but gradients were \
-             clipped by subject, and what is promised counts whole ones",
+         clipped by subject, and the promise counts whole subjects",
     )
     .hint("delete the whole subject with `§subject`"))
 }

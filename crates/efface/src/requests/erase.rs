@@ -72,9 +72,9 @@ fn beyond(error: Error, damaged: bool) -> Error {
         return error;
     }
     error.hint(
-        "`§efface doctor` says what is damaged; `§efface restore` puts a backup in the vault's place, \
-         from which the records can be erased; without a backup, remove the vault's file and train \
-         a new model: no row in it can be told from another",
+        "`§efface doctor` says what is damaged; `§efface restore` puts a backup in the vault's \
+         place, from which the records can be erased; without a backup, remove the vault's file \
+         and train a new model: its rows cannot be told apart",
     )
 }
 
@@ -224,9 +224,9 @@ fn erased(
 fn notice(lost: Lost, unknown: usize) -> Notice {
     let rows = |count: u64| if count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
     let mut said = format!(
-        "the vault was damaged: {} whose checksum failed, or whose id was deleted before, went with \
-         the request, since whose they are cannot be told; {} missing; what remains is as it was \
-         stored",
+        "the vault was damaged: the request also erased {} whose checksum failed or whose id was \
+         deleted before, since their owners cannot be determined; {} missing; the remaining rows \
+         are as they were stored",
         rows(lost.erased),
         match lost.missing {
             1 => "1 row was".to_owned(),

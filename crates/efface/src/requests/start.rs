@@ -38,7 +38,7 @@ pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
             if constant != 0.0 {
                 weights.push(own / constant);
             } else if own != 0.0 {
-                return Err(wrong("it has an intercept, the model has none".to_owned()));
+                return Err(wrong("it has an intercept, but the model has none".to_owned()));
             }
         }
         weights
@@ -48,7 +48,7 @@ pub(crate) fn read(bytes: &[u8], plan: &Plan) -> Result<Vec<f64>> {
     };
     if weights.len() != plan.parameters() {
         return Err(wrong(format!(
-            "it has {} weights, the model {}",
+            "it has {} weights, but the model has {}",
             weights.len(),
             plan.parameters()
         )));

@@ -266,8 +266,9 @@ impl<'a> First<'a> {
         }
         if self.choices.settings.missing.is_some() {
             let message = "`§missing` needs rows, and partitions return only sums";
-            return Err(Error::refused(Code::InParts, message)
-                .hint("give the rows without those that miss a value"));
+            return Err(
+                Error::refused(Code::InParts, message).hint("leave out rows with missing values")
+            );
         }
         if self.choices.class_weight.is_some() {
             let message = "`§class-weight` needs rows, and partitions return only sums";

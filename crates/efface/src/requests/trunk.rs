@@ -80,10 +80,13 @@ fn taken(path: &Path, layer: u32, salt: [u8; 32]) -> Result<TakenTrunk> {
     let plan = &current.plan;
     let trunk = Trunk::of(plan, &published.weights, &current.genesis.vault_id, layer, salt)?;
     let Event::DpSgd(training) = &current.latest.event else {
-        return Err(Error::storage(Code::Damaged, "the network's certificate is of no training"));
+        return Err(Error::storage(
+            Code::Damaged,
+            "the network's certificate is not about a training",
+        ));
     };
     if training.unit == Unit::Subject {
-        let message = "the network counts subjects, and a model on its features counts records";
+        let message = "the network counts subjects, but a model on its features counts records";
         return Err(Error::refused(Code::Features, message)
             .hint("train a network that counts records: `§mechanism dp-sgd` with `§unit record`"));
     }

@@ -120,17 +120,17 @@ fn erasable(plan: &Plan) -> Result<()> {
     }
     let message = match plan.trunk {
         Some(_) => {
-            "an erasure claims that nothing is left that was computed from the rows, but the network \
-             that makes the features may have learnt from them, and stays"
+            "an erasure claims that nothing computed from the rows is left, but the network that \
+             makes the features may have learnt from them, and stays"
         }
         None => {
-            "an erasure claims that nothing is left that was computed from the rows, but the extractor \
-             whose features the other rows are may have learnt from them"
+            "an erasure claims that nothing computed from the rows is left, but the other rows \
+             are features of an extractor that may have learnt from them"
         }
     };
     Err(Error::refused(Code::Features, message).hint(
-        "`§efface delete` deletes the rows and certifies what the network may still tell of them; \
-         where it refuses, delete the vault and train a new network and a new model",
+        "`§efface delete` deletes the rows and certifies what the network may still reveal about \
+         them; if it refuses, delete the vault and train a new network and a new model",
     ))
 }
 
@@ -142,8 +142,8 @@ pub(crate) fn or_erase(plan: &Plan, error: Error) -> Error {
     }
     let way = match (&plan.trunk, plan.learnt_features()) {
         (_, false) => "`§efface delete --erase-only` erases the rows now and withdraws the model",
-        (Some(_), true) => "else the vault itself is to be deleted, with the network in it",
-        (None, true) => "else the vault itself is to be deleted, with all features in it",
+        (Some(_), true) => "otherwise delete the vault itself, with the network in it",
+        (None, true) => "otherwise delete the vault itself, with all features in it",
     };
     let hint = match error.what_to_do() {
         Some(hint) => format!("{hint}; {way}"),

@@ -251,7 +251,7 @@ fn target(
             Ok(())
         }
         FittedTarget::Class(_) | FittedTarget::UnknownClass => {
-            Err(damaged("its class is none of the records'"))
+            Err(damaged("its class is not among those of the records"))
         }
         FittedTarget::Value(_) | FittedTarget::None => Err(foreign()),
     }

@@ -111,13 +111,13 @@ impl MemoryBudget {
     /// Returns the error for a table that is too large for `what`, which needs all rows in memory.
     pub(crate) fn too_large(self, rows: usize, what: &str) -> Error {
         let message = format!(
-            "training with {what} needs all rows in memory: {}, and `§memory` is {}",
+            "training with {what} needs all rows in memory: {}, but `§memory` is {}",
             bytes(rows as u64),
             bytes(self.total as u64)
         );
         Error::refused(Code::Memory, message).hint(
             "leave out `§memory`, or give more; `solve`, `retrain`, `ridge`, `noisy-gd` without \
-             `§batches` and `descent-to-delete` read rows anew for every pass",
+             `§batches` and `descent-to-delete` read rows again for every pass",
         )
     }
 
@@ -147,7 +147,8 @@ impl MemoryBudget {
             let least = (self.total - most.min(self.total))
                 .saturating_add(chunk.saturating_mul(each).saturating_mul(parts));
             let message = format!(
-                "the rows need {} in memory, `§memory` is {}, and {chunk} rows must fit {parts} times",
+                "the rows need {} in memory, but `§memory` is {}, and {chunk} rows must fit \
+                 {parts} times",
                 bytes(rows.all() as u64),
                 bytes(self.total as u64)
             );
@@ -161,14 +162,14 @@ impl MemoryBudget {
     /// Returns the error for rows that are too many to be in memory together.
     pub(super) fn too_many(self, rows: Sizes) -> Error {
         let message = format!(
-            "this needs {} rows in memory: {}, and `§memory` is {}",
+            "this needs {} rows in memory: {}, but `§memory` is {}",
             rows.count,
             bytes(rows.all() as u64),
             bytes(self.total as u64)
         );
         Error::refused(Code::Memory, message).hint(
-            "leave out `§memory`, or give more; `solve`, `ridge`, and `noisy-gd` without `§batches`, read \
-             rows anew for every pass",
+            "leave out `§memory`, or give more; `solve`, `ridge`, and `noisy-gd` without \
+             `§batches` read rows again for every pass",
         )
     }
 }
@@ -195,8 +196,10 @@ fn bytes_of_blocks(plan: &Plan) -> usize {
 /// the memory.
 pub(super) fn not_held(error: ChangeError) -> Error {
     match error {
-        ChangeError::Memory { .. } => Error::refused(Code::Memory, error.to_string())
-            .hint("free some, or give a smaller `§memory`: rows are then read anew for every pass"),
+        ChangeError::Memory { .. } => Error::refused(Code::Memory, error.to_string()).hint(
+            "free some memory, or give a smaller `§memory`: rows are then read again for \
+                 every pass",
+        ),
         error => damaged(error),
     }
 }

@@ -254,7 +254,8 @@ impl<'s> RowStore<'s> {
                  and this needs them",
             )
             .hint(
-                "ask from Python, with `efface.dask` and the collections the parts are made from",
+                "do this from Python, with `efface.dask` and the collections the parts are made \
+                 from",
             )),
             (Self::Parts(_), false) => {
                 Err(Error::refused(Code::HeldHere, "the rows of this model are in its vault")

@@ -68,7 +68,12 @@ impl Names {
             match (own, new) {
                 (Some(own), Some(new)) => own.extend_from_slice(new),
                 (None, None) => {}
-                _ => return Err(Error::input(Code::Ids, "all records must be named alike")),
+                _ => {
+                    return Err(Error::input(
+                        Code::Ids,
+                        "all records must be named in the same way",
+                    ));
+                }
             }
         }
         self.positions.extend_from_slice(&more.positions);

@@ -29,8 +29,8 @@ pub(crate) fn check_convention<'a>(
     );
     Err(error.hint(match id.parse::<u64>() {
         Ok(number @ 1..) => format!(
-            "a position counted from 0 is `{}`, counted from 1 `{}`; where a column of the table names \
-             records, train again with `§id`",
+            "a position counted from 0 is `{}`, counted from 1 `{}`; if a column of the table \
+             names records, train again with `§id`",
             row_id(number),
             row_id(number - 1)
         ),

@@ -187,7 +187,7 @@ fn named(held: &dyn Partitioned) -> Result<Vec<String>> {
 }
 
 fn elsewhere() -> Error {
-    failed("the records that are listed are not those of the partitions".to_owned())
+    failed("the listed records are not those of the partitions".to_owned())
 }
 
 /// Returns the error for plans that need rows. These are refused when they are made; this catches the rest.

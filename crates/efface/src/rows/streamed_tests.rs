@@ -1,4 +1,4 @@
-//! Rows that are read anew for every pass hold no more bytes than they may, and notice what changed.
+//! Rows that are read again for every pass hold no more bytes than allowed, and notice changes.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ fn plan_of(records: usize) -> Plan {
     plan_by(records, (COLUMNS, 2), Settings::default())
 }
 
-/// A plan for so many records of so many columns and classes.
+/// Plans a model for `records` records of so many columns and classes.
 fn plan_by(records: usize, (columns, classes): (usize, usize), settings: Settings) -> Plan {
     let shape = Shape {
         records: records as u64,
@@ -56,7 +56,7 @@ fn data() -> Dataset {
     Dataset::new(x, y).unwrap()
 }
 
-/// The same plan for sparse rows, and some of them: more, since longer chunks of these are summed together.
+/// Returns the same plan for sparse rows, with more rows, since longer chunks of these are summed together.
 fn sparse() -> (Plan, Dataset) {
     let mut plan = plan_of(12 * ROWS);
     plan.rows.sparse = true;
@@ -69,7 +69,7 @@ fn sparse() -> (Plan, Dataset) {
     (plan, data)
 }
 
-/// Dense and sparse rows in vaults of their own, and how much memory makes windows of them.
+/// Runs `with` on dense and sparse rows, each in a vault and with a limit that makes windows of them.
 fn both(with: impl Fn(&Vault, &Plan, MemoryBudget, usize)) {
     for (plan, data, little) in [
         (plan(), data(), ROWS * 4 * COLUMNS * 3 / 4),
@@ -81,7 +81,7 @@ fn both(with: impl Fn(&Vault, &Plan, MemoryBudget, usize)) {
     }
 }
 
-/// Conjugate gradients form a block for each class, which rows may not have the memory of.
+/// Conjugate gradients form a block for each class, whose memory rows may not use.
 #[test]
 fn blocks_of_classes_count_against_the_limit() {
     let left = |solver: &str| {
@@ -97,7 +97,7 @@ fn blocks_of_classes_count_against_the_limit() {
     assert_eq!(left("automatic"), left("newton-cg"));
 }
 
-/// A vault of these rows.
+/// Creates a vault of these rows.
 fn vault(folder: &std::path::Path, plan: &Plan, rows: &Dataset) -> Vault {
     let keyring = Keyring::create(&folder.join("keys").join("key.toml"), &[7; 32], &[9; 32]);
     let keyring = keyring.unwrap();
@@ -120,7 +120,7 @@ fn vault(folder: &std::path::Path, plan: &Plan, rows: &Dataset) -> Vault {
     vault
 }
 
-/// The most bytes that are held while windows are shown, and how many there are.
+/// Returns the most bytes held while windows are shown, and the number of windows.
 fn watched(rows: &InVault<'_, '_>, lengths: &[usize]) -> (usize, usize) {
     let gauge = &rows.windows().unwrap().unwrap().gauge;
     let (mut most, mut windows) = (0, 0);
@@ -145,11 +145,11 @@ fn no_more_bytes_are_held_than_allowed() {
             (0..count).step_by(most).map(|first| most.min(count - first)).collect();
         let (held, windows) = watched(&rows, &lengths);
         assert_eq!(windows, lengths.len());
-        // Of a window as numbers: values and norms, of sparse rows columns, too.
+        // Bytes of an encoded window: values and norms, and columns if rows are sparse.
         let numbers = most * if plan.rows.sparse { 3 * 8 + 2 * 8 } else { 4 * COLUMNS + 3 * 8 };
         let allowed = rows.windows().unwrap().unwrap().gauge.most();
         assert!(held >= numbers && held <= allowed, "{held} of {allowed}");
-        // On a thread that sums nothing is read beside it.
+        // A thread that sums reads nothing meanwhile.
         let path = vault.path().to_owned();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         pool.install(|| {
@@ -157,7 +157,7 @@ fn no_more_bytes_are_held_than_allowed() {
             let rows = InVault::at_rest(&vault, plan).within(Some(memory));
             let (held, windows) = watched(&rows, &lengths);
             assert_eq!(windows, lengths.len());
-            // What is held while a window is summed is that window, as numbers.
+            // While a window is summed, at least that window is held, encoded.
             assert!(held >= numbers, "{held}");
         });
     });
@@ -179,11 +179,11 @@ fn sums_are_those_of_rows_in_memory_and_more_rows_are_not_held() {
     let refused = rows.data().unwrap_err();
     assert_eq!(refused.code(), Code::Memory);
     assert!(refused.message().contains("6000 rows in memory"), "{}", refused.message());
-    // All of them fit in twice that.
+    // All rows fit in twice that.
     let enough = MemoryBudget::for_rows(ROWS * 4 * COLUMNS * 2);
     let rows = InVault::at_rest(&vault, &plan).within(Some(enough));
     assert!(rows.streamed().unwrap().is_none() && rows.data().is_ok());
-    // A few of them have to.
+    // A few rows must fit.
     let nothing = InVault::at_rest(&vault, &plan).within(Some(MemoryBudget::for_rows(1000)));
     let refused = nothing.streamed().unwrap_err();
     assert_eq!(refused.code(), Code::Memory);
@@ -210,7 +210,7 @@ fn a_pass_ends_at_the_block_after_which_it_is_told_to() {
     assert!(ended.is_err());
     assert_eq!(rows.failure().unwrap().code(), Code::Interrupted);
     assert_eq!(told.take(), [block, 2 * block]);
-    // Told to go on, it is whole.
+    // If told to continue, the pass is complete.
     last.set(u64::MAX);
     rows.pass(&lengths, &mut |_| Ok(())).unwrap();
     assert_eq!(told.take().last(), Some(&(ROWS as u64)));
@@ -230,7 +230,7 @@ fn windows_of_other_rows_than_there_are_end_the_pass() {
             assert_eq!(rows.failure().unwrap().code(), Code::Damaged);
         }
         rows.pass(&[&whole[..], &[rest]].concat(), &mut |_| Ok(())).unwrap();
-        // What the sums refuse is handed on as it is.
+        // Refusals of the sums are passed on unchanged.
         let ended = rows.pass(&whole, &mut |_| Err(Refusal::new("enough")));
         assert_eq!(ended, Err(Refusal::new("enough")));
         assert!(rows.failure().is_none());

@@ -1,4 +1,4 @@
-//! The contract of row stores, which each of them keeps.
+//! The contract of row stores, checked on each of them.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -42,7 +42,7 @@ fn plan(parts: bool) -> Plan {
     plan
 }
 
-/// Rows that are told apart by their first number; `first` counts the records before.
+/// Rows that differ in their first value; `first` counts the records before.
 fn data(first: usize, rows: usize) -> Dataset {
     let mut x = Matrix::dense(3);
     let mut y = Vec::new();
@@ -71,7 +71,7 @@ fn firsts(data: &Dataset) -> Vec<usize> {
     (0..data.rows()).map(first).collect()
 }
 
-/// What holds for six records, in this order; `readable` says whether rows can be read.
+/// Checks a store of six records in this order; `readable` says whether rows can be read.
 fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     assert_eq!(rows.count().unwrap(), RECORDS);
     let found = rows.find_ids(&["id-4", "nobody", "id-1", "id-4"]).unwrap();
@@ -119,7 +119,7 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     }
     assert_eq!(rows.keys().unwrap(), [1, 3, 4, 6]);
     assert_eq!(firsts(rows.data().unwrap()), [0, 2, 3, 5]);
-    // Numbers are not given twice, not even that of the last.
+    // Numbers are never reused, not even the last one.
     let last = rows.find_ids(&["id-5"]).unwrap().found;
     rows.erase(&last, &mut |_| Ok(())).unwrap();
     let (data, names) = (data(RECORDS, 2), names(RECORDS, 2));
@@ -130,7 +130,7 @@ fn keeps_the_contract(rows: &mut dyn Rows, readable: bool) {
     assert_eq!(rows.identities(&added).unwrap()[1].added_version, 2);
 }
 
-/// A vault in a folder, filled by `fill`.
+/// Creates a vault in a folder, filled by `fill`.
 fn vault(
     plan: &Plan,
     fill: impl FnOnce(&mut efface_vault::Creation),
@@ -220,7 +220,7 @@ fn rows_in_memory_obey_the_plan() {
     assert_eq!(rows.check().unwrap_err().code(), Code::Data);
 }
 
-/// One part in this process.
+/// One part, in this process.
 #[derive(Debug)]
 struct Here(Mutex<Part>);
 

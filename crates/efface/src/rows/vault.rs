@@ -29,7 +29,6 @@ const ERASED: usize = 1 << 14;
 pub(crate) enum Access<'a, 'v> {
     /// Reads the vault as it is, or as a transaction in progress has left it so far.
     Reading(&'a Vault),
-    /// Reads and changes within a transaction.
     Changing(&'a mut Transaction<'v>),
 }
 
@@ -49,8 +48,7 @@ impl<'v> Access<'_, 'v> {
     }
 }
 
-/// Returns how many records share a block of the vault. It depends on the plan alone, so that it reveals
-/// nothing about the records.
+/// Returns how many records share a block: by the plan alone, so that it reveals nothing about records.
 pub(crate) fn block_rows(plan: &Plan) -> u32 {
     /// Assumed bytes of a row whose length is not known beforehand.
     const SOME: u64 = 2048;
@@ -60,8 +58,7 @@ pub(crate) fn block_rows(plan: &Plan) -> u32 {
         Some(fitting) => match &fitting.frame {
             Frame::Matrix { sparse: true, .. } => SOME,
             frame => {
-                // Rows of named columns differ in length, and whatever follows a deleted one is written
-                // again: their blocks are half as large.
+                // Whatever follows a deleted row of varying length is rewritten: blocks are half as large.
                 let share = if matches!(frame, Frame::Columns(_)) { 2 } else { 1 };
                 share * (16 + 9 * frame.columns())
             }
@@ -146,7 +143,6 @@ impl<'a, 'v> InVault<'a, 'v> {
         Self { read, policy, ..self }
     }
 
-    /// Limits the rows that are in memory at a time.
     pub(crate) fn within(self, memory: Option<MemoryBudget>) -> Self {
         self.read_by(memory.map_or(Policy::Once, Policy::EveryPass))
     }
@@ -160,7 +156,6 @@ impl<'a, 'v> InVault<'a, 'v> {
         if let Policy::EveryPass(memory) = self.policy { Some(memory) } else { None }
     }
 
-    /// Returns what keeps rows between requests.
     fn resident(&self) -> Option<&'a Resident> {
         if let Policy::Keep(resident) = self.policy { Some(resident) } else { None }
     }
@@ -182,8 +177,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(self.windows()?.is_some())
     }
 
-    /// Returns how many rows were scaled down to the bound, after a pass over all of them; 0 if encoded rows
-    /// are stored.
+    /// Returns how many rows a full pass scaled down to the bound; 0 if encoded rows are stored.
     pub(crate) fn scaled(&self) -> u64 {
         self.scaled.get()
     }
@@ -199,7 +193,6 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(Sizes { count, stored, encoded: encoded.saturating_add(targets), alike })
     }
 
-    /// Returns all rows, in the order of their numbers.
     pub(crate) fn into_all(self) -> Result<Keyed> {
         self.all()?;
         self.read.take().ok_or_else(|| damaged("no row was read"))
@@ -221,8 +214,7 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(all)
     }
 
-    /// Checks all names against the rows once if rows stay in memory: then no request on them looks for names
-    /// among the rows.
+    /// Checks all names against resident rows once: then no request looks for names among them.
     fn agree(&self) -> Result<()> {
         let Some(resident) = self.resident().filter(|resident| !resident.agrees()) else {
             return Ok(());
@@ -268,8 +260,7 @@ impl<'a, 'v> InVault<'a, 'v> {
     /// Encodes all rows with the statistics of a plan that were [fitted](Self::fit) to them.
     pub(crate) fn encoded(&self, plan: &Plan) -> Result<Keyed> {
         self.check_held()?;
-        // The fitting pass has checked the form of each row and looked for rows that should have been
-        // deleted.
+        // The fitting pass has checked each row's form, and that none should have been deleted.
         self.encode_all(None, plan, None)
     }
 
@@ -338,7 +329,6 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(all)
     }
 
-    /// Returns the form of the raw rows.
     pub(super) fn frame(&self) -> Result<&'a Frame> {
         RowStore::Vault.check(self.plan)?;
         self.plan.fitting.as_ref().map(|fitting| &fitting.frame).ok_or_else(not_fitted)
@@ -348,7 +338,6 @@ impl<'a, 'v> InVault<'a, 'v> {
         self.plan.max_weight.is_some()
     }
 
-    /// Returns the same rows, all read already.
     pub(crate) fn filled(
         access: Access<'a, 'v>,
         plan: &'a Plan,
@@ -421,9 +410,8 @@ impl<'a, 'v> InVault<'a, 'v> {
         Ok(())
     }
 
-    /// Like [`each_block`](Self::each_block), with blocks as they are in the vault and the number of rows
-    /// before each. Reads ahead about `ahead` bytes beyond the blocks taken, or one block, and never more
-    /// than the vault's own limit.
+    /// Like [`each_block`](Self::each_block), with blocks as they are in the vault and the rows before each.
+    /// Reads about `ahead` bytes or one block ahead, within the vault's own limit.
     pub(super) fn each_row_block<T: Send>(
         &self,
         leaving: Option<&ResidueCheck>,
@@ -580,8 +568,7 @@ impl Rows for InVault<'_, '_> {
         Ok(())
     }
 
-    /// Checks that each row is as it was stored, and that none should have been deleted; skipped if nothing
-    /// is deleted, or if all rows were already read.
+    /// Checks that rows are as stored and none should be gone; skipped if none leaves or all were read.
     fn check(&self) -> Result<()> {
         if self.to_look_for().is_none() {
             return Ok(());

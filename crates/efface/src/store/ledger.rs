@@ -274,7 +274,7 @@ pub(crate) fn signed(vault: &Vault, index: u64, key: &[u8; 32]) -> Result<(Strin
 
 /// Parses the document of an entry.
 fn said(entry: &LedgerEntry<'_>) -> Result<Value> {
-    serde_json::from_str(entry.json).map_err(|_| damaged(entry.index, &"it is no JSON"))
+    serde_json::from_str(entry.json).map_err(|_| damaged(entry.index, &"it is not JSON"))
 }
 
 /// Returns whether an entry is the one signed for its place.

@@ -265,7 +265,7 @@ pub(crate) fn prepared_or_held(
     }
     let damaged = |why: String| {
         let what = format!("the vault's kept Hessian cannot be used: {why}");
-        Error::storage(Code::Damaged, what).hint("`§efface prepare` makes it anew")
+        Error::storage(Code::Damaged, what).hint("`§efface prepare` makes a new one")
     };
     let prepared = match resident.and_then(Resident::take_prepared) {
         Some(held) => held,
@@ -280,11 +280,11 @@ pub(crate) fn prepared_or_held(
     }
     if made != version {
         return Err(damaged(format!(
-            "it is of version {made}, and the model is version {version}"
+            "it is of version {made}, but the model is version {version}"
         )));
     }
     if dimension != weights {
-        return Err(damaged(format!("it is of {dimension} weights, and the model has {weights}")));
+        return Err(damaged(format!("it has {dimension} weights, but the model has {weights}")));
     }
     Ok(Some(prepared))
 }

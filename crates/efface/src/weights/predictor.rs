@@ -104,7 +104,7 @@ impl Layers {
         let width = self.width;
         if x.cols() != width {
             return Err(failed(format!(
-                "rows have {} numbers, the network takes {width}",
+                "rows have {} values, but the network takes {width}",
                 x.cols()
             )));
         }

@@ -78,7 +78,7 @@ fn an_exact_model_is_as_close_as_the_declared_steps_until_they_are_spent() {
     let error = world.run(|s| delete(&vault, &named(&["id-30"]), s)).unwrap_err();
     assert_eq!((error.code(), dry.code()), (Code::BudgetExhausted, Code::BudgetExhausted));
     let hint = error.what_to_do().unwrap();
-    assert!(hint.contains("train an extractor anew") && !hint.contains("erase-only"), "{hint}");
+    assert!(hint.contains("train the extractor again") && !hint.contains("erase-only"), "{hint}");
     // Nor does anybody come in who could not leave.
     let more = world.table("more.csv", 200, 4, 2);
     let error = world.run(|s| add(&vault, &more, None, s)).unwrap_err();
@@ -147,7 +147,7 @@ fn what_does_not_go_with_a_declared_training_is_refused_in_words() {
             let figures = efface::Privacy { epsilon: None, delta: None, mu: Some(0.1), group: 1 };
             s.extractor_privacy = Some(figures);
         }),
-        ("alone at epsilon", |s| s.epsilon = Some(0.2)),
+        ("alone reaches epsilon", |s| s.epsilon = Some(0.2)),
         ("from 1 to 1024", |s| s.deletions = Some(1025)),
         ("fitted", |s| s.preprocess = Some("fitted".into())),
         ("deleted before", |s| {

@@ -268,7 +268,7 @@ fn not_used_later(point: bool, settings: Settings) {
     assert!(kept(&vault).is_none());
     assert_eq!(by_it(&served), !point);
     if point {
-        assert!(served.notices[0].message.contains("of other records"), "{:?}", served.notices);
+        assert!(served.notices[0].message.contains("from other records"), "{:?}", served.notices);
     }
     let key = world.keyring.public_key();
     let verdict = verify_ledger(&vault, Some(&key), None, Some(&world.keyring)).unwrap();
@@ -287,7 +287,7 @@ fn damage_costs_time_and_nothing_else() {
     not_finite[28..32].copy_from_slice(&f32::NAN.to_le_bytes());
     let cases = [
         (of(2, factor(&diagonal(0.5))), Some("of version 2")),
-        (small, Some("of 2 weights, and the model has 4")),
+        (small, Some("2 weights, but the model has 4")),
         (not_finite, Some("finite entries")),
         (good[..good.len() - 1].to_vec(), Some("must have 64 bytes, got 63")),
         (b"memory".to_vec(), Some("does not begin")),

@@ -142,7 +142,7 @@ fn an_exact_head_is_as_close_as_the_network_and_both_counts_add_up() {
     let error = world.run(|s| delete(&vault, &named(&["id-12"]), s)).unwrap_err();
     assert_eq!((error.code(), dry.code()), (Code::BudgetExhausted, Code::BudgetExhausted));
     let hint = error.what_to_do().unwrap().to_owned();
-    assert!(hint.contains("train a network anew") && !hint.contains("erase-only"), "{hint}");
+    assert!(hint.contains("train the network again") && !hint.contains("erase-only"), "{hint}");
     assert_eq!(status(&vault).unwrap().records, 116, "nothing was deleted");
     // Nor does anybody come in who could not leave.
     let more = world.table("more.csv", 200, 4, 2);
@@ -261,7 +261,7 @@ fn what_does_not_go_with_a_network_is_refused_in_words() {
         (|s| s.state = Some("secret".into()), "secret"),
         (|s| s.notion = Some("renyi-unlearning".into()), "renyi-unlearning"),
         (|s| s.notion = Some("differential-privacy".into()), "differential-privacy"),
-        (|s| s.epsilon = Some(0.9), "alone at epsilon"),
+        (|s| s.epsilon = Some(0.9), "alone reaches epsilon"),
     ] {
         let error = with(change, solved);
         let text = format!("{error} {}", error.what_to_do().unwrap_or_default());

@@ -130,8 +130,8 @@ fn check_minimum(public: &Public<'_>, n: u64) -> Result<()> {
         Normalizer::Mean { minimum } => Err(Error::refused(
             Code::Minimum,
             format!(
-                "the published numbers of `distributed-descent` suppose at least n/2 = {} records at \
-                 any time, `minimum` is {minimum}",
+                "the published numbers of `distributed-descent` assume at least n/2 = {} records \
+                 at any time, but `minimum` is {minimum}",
                 n.div_ceil(2)
             ),
         )

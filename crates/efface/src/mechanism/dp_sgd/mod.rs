@@ -93,8 +93,7 @@ fn spent(plan: &SampledPlan, next: &Sampled) -> Error {
         plan.deletions
     );
     Error::refused(Code::BudgetExhausted, message).hint(
-        "`§efface refresh` trains the model anew, after which as many deletions are possible as at \
-         first",
+        "`§efface refresh` retrains the model; then as many deletions are possible as at first",
     )
 }
 
@@ -172,7 +171,10 @@ impl Scheduled for SampledPlan {
         let event = match run.start {
             Start::Nothing => event(self)?,
             Start::Given(_) => {
-                return Err(Error::refused(Code::By(NAME), "`dp-sgd` takes no start"));
+                return Err(Error::refused(
+                    Code::By(NAME),
+                    "`dp-sgd` does not accept starting weights",
+                ));
             }
             Start::Request(Request { weights, event: last, change, .. }) => {
                 let event = advanced(self, stated(last)?, change)?;
@@ -211,8 +213,7 @@ impl Scheduled for SampledPlan {
             NetError::Cancelled => Error::interrupted(),
             NetError::Part(reason) => failed(reason),
             NetError::Diverged => {
-                Error::refused(Code::By(NAME), "the weights grew beyond every bound")
-                    .hint("lower `§eta`")
+                Error::refused(Code::By(NAME), "the weights diverged").hint("lower `§eta`")
             }
             other => Error::refused(Code::By(NAME), other.to_string()),
         })?;
@@ -242,15 +243,16 @@ fn check(choices: &ValidatedSettings) -> Result<()> {
     if choices.loss != LossName::Softmax {
         return clash(
             &format!("`dp-sgd` with the loss `{}`", choices.loss.name()),
-            "is not offered: its networks are trained to tell classes apart, two or more",
+            "is not offered: its networks are classifiers of two or more classes",
             "leave out `§loss`",
         );
     }
     if choices.notion != Notion::IndistinguishableFromRetraining {
         return clash(
             &format!("`dp-sgd` with `§notion {}`", choices.notion.name()),
-            "is not offered: the noise is found for closeness to retraining; where N and the classes \
-             are declared, certificates state the differential privacy of all trainings beside it",
+            "is not offered: the noise is chosen for closeness to retraining; if N and the \
+             classes are declared, certificates also state the differential privacy of all \
+             trainings",
             "leave out `§notion`; a lower `§epsilon` or more `§deletions` lowers both",
         );
     }

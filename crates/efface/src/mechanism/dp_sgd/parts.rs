@@ -127,8 +127,8 @@ impl Subjects {
 
 fn apart(one: u32, other: usize) -> Error {
     let message = format!(
-        "partitions {one} and {other} both have records of one subject, whose gradient must be clipped as \
-         a whole where they are"
+        "partitions {one} and {other} both have records of one subject, but its gradient must be \
+         clipped as a whole in one partition"
     );
     Error::refused(Code::Subjects, message).hint(
         "put all records of a subject in one partition (for a Dask dataframe: \

@@ -12,7 +12,7 @@ use crate::weights::predictor::append;
 pub(super) fn of(data: &Dataset, width: usize) -> Result<(Vec<f32>, Vec<u32>)> {
     let x = data.x();
     if x.cols() != width {
-        let message = format!("rows have {} numbers, the network takes {width}", x.cols());
+        let message = format!("rows have {} values, but the network takes {width}", x.cols());
         return Err(Error::storage(Code::Damaged, message));
     }
     let mut rows = Vec::with_capacity(x.rows() * width);

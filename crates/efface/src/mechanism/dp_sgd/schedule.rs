@@ -110,8 +110,8 @@ fn following(choices: &ValidatedSettings) -> Result<Following> {
         return Ok(Following::Sgd { momentum: Decimal(s.momentum.unwrap_or(MOMENTUM)) });
     }
     if s.momentum.is_some() {
-        let message = "`§momentum` has no meaning with `§optimizer adam`, whose mean of sums has a \
-            decay of its own";
+        let message = "`§momentum` has no meaning with `§optimizer adam`, which averages sums \
+             with a decay of its own";
         return Err(Error::refused(Code::Settings, message)
             .hint("leave out `§momentum`, or use `§optimizer sgd`"));
     }

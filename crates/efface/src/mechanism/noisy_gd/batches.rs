@@ -116,12 +116,14 @@ fn full(id: &str, plan: &BatchPlan) -> Error {
     Error::refused(
         Code::Capacity,
         format!(
-            "the batch of record `{shown}` would have more than {} records, which is the most that \
-             one of the {} batches may have; a record's batch follows from its id and never changes",
+            "the batch of record `{shown}` would have more than {} records, the most that one of \
+             the {} batches may have; a record's batch depends on its id and never changes",
             plan.most, plan.count
         ),
     )
-    .hint("leave the record out, or train a new model with a larger `§capacity` or fewer `§batches`")
+    .hint(
+        "leave the record out, or train a new model with a larger `§capacity` or fewer `§batches`",
+    )
 }
 
 #[cfg(test)]

@@ -132,7 +132,10 @@ impl Scheduled for Sums {
             Start::Nothing => return anew(watch),
             Start::Request(_) if !kept => return anew(watch),
             Start::Given(_) => {
-                return Err(Error::refused(Code::By(NAME), "`ridge` takes no start"));
+                return Err(Error::refused(
+                    Code::By(NAME),
+                    "`ridge` does not accept starting weights",
+                ));
             }
             Start::Request(request) => {
                 let kept = kept_sums(plan, request)?;

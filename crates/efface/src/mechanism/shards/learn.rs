@@ -106,15 +106,13 @@ fn one(
     efface_net::sgd(network, &checked, &data, &shard.keys, start, watch).map_err(
         |error| match error {
             NetError::Cancelled => Error::interrupted(),
-            NetError::Diverged => {
-                Error::refused(Code::By(NAME), "the weights grew beyond every bound").hint(
-                    "train a new model with a lower `§eta`; `§erase-only` deletes records without \
+            NetError::Diverged => Error::refused(Code::By(NAME), "the weights diverged").hint(
+                "train a new model with a lower `§eta`; `§erase-only` deletes records without \
                      training",
-                )
-            }
+            ),
             NetError::Keys { .. } => {
                 let message =
-                    "two ids of a shard have the same 64 bits of a hash, which orders them";
+                    "two ids of a shard have the same 64-bit hash, which determines their order";
                 Error::refused(Code::Ids, message).hint("give one of the records another id")
             }
             other => Error::refused(Code::By(NAME), other.to_string()),
@@ -154,7 +152,8 @@ fn read(
         return Err(damaged("a record that was asked for is not there"));
     }
     if data.x().cols() != width {
-        let message = format!("rows have {} numbers, the network takes {width}", data.x().cols());
+        let message =
+            format!("rows have {} values, but the network takes {width}", data.x().cols());
         return Err(damaged(&message));
     }
     let mut sizes: BTreeMap<u64, usize> = wanted.iter().map(|&number| (number, 0)).collect();

@@ -154,7 +154,10 @@ impl Scheduled for ShardedPlan {
         let ((weights, steps, passes), retrained) = match run.start {
             Start::Nothing => (all(plan, self, run.rows, tell)?, self.shards),
             Start::Given(_) => {
-                return Err(Error::refused(Code::By(NAME), "`shards` takes no start"));
+                return Err(Error::refused(
+                    Code::By(NAME),
+                    "`shards` does not accept starting weights",
+                ));
             }
             Start::Request(request) => {
                 let retrained = request.touched.len() as u64;
@@ -190,7 +193,7 @@ fn check(choices: &ValidatedSettings) -> Result<()> {
     if choices.loss != LossName::Softmax {
         return clash(
             &format!("`shards` with the loss `{}`", choices.loss.name()),
-            "is not offered: its networks are trained to tell classes apart, two or more",
+            "is not offered: its networks are classifiers of two or more classes",
             "leave out `§loss`",
         );
     }

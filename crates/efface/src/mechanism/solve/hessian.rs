@@ -23,11 +23,11 @@ pub(crate) fn check(output: &OutputNoisePlan, plan: &Plan) -> Result<()> {
         return refuse(why, "train with `§mechanism solve`, which starts from the published model");
     }
     if plan.state == State::Secret {
-        let why = "what `secret` state keeps between requests has one already";
+        let why = "`secret` state already keeps one between requests";
         return refuse(why, "requests use it without being asked");
     }
     if plan.in_parts {
-        let why = "its rows are in parts elsewhere, against which no check could hold it";
+        let why = "its rows are in parts elsewhere, so no check could compare it with them";
         return refuse(why, "requests are served without it");
     }
     match output.solver {
@@ -52,7 +52,7 @@ pub(crate) fn prepare(
     check(output, plan)?;
     if weights.len() > LARGEST_HESSIAN {
         let message = format!(
-            "a Hessian is kept of at most {LARGEST_HESSIAN} weights, and this model has {}",
+            "a Hessian is kept for at most {LARGEST_HESSIAN} weights, but this model has {}",
             weights.len()
         );
         return Err(Error::refused(Code::By(plan.mechanism), message)

@@ -98,7 +98,7 @@ fn remembered(
             if known != count {
                 return Err(Error::storage(
                     Code::Damaged,
-                    format!("the kept memory is of {known} records, but the vault has {count}"),
+                    format!("the kept memory covers {known} records, but the vault has {count}"),
                 )
                 .hint("`§efface refresh` continues without it"));
             }

@@ -167,8 +167,8 @@ fn what_cannot_be_had_says_why() {
     let advice =
         planned(&PlanRequest::Sizes(sizes(5000, 20, 0)), regression(), 10.0, &[1]).unwrap();
     let reason = |name: &str| &advice.refused.iter().find(|r| r.name == name).unwrap().reason;
-    assert!(reason("dp-sgd").contains("tell classes apart"));
-    assert!(reason("shards").contains("tell classes apart"));
+    assert!(reason("dp-sgd").contains("classifiers of two or more classes"));
+    assert!(reason("shards").contains("classifiers of two or more classes"));
     assert!(reason("noisy-fine-tuning").contains("saves nothing"));
     assert!(choice(&advice, "ridge-rff").beyond);
     // Rows that ask for features leave no other ones.

@@ -35,7 +35,7 @@ pub(super) fn for_request(
         }
         Err(error) if error.code() == Code::Damaged => left_out(error.message()),
         Ok(Some(Prepared { kept: Steering::Point(point), .. })) if point.records() != before => {
-            left_out("it is of other records than the vault had before the request")
+            left_out("it was computed from other records than the vault had before the request")
         }
         read => read,
     }

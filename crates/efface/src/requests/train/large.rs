@@ -361,7 +361,7 @@ fn stored(raw: Raw, frame: &Frame, plan: &Plan, to_numbers: bool) -> Result<RawR
     let mut rows = raw_rows(frame, &raw.rows)?;
     if to_numbers {
         rows = rows.with_numbers_as_targets().ok_or_else(|| {
-            let message = "a label is a number so large that single precision has no room for it";
+            let message = "a label is too large a number for single precision";
             Error::input(Code::Classes, message).hint("write the labels in other units")
         })?;
     }

@@ -92,11 +92,13 @@ impl Unsaved {
         let Learnt { genesis, .. } = &self.learnt;
         if keyring.public_key() != genesis.public_key {
             let message = "these are not the keys that the model was trained with";
-            return Err(Error::input(Code::Key, message).hint("save it with those"));
+            return Err(
+                Error::input(Code::Key, message).hint("save it with the keys of the training")
+            );
         }
         let Some(records) = &self.records else {
             let message = "the model is in a vault already";
-            return Err(Error::refused(Code::Exists, message).hint("copy it by `§efface backup`"));
+            return Err(Error::refused(Code::Exists, message).hint("copy it with `§efface backup`"));
         };
         free_name(output)?;
         let mut creation = Vault::create(output, genesis, keyring)?;

@@ -1,4 +1,4 @@
-//! A ledger of thousands of entries: what is read of it, and what its checkpoints say.
+//! A ledger of thousands of entries: which of them are read, and what its checkpoints state.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ use crate::{
     Code, Context, Delete, Selector, Settings, Source, verify_ledger, verify_whole_ledger,
 };
 
-/// A folder with a small trained vault, a key and a clock that can be set.
+/// A folder with a small trained vault, a key, and a clock that can be set.
 struct Shop {
     folder: tempfile::TempDir,
     keyring: Keyring,
@@ -83,7 +83,7 @@ impl Shop {
         self.run(|s| crate::delete(&self.vault(), &request, s)).unwrap()
     }
 
-    /// Notes so many exports in one change, as `efface export` would in as many.
+    /// Notes `count` exports in one change, as `efface export` would in as many.
     fn export(&self, count: u64) {
         let mut vault = self.open();
         let mut transaction = vault.begin().unwrap();
@@ -93,8 +93,7 @@ impl Shop {
         transaction.commit().unwrap();
     }
 
-    /// Writes another text in the place of an entry's, as a program without the key could: its stored
-    /// hash stays.
+    /// Replaces the text of an entry, as a program without the key could: its stored hash stays.
     fn change(&self, index: u64, change: impl FnOnce(String) -> String) {
         let read = |entry: LedgerEntry<'_>| {
             (entry.kind.to_owned(), entry.json.to_owned(), entry.hash.to_vec())
@@ -129,13 +128,13 @@ impl Shop {
     }
 }
 
-/// Entries that a verdict names.
+/// Returns the entries that a verdict names.
 fn entries(verdict: &Verdict) -> Vec<u64> {
     let number = |name: &str| name.strip_prefix("entry ").map(|number| number.parse().unwrap());
     verdict.checks.iter().filter_map(|check| number(&check.name)).collect()
 }
 
-/// What a request says of the clock.
+/// Returns what a request says about the clock.
 fn clock(served: &crate::Served) -> Option<String> {
     let about = |notice: &&crate::outcome::notice::Notice| notice.code == NoticeCode::ClockSetBack;
     served.notices.iter().find(about).map(|notice| notice.message.clone())
@@ -192,8 +191,8 @@ fn what_is_read_does_not_grow_with_the_ledger() {
     assert!(read.contains(&1000) && few.contains(&(read.len() as u64)), "{}", read.len());
 }
 
-/// A checkpoint that its owner signed and that does not add up passes where it is relied on, and
-/// is named where all is verified.
+/// A checkpoint that its owner signed although it does not add up passes if it is relied on, and is named if
+/// everything is verified.
 #[test]
 fn a_checkpoint_must_say_what_its_entries_add_up_to() {
     for (at, value) in [
@@ -231,14 +230,14 @@ fn a_checkpoint_must_say_what_its_entries_add_up_to() {
         assert_eq!(whole.outcome(), CheckOutcome::Fails, "{at}");
         assert!(reason(&whole, "entry 6").contains("does not agree"), "{at}: {whole:?}");
         let short = shop.verify(false, None);
-        // Rows are counted and the latest certificate is read whatever is relied on.
+        // Rows are counted and the latest certificate is read in any case.
         let noticed = at.contains("hash") || at == "/tally/records";
         let expected = if noticed { CheckOutcome::Fails } else { CheckOutcome::Holds };
         assert_eq!(short.outcome(), expected, "{at}: {short:?}");
     }
 }
 
-/// Only the owner of the key can write one.
+/// Only the owner of the key can write a checkpoint.
 #[test]
 fn a_checkpoint_by_another_key_is_not_relied_on() {
     let shop = Shop::new();
@@ -267,8 +266,8 @@ fn a_checkpoint_by_another_key_is_not_relied_on() {
     assert!(error.message().contains("entry 6") && error.message().contains("changed"), "{error}");
 }
 
-/// An entry that was changed behind the owner's back must not be summed up under the owner's
-/// signature: whoever relies on the checkpoint would never see it.
+/// An entry that was changed behind the owner's back must not be summed up under the owner's signature:
+/// readers that rely on the checkpoint would never see it.
 #[test]
 fn no_checkpoint_is_signed_over_an_entry_that_was_changed() {
     let shop = Shop::new();
@@ -286,7 +285,7 @@ fn no_checkpoint_is_signed_over_an_entry_that_was_changed() {
     assert_eq!(shop.verify(false, None).outcome(), CheckOutcome::Fails);
 }
 
-/// What answers a request again is the entry that was signed, also where a checkpoint came since.
+/// A repeated request is answered with the entry that was signed, even if a checkpoint came since.
 #[test]
 fn an_answer_that_was_changed_is_not_given_again() {
     let shop = Shop::new();
@@ -375,7 +374,7 @@ fn heads_are_accepted_in_every_form_in_which_they_are_shown() {
     }
 }
 
-/// What certificates and notes state of a vault is found again in its newest checkpoint.
+/// The newest checkpoint agrees with what certificates and notes state about a vault.
 #[test]
 fn a_tally_from_a_checkpoint_is_that_of_all_entries() {
     let shop = Shop::new();

@@ -1,4 +1,4 @@
-//! A part is where it is told to be, whatever it was before.
+//! A part reaches the state it is told to, whatever its state was before.
 
 use std::ops::ControlFlow;
 
