@@ -64,9 +64,7 @@ class Verdict:
     @classmethod
     def _from_json(cls, text: str) -> Verdict:
         document = json.loads(text)
-        checks = tuple(
-            Check(check["name"], check["outcome"], check["reason"]) for check in document["checks"]
-        )
+        checks = tuple(Check(**check) for check in document["checks"])
         return cls(document["outcome"], checks)
 
     def joined(self, check: Check) -> Verdict:

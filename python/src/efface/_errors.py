@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from . import _engine
@@ -37,7 +38,7 @@ class Error(Exception):
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.message, self.code, self.hint)
+        return partial(type(self), **vars(self)), (self.message,)
 
 
 class InputError(Error, ValueError):
@@ -76,9 +77,6 @@ class UnknownRecord(Refused, KeyError):
         super().__init__(message, code=code, hint=hint)
         self.names = names
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.message, self.code, self.hint, {"names": self.names})
-
 
 class UnknownSubject(UnknownRecord):
     """A subject that is not in the model; nothing was changed."""
@@ -107,10 +105,6 @@ class PartlyForgotten(Error):
         super().__init__(message, code=code, hint=hint)
         self.certificates = dict(certificates or {})
         self.failures = dict(failures or {})
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        rest = {"certificates": self.certificates, "failures": self.failures}
-        return _again, (type(self), self.message, self.code, self.hint, rest)
 
 
 class BudgetExhausted(Refused):
@@ -255,13 +249,3 @@ def _library(module: str) -> bool:
 for _kind in list(globals().values()):
     if isinstance(_kind, type) and issubclass(_kind, Exception):
         _kind.__module__ = "efface"
-
-
-def _again(
-    kind: type[Error],
-    message: str,
-    code: str,
-    hint: str | None,
-    rest: Mapping[str, Any] | None = None,
-) -> Error:
-    return kind(message, code=code, hint=hint, **(rest or {}))

@@ -15,19 +15,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from . import _engine, _face, _rows
-from ._entry import Request
+from . import _engine, _rows, _serialization
+from ._entry import Answer, Request
 from ._erasure import Erasure, Withdrawn, answered
-from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
+from ._errors import Error, InputError, NotCoveredWarning, fitting, warn
 from ._extract import agreed, check_same, limits_of, training_of
-from ._following import Following
 from ._notices import warn_of
 from ._parameters import name_of
 from ._progress import shown
 from ._published import Published
 from ._reading import Reading
-from ._setting import settings
 from ._settings import start_of, to_json
+from ._sync import Following
 from ._vault import Home, Rows, carrier, key_of, limit_of, trained
 from ._watch import Watch
 from .certificate import Certificate
@@ -73,14 +72,40 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     coef_names_ = property(get_feature_names_out, doc="Names of the features of `coef_`.")
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        names = settings()["preprocess"].names
-        if name_of(self.preprocess) not in {None, *names}:
-            raise InputError(
-                f"`preprocess` must be one of {', '.join(names)}, got {self.preprocess!r}",
-                code="settings",
-            )
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features, of each output: a row for each class, of two classes one.
+
+        Those of numbers are per unit of their column: of a table of numbers that misses none,
+        ``X @ coef_.T + intercept_`` is the decision, or the prediction, for each row within
+        `row_norm`. Others are per unit of what `get_feature_names_out` names: 0 or 1 of a category
+        or a missing value, and of times days in units of their deviation. A regression has them in
+        units of `y`: (features,), or (targets, features). Of a network all of its weights, in one
+        row.
+        """
+        return self._shaped(self._fitted("_published", "coef_").per_unit.coef)  # type: ignore[no-any-return]
+
+    @property
+    def standardized_coef_(self) -> NDArray[np.float64]:
+        """Weights as they are learnt and exported: those of numbers per standard deviation.
+
+        They differ from `coef_` with fitted preprocessing alone. Rows longer than `row_norm` once
+        they are standardised are shortened to it, or as `row_map` says.
+        """
+        return self._shaped(self._fitted("_published", "coef_").coef)  # type: ignore[no-any-return]
+
+    @property
+    def intercept_(self) -> Any:
+        """What is added to each output, for `coef_`; zeros if nothing is fitted or added.
+
+        Of a regression it is in units of `y`, the middle of the range of `y` included: a float, or
+        an array (targets,).
+        """
+        return self._shaped(self._fitted("_published", "intercept_").per_unit.intercept)
+
+    def _shaped(self, rows: NDArray[np.float64]) -> Any:
+        """What there is of each output, in the axes that `y` had."""
+        return rows
 
     def fit(
         self, X: Any, y: Any, ids: Any = None, subjects: Any = None, sample_weight: Any = None
@@ -147,7 +172,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         if refits:
             _rows.warn_of_rounding(read.x)
         precision = _rows.precision_of(read.x)
-        settings["face"] = _face.written(self, precision, refits=refits)
+        settings["face"] = _serialization.written(self, precision, refits=refits)
         rows = self._table(read, targets, classes=declared)
         size, memory, start = _rows.size_of(read.x), limit_of(self.memory), start_of(self)
         with fitting(), shown(self.verbose, "fit") as told:
@@ -159,15 +184,19 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
                 self._check_finite(read.x, allow_nan=refits)
                 raise
         try:
-            self._home, self._watch, self._last = home, Watch(), -1
             self._precision, self._weighted = precision, read.weights is not None
-            self.certificates_: list[Certificate] = []
-            self.receipt_ = Receipt._of(answer)
-            self._catch_up(self.receipt_.certificate, answer[2])
+            self._settle(home, answer)
         except BaseException:
             home.discard()
             raise
         warn_of(self.receipt_.notices)
+
+    def _settle(self, home: Home, answer: Answer) -> None:
+        """Take over a new model and its vault."""
+        self._home, self._watch, self._last = home, Watch(), -1
+        self.certificates_: list[Certificate] = []
+        self.receipt_ = Receipt._of(answer)
+        self._catch_up(self.receipt_.certificate, answer[2])
 
     def _may_divide_by_mean(self, settings: dict[str, Any]) -> bool:
         """Whether sums may be divided by the current number of rows, which then has no limit."""
@@ -272,15 +301,11 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         """
         asked = _rows.asked(names, ids, subjects, self._has_subjects)
         serve = partial(self._serve, "forget") if release else self._erase
-        try:
-            return serve(_engine.delete, request_id, **asked)
-        except UnknownRecord as error:
-            known = _rows.without(asked, error.names)
-            if not skip_unknown or not any(known.values()):
-                raise
-            served = serve(_engine.delete, request_id, **known)
-            self.receipt_ = replace(self.receipt_, skipped=error.names)
-            return served
+        serve = partial(serve, _engine.delete, request_id)
+        served, skipped = _rows.skipping(serve, asked, skip_unknown=skip_unknown)
+        if skipped and release:
+            self.receipt_ = replace(self.receipt_, skipped=skipped)
+        return served  # type: ignore[no-any-return]
 
     def add(
         self,
@@ -318,12 +343,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         Certificate
             What is promised about the model as it is now.
         """
-        check_is_fitted(self)
-        check_same(self._extractor, self._training, X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
-        read = self._read(X, y, named, fresh=False)
-        rows = self._table(read, self._targets(read.y), new_classes=new_classes)
-        return self._serve("add", _engine.add, request_id, rows)
+        return self._bring("add", X, y, named, request_id, new_classes=new_classes)
 
     def update(
         self,
@@ -358,12 +379,25 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         Certificate
             What is promised about the model as it is now.
         """
+        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
+        return self._bring("update", X, y, named, request_id, new_classes=new_classes)
+
+    def _bring(
+        self,
+        what: Literal["add", "update"],
+        X: Any,
+        y: Any,
+        named: dict[str, Any],
+        request_id: str | None,
+        *,
+        new_classes: bool,
+    ) -> Certificate:
         check_is_fitted(self)
         check_same(self._extractor, self._training, X)
-        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=False)
         rows = self._table(read, self._targets(read.y), new_classes=new_classes)
-        return self._serve("update", _engine.update, request_id, rows)
+        request = _engine.add if what == "add" else _engine.update
+        return self._serve(what, request, request_id, rows)
 
     def refresh(self, *, request_id: str | None = None) -> Certificate:
         """Publish a fresh model from the current records, without kept state.
@@ -387,12 +421,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         dict
             What is kept for the next request, as :meth:`Vault.prepare` returns it.
         """
-        check_is_fitted(self)
-        home = self._present()
-        with home.lock, shown(self.verbose, "prepare") as told:
-            beside: dict[str, Any] = {"progress": told, "memory": limit_of(self.memory)}
-            ready: dict[str, Any] = json.loads(_engine.prepare(home.path, home.key, **beside))
-        return ready
+        vault = self.vault_
+        with self._home.lock, shown(self.verbose, "prepare") as told:
+            return vault.prepare(progress=told, memory=self.memory)
 
     def status(self) -> dict[str, Any]:
         """Say what the vault holds, what is spent, and what can still be served.
@@ -404,8 +435,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             vault is removed with the estimator), and ``stale`` (whether the vault holds a newer
             model than this estimator).
         """
-        check_is_fitted(self)
-        status = json.loads(_engine.status(self._present().path))
+        status = self.vault_.status()
         stale = self._warn_if_stale()
         return {**status, "path": self._home.path, "private": self._home.private, "stale": stale}
 
@@ -450,11 +480,11 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         """
         home = Home(path, key_of(path, key))
         plan = json.loads(_engine.plan_of(home.path))
-        face = _face.read(plan)
+        face = _serialization.read(plan)
         parameters = cls._parameters_of(plan)
         if face is not None:
             known = cls._parameter_constraints
-            given = _face.parameters_in(face).items()
+            given = _serialization.parameters_in(face).items()
             parameters = {name: value for name, value in given if name in known}
             precision = np.dtype(face["precision"])
         estimator = cls(**parameters)

@@ -114,7 +114,7 @@ class Reading:
         labels, subjects = part.values["ids"], part.values["subjects"]
         if fresh:
             self._columns = part.names
-        indexes = _rows.indexes_of(X, {"y": y, **part.values})
+        indexes = check_aligned({"X": X, "y": y, **part.values})
         if labels is None:
             labels = _rows.labels_of(indexes, None if fresh else self._next_row)
         given = _rows.as_table(part.X)

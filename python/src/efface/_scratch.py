@@ -122,15 +122,6 @@ def leave_key(key: Path) -> None:
     key.unlink()
 
 
-def copy(source: Path, target: Path) -> None:
-    """Copy a file, readable by its owner only, and wait until it is on the disk."""
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with source.open("rb") as old, os.fdopen(descriptor, "wb") as new:
-        shutil.copyfileobj(old, new, 1 << 20)
-        new.flush()
-        os.fsync(new.fileno())
-
-
 def _place(size: int, *, memory: bool = True) -> Path:
     """The folder to make folders in: in memory, unless the rows would take much of it."""
     if (own := _own_place()) is not None:

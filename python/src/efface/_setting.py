@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _engine
 from ._training import Training
@@ -41,7 +41,11 @@ _OBJECTS: dict[str, tuple[str, str, list[Any]]] = {
     "extractor_training": ("Training or str", "str | Training", [str, Training]),
     "features": ("str, fitted network, Vault or path", "Any", [object]),
     "loss": ("str or HuberHinge", "str | HuberHinge", [str]),
-    "preprocess": ("str, Fitted or Declared", "str | Fitted | Declared", [str]),
+    "preprocess": (
+        "str, Fitted or Declared",
+        "str | Fitted | Declared",
+        [StrOptions({"fitted", "declared"})],
+    ),
 }
 
 # What Python adds to what the engine says.

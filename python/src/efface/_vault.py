@@ -23,7 +23,7 @@ from ._errors import (
     VaultMissing,
     warn,
 )
-from ._scratch import Folder, copy, holds, is_private, leave_key
+from ._scratch import Folder, holds, is_private, leave_key
 
 # The private vaults of this process, by their paths.
 _living: weakref.WeakValueDictionary[str, Home] = weakref.WeakValueDictionary()
@@ -249,7 +249,7 @@ class Home:
             self._save(self._model, target, key)
             return
         if own:
-            copy(self.key, key)
+            _write(key, self.key.read_bytes())
         try:
             _engine.relocate(self.path, target)
         except BaseException:

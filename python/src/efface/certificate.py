@@ -100,11 +100,6 @@ class Certificate(Entry):
         If the text is no certificate.
     """
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Certificate:
-        """Read a certificate from its JSON; the same as ``Certificate(text)``."""
-        return cls(text)
-
     def _check_kind(self) -> None:
         if self._is_erasure:
             raise InputError(

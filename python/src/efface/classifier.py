@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from . import _engine, _face
+from . import _engine, _serialization
 from ._errors import InputError, warn
 from ._estimator import Unlearner
 from ._frames import is_missing
@@ -40,7 +40,8 @@ def _loss(estimator: Any) -> Any:
     return own if own is not None and default else name_of(estimator.loss)
 
 
-def _has_probabilities(estimator: Any) -> bool:
+def gives_probabilities(estimator: Any) -> bool:
+    """Whether the estimator has probabilities of classes."""
     return has_probabilities(_loss(estimator))
 
 
@@ -225,7 +226,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
         """
         return self._decision(X)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class; only for ``"logistic"`` and ``"softmax"``.
 
@@ -245,7 +246,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
         positive = expit(outputs[:, 0])
         return np.column_stack([1 - positive, positive])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Return the logarithm of the probability of each class, also of those near 0.
 
@@ -263,31 +264,6 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
         if outputs.shape[1] > 1:
             return log_softmax(outputs, axis=1)  # type: ignore[no-any-return]
         return np.column_stack([log_expit(-outputs[:, 0]), log_expit(outputs[:, 0])])
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features: (1, features) of two classes, else (classes, features).
-
-        Those of numbers are per unit of their column: of a table of numbers that misses none,
-        ``X @ coef_.T + intercept_`` is the decision for each row within `row_norm`. Others are per
-        unit of what `get_feature_names_out` names: 0 or 1 of a category or a missing value, and of
-        times days in units of their deviation. Of a network all of its weights, in one row.
-        """
-        return self._fitted("_published", "coef_").per_unit.coef  # type: ignore[no-any-return]
-
-    @property
-    def standardized_coef_(self) -> NDArray[np.float64]:
-        """Weights as they are learnt and exported: those of numbers per standard deviation.
-
-        With fitted preprocessing alone they are others than `coef_`. Rows longer than `row_norm`
-        once they are standardised are shortened to it, or as `row_map` says.
-        """
-        return self._fitted("_published", "coef_").coef  # type: ignore[no-any-return]
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """What is added to each output, for `coef_`; zeros where nothing is fitted or added."""
-        return self._fitted("_published", "intercept_").per_unit.intercept  # type: ignore[no-any-return]
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         outputs = self._outputs(X)
@@ -408,7 +384,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
             self._class_type = None if kind is None else np.dtype(kind)
             self.classes_ = _typed(names, self._class_type)
         else:
-            self.classes_ = self._listed = _face.classes_in(face)
+            self.classes_ = self._listed = _serialization.classes_in(face)
 
     def _orient(self, published: Published) -> Published:
         """Outputs in the order of `classes_`; the engine sorts texts of numbers as numbers."""

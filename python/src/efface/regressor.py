@@ -147,36 +147,11 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
         array (rows,), or (rows, targets) where `y` had two axes
             In units of `y`.
         """
-        outputs = self._outputs(X)
-        return outputs[:, 0] if self._target_names is None else outputs
+        outputs: NDArray[np.float64] = self._shaped(self._outputs(X).T).T
+        return outputs
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features, in units of `y`: (features,), or (targets, features).
-
-        Those of numbers are per unit of their column: of a table of numbers that misses none,
-        ``X @ coef_.T + intercept_`` is what `predict` gives for each row within `row_norm`. Others
-        are per unit of what `get_feature_names_out` names: 0 or 1 of a category or a missing value,
-        and of times days in units of their deviation.
-        """
-        coef: NDArray[np.float64] = self._fitted("_published", "coef_").per_unit.coef
-        return coef[0] if self._target_names is None else coef
-
-    @property
-    def standardized_coef_(self) -> NDArray[np.float64]:
-        """Weights as they are learnt, in units of `y`: those of numbers per standard deviation.
-
-        With fitted preprocessing alone they are others than `coef_`. Rows longer than `row_norm`
-        once they are standardised are shortened to it, or as `row_map` says.
-        """
-        coef: NDArray[np.float64] = self._fitted("_published", "coef_").coef
-        return coef[0] if self._target_names is None else coef
-
-    @property
-    def intercept_(self) -> Any:
-        """What is added, in units of `y`, for `coef_`: also the middle of the range of `y`."""
-        intercept: NDArray[np.float64] = self._fitted("_published", "intercept_").per_unit.intercept
-        return float(intercept[0]) if self._target_names is None else intercept
+    def _shaped(self, rows: NDArray[np.float64]) -> Any:
+        return rows if self._target_names is not None else rows[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
