@@ -140,6 +140,64 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             self._fit(X, y, ids, subjects, sample_weight)
         return self
 
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        subjects: Any = None,
+    ) -> Self:
+        """Train on the first rows, or add rows to the model: :meth:`fit`, then :meth:`add`.
+
+        Each call is a request of its own: the model is solved for again on all of the rows so far,
+        starting from the published weights, and published with fresh noise under a certificate
+        of its own, as an addition's. So it costs passes over all rows and not over the new ones
+        alone, and few calls with many rows are better than many with few. The rows are kept, and
+        each of them can be forgotten.
+
+        Constants that :meth:`fit` takes from the data and that are not fitted again come from the
+        first rows: with declared preprocessing `max_weight`, and of a regression the range of `y`.
+        Declare them where the first rows are few. So that there is no limit to the rows, sums are
+        then divided by the current number of rows (``normalizer="mean"``) where ``"solve"`` or
+        ``"retrain"`` leave that open; elsewhere `capacity` is 1.25 times the first rows unless it
+        is given.
+
+        Parameters
+        ----------
+        X, y : as for :meth:`fit`
+            Rows and targets. Rows without names are numbered on: after 100 rows the next is
+            ``"row:100"``.
+        classes : array-like (classes,), optional
+            Of a classifier all classes that may ever come, in the first call. Needed there unless
+            the parameter `classes` lists them, or preprocessing is fitted, where classes come with
+            their records: a third one by ``add(..., new_classes=True)``.
+        sample_weight : str, array (rows,) or float, optional
+            As for :meth:`fit`.
+        ids, subjects : str, or iterable of str or int, optional
+            As for :meth:`fit` and :meth:`add`.
+
+        Returns
+        -------
+        self
+            The estimator; `certificate_` is the one of this call.
+        """
+        if self.__sklearn_is_fitted__():
+            self._list_classes(classes, first=False)
+            self.add(X, y, ids, subjects, sample_weight=sample_weight)
+            return self
+        with self._or_as_before():
+            self._list_classes(classes, first=True)
+            self._fit(X, y, ids, subjects, sample_weight, grows=True)
+        return self
+
+    def _list_classes(self, classes: Any, *, first: bool) -> None:  # noqa: ARG002
+        """Take the classes that a call of `partial_fit` lists, the first or a later one."""
+        if classes is not None:
+            raise InputError("a regression has no `classes`", code="classes")
+
     @contextmanager
     def _or_as_before(self) -> Iterator[None]:
         """Take back what was set on the estimator if anything fails."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,6 @@ from ._reading import Scoring
 from ._setting import settings
 from ._settings import chosen_in
 from ._table import class_name, label_named, name_of_label, number_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 _OWN_LOSSES = {"ridge": "squared-classes", "dp-sgd": "softmax", "shards": "softmax"}
 
@@ -113,78 +109,25 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
     True
     """
 
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
-        *,
-        ids: Any = None,
-        subjects: Any = None,
-    ) -> Self:
-        """Train on the first rows, or add rows to the model: :meth:`fit`, then :meth:`add`.
-
-        Each call is a request of its own: the model is solved for again on all of the rows so far,
-        starting from the published weights, and published with fresh noise under a certificate
-        of its own, as an addition's. So it costs passes over all rows and not over the new ones
-        alone, and few calls with many rows are better than many with few. The rows are kept, and
-        each of them can be forgotten.
-
-        Constants that :meth:`fit` takes from the data and that are not fitted again come from the
-        first rows: with declared preprocessing `max_weight`.
-        Declare them where the first rows are few. So that there is no limit to the rows, sums are
-        then divided by the current number of rows (``normalizer="mean"``) where ``"solve"`` or
-        ``"retrain"`` leave that open; elsewhere `capacity` is 1.25 times the first rows unless it
-        is given.
-
-        Parameters
-        ----------
-        X, y : as for :meth:`fit`
-            Rows and targets. Rows without names are numbered on: after 100 rows the next is
-            ``"row:100"``.
-        classes : array-like (classes,), optional
-            All classes that may ever come, in the first call. Needed there unless the parameter
-            `classes` lists them, or preprocessing is fitted, where classes come with their records:
-            a third one by ``add(..., new_classes=True)``.
-        sample_weight : str, array (rows,) or float, optional
-            As for :meth:`fit`.
-        ids, subjects : str, or iterable of str or int, optional
-            As for :meth:`fit` and :meth:`add`.
-
-        Returns
-        -------
-        self
-            The estimator; `certificate_` is the one of this call.
-        """
-        if self.__sklearn_is_fitted__():
-            self._check_listed(classes)
-            self.add(X, y, ids, subjects, sample_weight=sample_weight)
-            return self
-        if classes is None and self.classes is None and not self._refits():
-            raise InputError(
-                "classes must be passed on the first call to partial_fit",
-                code="classes",
-                hint="list all that may ever come: `classes=[...]`",
-            )
-        with self._or_as_before():
+    def _list_classes(self, classes: Any, *, first: bool) -> None:
+        if first:
+            if classes is None and self.classes is None and not self._refits():
+                raise InputError(
+                    "classes must be passed on the first call to partial_fit",
+                    code="classes",
+                    hint="list all that may ever come: `classes=[...]`",
+                )
             self.__dict__.pop("_listed", None)
-            self._check_listed(classes)
-            if classes is not None:
-                self._listed = np.unique(np.asarray(classes))
-            self._fit(X, y, ids, subjects, sample_weight, grows=True)
-        return self
-
-    def _check_listed(self, classes: Any) -> None:
-        """Refuse other classes than those that were listed first."""
         known = self._listed_classes()
-        if classes is None or known is None or np.array_equal(np.unique(classes), known):
-            return
-        raise InputError(
-            f"`classes={np.unique(classes).tolist()!r}` is not the same as on the first call to "
-            f"partial_fit, {known.tolist()!r}",
-            code="classes",
-        )
+        listed = None if classes is None else np.unique(np.asarray(classes))
+        if known is not None and listed is not None and not np.array_equal(listed, known):
+            raise InputError(
+                f"`classes={listed.tolist()!r}` is not the same as on the first call to "
+                f"partial_fit, {known.tolist()!r}",
+                code="classes",
+            )
+        if first and listed is not None:
+            self._listed = listed
 
     def _listed_classes(self) -> NDArray[Any] | None:
         """The classes that somebody listed: the parameter, or the first `partial_fit`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from ._published import Published
 from ._reading import Scoring
 from ._settings import chosen_in
 from ._targets import check_like, check_plain, columns, is_table, names_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearner):  # type: ignore[misc]
@@ -93,46 +90,6 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
     >>> model.predict(X[:3]).shape
     (3, 2)
     """
-
-    def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, subjects: Any = None
-    ) -> Self:
-        """Train on the first rows, or add rows to the model: :meth:`fit`, then :meth:`add`.
-
-        Each call is a request of its own: the model is solved for again on all of the rows so far,
-        starting from the published weights, and published with fresh noise under a certificate
-        of its own, as an addition's. So it costs passes over all rows and not over the new ones
-        alone, and few calls with many rows are better than many with few. The rows are kept, and
-        each of them can be forgotten.
-
-        Constants that :meth:`fit` takes from the data and that are not fitted again come from the
-        first rows: with declared preprocessing the range of `y`, and `max_weight`.
-        Declare them where the first rows are few. So that there is no limit to the rows, sums are
-        then divided by the current number of rows (``normalizer="mean"``) where ``"solve"`` or
-        ``"retrain"`` leave that open; elsewhere `capacity` is 1.25 times the first rows unless it
-        is given.
-
-        Parameters
-        ----------
-        X, y : as for :meth:`fit`
-            Rows and targets. Rows without names are numbered on: after 100 rows the next is
-            ``"row:100"``.
-        sample_weight : str, array (rows,) or float, optional
-            As for :meth:`fit`.
-        ids, subjects : str, or iterable of str or int, optional
-            As for :meth:`fit` and :meth:`add`.
-
-        Returns
-        -------
-        self
-            The estimator; `certificate_` is the one of this call.
-        """
-        if self.__sklearn_is_fitted__():
-            self.add(X, y, ids, subjects, sample_weight=sample_weight)
-            return self
-        with self._or_as_before():
-            self._fit(X, y, ids, subjects, sample_weight, grows=True)
-        return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted number for each row.
