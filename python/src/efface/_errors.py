@@ -14,7 +14,7 @@ from . import _engine
 
 
 class Error(Exception):
-    """Whatever efface refuses or fails at.
+    """A refusal or a failure; the base of all errors of efface.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Error(Exception):
 
     @property
     def message(self) -> str:
-        """What happened: the value got and the rule."""
+        """The message without the hint: the value got and the rule."""
         return str(self.args[0])
 
     def __str__(self) -> str:
@@ -108,7 +108,7 @@ class PartlyForgotten(Error):
 
 
 class BudgetExhausted(Refused):
-    """What was promised does not cover this request any more."""
+    """The promise does not cover this request any more."""
 
 
 class ReleasesExhausted(BudgetExhausted):
@@ -147,7 +147,7 @@ class StaleModelWarning(UserWarning):
 
 
 class UnsavedWarning(UserWarning):
-    """A model was pickled whose vault goes at the end of the process, since nobody saved it."""
+    """A model was pickled before it was saved: its vault goes at the end of the process."""
 
 
 class RowsClippedWarning(UserWarning):
@@ -163,7 +163,7 @@ class SettingsWarning(UserWarning):
 
 
 class DamagedVaultWarning(UserWarning):
-    """An erasure took out damaged rows of the vault as well, which nobody named."""
+    """An erasure also took out damaged rows of the vault, which the request did not name."""
 
 
 class RowsCopiedWarning(UserWarning):
@@ -190,7 +190,7 @@ _BY_CODE: dict[str, type[Error]] = {
     "withdrawn": ModelWithdrawn,
 }
 
-# What the engine knows nothing of.
+# Codes of Python's own errors.
 _OWN = {
     "client": "There is no Dask client, or it is closed.",
     "error": "Anything else.",

@@ -1,4 +1,4 @@
-"""What the estimators have in common; long because each method has its documentation beside it."""
+"""The base of all estimators; long because each method has its documentation beside it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     """A linear model whose records can be forgotten, in a vault of its own.
 
     A model that was not saved has its records and a key of its own in the memory of the process.
-    Its first request, or whoever asks for its vault, makes a private file of them, removed when no
+    Its first request, or access to its vault, makes a private file of them, removed when no
     estimator of this process refers to it any more, at the latest at the end of the process.
     """
 
@@ -96,7 +96,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> Any:
-        """What is added to each output, for `coef_`; zeros if nothing is fitted or added.
+        """The constant that is added to each output, for `coef_`; zeros without an intercept.
 
         Of a regression it is in units of `y`, the middle of the range of `y` included: a float, or
         an array (targets,).
@@ -104,7 +104,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         return self._shaped(self._fitted("_published", "intercept_").per_unit.intercept)
 
     def _shaped(self, rows: NDArray[np.float64]) -> Any:
-        """What there is of each output, in the axes that `y` had."""
+        """Return values of outputs, a row each, in the axes that `y` had."""
         return rows
 
     def fit(
@@ -629,7 +629,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         with home.lock, shown(self.verbose, "forget") as told:
             beside = {"progress": told, "memory": limit_of(self.memory), "release": False}
             answer = request(home.path, home.key, **names, request_id=request_id, **beside)
-            # It tells of an earlier request, whose records may be among the erased.
+            # The receipt is of an earlier request, whose records may be among the erased.
             self.__dict__.pop("receipt_", None)
             self._follow()
         return answered(answer)  # type: ignore[no-any-return]
@@ -659,7 +659,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        # What a request cost depends on the data: it is no part of the model.
+        # The cost of a request depends on the data: it is no part of the model.
         state.pop("receipt_", None)
         if getattr(self, "pickle_rows", False) and "_home" in state and carrier() is None:
             state["_home"] = Rows(state["_home"])

@@ -23,7 +23,7 @@ _CLOSE = 1e-4
 _TRIED = 16
 
 
-# What loaders draw records by, where that is one after the other.
+# Samplers of loaders that draw records one after the other.
 _IN_ORDER = ("NoneType", "SequentialSampler", "BatchSampler", "_InfiniteConstantSampler")
 
 
@@ -439,7 +439,7 @@ def _alone(
 def _dependence(
     alone: NDArray[np.float32], beside: NDArray[np.float32], rows: NDArray[np.float32]
 ) -> float:
-    """How far some records' features are from those beside others, in a batch of these rows."""
+    """Return how far features of records in a batch are from those of the records alone."""
     if alone.shape != beside.shape:
         raise InputError("the model gives rows of another length for one record", code="data")
     least = np.finfo(np.float32).tiny

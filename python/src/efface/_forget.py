@@ -24,7 +24,7 @@ from .certificate import Certificate
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What came of :func:`forget`.
+    """The result of :func:`forget`.
 
     Attributes
     ----------

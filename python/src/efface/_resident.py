@@ -24,12 +24,12 @@ class Resident:
 
     @property
     def rows(self) -> int:
-        """How many rows are in memory now: none before the first request."""
+        """The number of rows in memory now: 0 before the first request."""
         return sum(held.rows for held in self._held)
 
     @property
     def readings(self) -> int:
-        """How often rows were read from a vault: once each, unless others wrote to it meanwhile."""
+        """The number of times a vault was read: once, unless others wrote to it meanwhile."""
         return sum(held.readings for held in self._held)
 
     def close(self) -> None:

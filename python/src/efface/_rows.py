@@ -12,7 +12,7 @@ from ._errors import DuplicateRecord, InputError, SettingsWarning, UnknownRecord
 from ._frames import Framed, check_table
 from ._table import keys, table_of_stream
 
-# What Unicode calls white space; Python's own `strip` takes four separators more.
+# White space by Unicode; Python's own `strip` takes four separators more.
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -38,7 +38,7 @@ def as_table(x: Any) -> Any:
 
 @contextmanager
 def words_named(x: Any, asked: Callable[[], str | None]) -> Iterator[None]:
-    """Where scikit-learn finds a word in a data frame, say in which column, and what to do.
+    """If scikit-learn finds a word in a data frame, name its column and say what to do.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def labels_of(indexes: Mapping[str, Any], next_row: Callable[[], int | None] | N
 
 
 def _check_index(name: str, index: Any) -> None:
-    """Refuse an index that cannot name records, which nobody asked to do so."""
+    """Refuse an index that cannot name records; the caller did not ask for its use."""
     hint = f"give `ids`, or name them by position: `{name}.reset_index(drop=True)`"
     try:
         keys("ids", index.tolist())

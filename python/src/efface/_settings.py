@@ -163,7 +163,7 @@ def chosen_in(plan: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def _given(given: dict[str, Any]) -> dict[str, Any]:
-    """The setting that told what a model builds on; none for a network, whose features say it."""
+    """Return the setting that declared what a model builds on; a network is named by `features`."""
     if (declared := given.get("declared")) is not None:
         phases = [
             tuple(_read(str(phase[name])) for name in ("noise", "rate", "steps"))
@@ -253,7 +253,7 @@ def _seed(state: Any) -> int:
 
 
 def _solver_of(plan: dict[str, Any]) -> str | None:
-    """Return the solver that a plan names; none where the engine chooses, or solves nothing."""
+    """Return the solver that a plan names; None if the engine chooses one or solves nothing."""
     schedule = plan["schedule"]
     fixed = next(iter(schedule.values())) if isinstance(schedule, dict) else {}
     fixed = fixed.get("plan", fixed)
@@ -282,7 +282,7 @@ def _number(value: Any) -> Any:
     raise TypeError(f"{value!r} of type {type(value).__name__} is not a setting")
 
 
-# How values of settings become those of the engine, where there is more to do.
+# Conversions of values that need more than `_plain`.
 _PLAIN: dict[str, Callable[[Any], Any]] = {
     "class_weight": _by_class,
     "features": features_named,

@@ -130,7 +130,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
             self._listed = listed
 
     def _listed_classes(self) -> NDArray[Any] | None:
-        """The classes that somebody listed: the parameter, or the first `partial_fit`."""
+        """Return the classes that the parameter or the first `partial_fit` lists."""
         if self.classes is not None:
             return np.unique(np.asarray(self.classes))
         return self.__dict__.get("_listed")
@@ -231,7 +231,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
             )
         check_labels(y)
         found = np.unique(y)
-        # Of two labels it sees in them what it would find in all.
+        # Two different labels tell it as much as the whole array.
         check_classification_targets(found if y.ndim == 1 and len(found) <= 2 else y)
         declared = self._listed_classes()
         self.classes_ = _plain(found) if declared is None else declared
@@ -426,7 +426,7 @@ def targets_of(y: Any, classes: NDArray[Any], found: NDArray[Any] | None = None)
 
 
 def _place(label: Any, named: dict[Any, int]) -> int:
-    """Where the engine has a label: under its name here, or as other faces spell it; else -1."""
+    """Return the place of a label in the engine, by either of its names; -1 if there is none."""
     names = (name_of_label(label), class_name(label))
     return next((named[name] for name in names if name in named), -1)
 
@@ -447,7 +447,7 @@ def _type_beside(classes: NDArray[Any], names: list[str]) -> np.dtype[Any] | Non
     told = _natural(names).dtype
     if kind == told or kind.kind == told.kind == "U":
         return None
-    # The length of the longest name would tell of it.
+    # The length of the longest name would reveal that class.
     return np.dtype("U") if kind.kind == "U" else kind
 
 

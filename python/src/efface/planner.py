@@ -171,7 +171,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Target:
-    """What every choice is held to.
+    """The guarantee that every choice must give.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class Refusal:
 
 
 class Plan:
-    """What the planner found: choices, best first, and what is refused.
+    """The result of the planner: choices, best first, and what is refused.
 
     It has a length, iterates over its choices, and gives one by its position from 0 or by its
     name: ``plan[0]`` or ``plan["solve"]``. In a notebook it is shown as a table.
@@ -251,14 +251,14 @@ class Plan:
 
     @cached_property
     def _words(self) -> dict[str, Any]:
-        """What the engine says of the plan, with the names that settings have here."""
+        """The engine's page about the plan, with the names that settings have here."""
         refused = [asdict(one) for one in self.refused]
         words = _engine.plan_page(json.dumps({**self._document, "refused": refused}))
         return dict(json.loads(words))
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
-        """What can be had, best first."""
+        """The choices, best first."""
         per_month = self.deletions_per_month
         choices = zip(self._document["choices"], self._words["lasts"], strict=True)
         return tuple(Choice._of(choice, lasts, per_month) for choice, lasts in choices)
@@ -278,12 +278,12 @@ class Plan:
 
     @cached_property
     def target(self) -> Target | None:
-        """What every choice is held to; None where there is no choice."""
+        """The guarantee that every choice must give; None if there is no choice."""
         return Target._of(self.choices[0].fixed["target"]) if self.choices else None
 
     @cached_property
     def refused(self) -> tuple[Refusal, ...]:
-        """What cannot be had, and why."""
+        """The mechanisms that are not offered, and why."""
         return tuple(
             Refusal(one["name"], one["reason"], one["hint"]) for one in self._document["refused"]
         )
@@ -328,12 +328,12 @@ class Plan:
 
     @property
     def ranking(self) -> str:
-        """How choices are ranked, in one line."""
+        """The order of the choices, in one line."""
         return str(self._document["ranking"])
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """What to do, a sentence each."""
+        """Advice, a sentence each."""
         return tuple(self._document["advice"])
 
     def to_json(self) -> str:

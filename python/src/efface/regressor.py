@@ -181,7 +181,7 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
         return y
 
     def _adopt_targets(self, published: Published, face: dict[str, Any] | None) -> None:
-        """How many axes `y` had; the ranges are among the facts."""
+        """Take over how many axes `y` had; the ranges are among the facts."""
         named = published.facts["target_names"]
         self._target_names = named if face is None else face.get("targets")
 

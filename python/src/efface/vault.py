@@ -29,7 +29,7 @@ Progress = Callable[[str, int, "int | None", "float | None", "float | None"], An
 
 @dataclass(frozen=True)
 class Receipt:
-    """What came of a request.
+    """The result of a request.
 
     Attributes
     ----------
@@ -467,7 +467,7 @@ class Vault:
 
     @property
     def erasures(self) -> list[Erasure]:
-        """What the ledger says of erasures without a release, oldest first."""
+        """The erasures without a release in the ledger, oldest first."""
         return [
             Erasure(_engine.certificate(self.path, str(entry["index"])))
             for entry in self.entries()
@@ -521,7 +521,7 @@ class Vault:
 
     @property
     def public_key(self) -> str:
-        """The public key of the vault's key file, for whoever verifies certificates."""
+        """The public key of the vault's key file, which verifiers of certificates need."""
         return _engine.public_key(self._key_file())
 
     def report(self, *, audits: Iterable[str | PathLike[str]] = ()) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class _OnWorkers(Unlearner, ABC):
-    """What both have in common: parts in place of rows."""
+    """The base of both estimators: they have parts in the place of rows."""
 
     client: Any
 
@@ -199,7 +199,7 @@ class _OnWorkers(Unlearner, ABC):
         return counts, np.unique(np.concatenate(targets))
 
     def _people(self, client: Any, collections: Collections) -> int | None:
-        """How many subjects there are, where the plan of the mechanism follows that."""
+        """Return the number of subjects if the plan of the mechanism depends on it."""
         if name_of(self.mechanism) != "dp-sgd":
             return None
         found = _computed(client, people, [(block.subjects,) for block in collections.blocks])
