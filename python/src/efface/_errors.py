@@ -151,7 +151,7 @@ class UnsavedWarning(UserWarning):
 
 
 class RowsClippedWarning(UserWarning):
-    """One row in a hundred or more was longer than `row_norm` and was scaled down to it."""
+    """One row in a hundred or more exceeded the bound on rows and was scaled down to it."""
 
 
 class NoiseDominatesWarning(UserWarning):
@@ -196,7 +196,7 @@ _OWN = {
     "error": "Anything else.",
     "no-model": "There is no fitted efface model in the object.",
     "partly-forgotten": "Some models inside an object served the request, and others failed.",
-    "trunk": "What is given as a trunk is no fitted network.",
+    "trunk": "What `Declared(features=...)` names is no fitted network.",
     "unlike-names": "The models inside an object name their records differently.",
 }
 

@@ -62,7 +62,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         -------
         array of str
             With fitted preprocessing such as ``"age"``, ``"age=missing"`` and ``"work=private"``;
-            with `features` such as ``"rff:0"``; else the columns of `X`.
+            with random features such as ``"rff:0"``; else the columns of `X`.
         """
         check_is_fitted(self)
         names = self._published.facts["names"]
@@ -128,7 +128,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             once.
         sample_weight : str, array (rows,) or float, optional
             How often each record counts, 0 or more. A model has weights from here to its end, or
-            none; `max_weight` is the most that one may ever have.
+            none; ``Promise(max_weight=...)`` is the most that one may ever have.
 
         Returns
         -------
@@ -159,11 +159,10 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         each of them can be forgotten.
 
         Constants that :meth:`fit` takes from the data and that are not fitted again come from the
-        first rows: with declared preprocessing `max_weight`, and of a regression the range of `y`.
-        Declare them where the first rows are few. So that there is no limit to the rows, sums are
-        then divided by the current number of rows (``normalizer="mean"``) where ``"solve"`` or
-        ``"retrain"`` leave that open; elsewhere `capacity` is 1.25 times the first rows unless it
-        is given.
+        first rows: with declared preprocessing ``max_weight`` of `Promise`, and of a regression the
+        range of `y`. Declare them if the first rows are few. Sums are then divided by the current
+        number of rows if ``"solve"`` or ``"retrain"`` leave that open, so that there is no limit to
+        the rows; else the limit is ``capacity`` of `Promise`, by default 1.25 times the first rows.
 
         Parameters
         ----------

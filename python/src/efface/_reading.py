@@ -89,7 +89,7 @@ class Reading:
     # The public model whose outputs the rows are, where they say so.
     _extractor: str | None = None
 
-    # The training of the model that made the rows, where they say so or `extractor_training` does.
+    # The training of the model that made the rows, if they or the promise say so.
     _training: str | None = None
 
     # The shape of images: height and width, after channels.

@@ -233,14 +233,15 @@ def features_named(features: Any) -> str:
         path = path if isinstance(path, os.PathLike) else features.vault_.path
     except NotFittedError:
         raise InputError(
-            f"the network of `features` must be fitted, got {type(features).__name__} before `fit`",
+            "the network of `Declared(features=...)` must be fitted, got "
+            f"{type(features).__name__} before `fit`",
             code="trunk",
             hint="fit it first",
         ) from None
     except AttributeError:
         raise InputError(
-            "`features` must be a text, a fitted network, its vault or the vault's path, got "
-            f"{type(features).__name__}",
+            "`Declared(features=...)` must be a text, a fitted network, its vault or the vault's "
+            f"path, got {type(features).__name__}",
             code="trunk",
         ) from None
     return f"network:{os.fsdecode(path)}"

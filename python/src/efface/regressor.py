@@ -55,9 +55,9 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
     -----
     With ``mechanism="ridge"`` `y` may be a table (rows, targets) of several numbers to predict, as
     for scikit-learn's ``LinearRegression``: `predict` then gives a table, and `score` is the mean
-    of the targets' R2. Each target is centred and scaled by itself, or has `target_range` as
-    declared; a request forgets all of a record's targets. Names of the columns of a data frame are
-    kept for reports, exports and the command line.
+    of the targets' R2. Each target is centred and scaled by itself, unless `Declared` has a
+    ``target_range``; a request forgets all of a record's targets. Names of the columns of a data
+    frame are kept for reports, exports and the command line.
 
     A sample weight must be a fact about its record, or public knowledge. Weights computed from all
     of the data are not covered by any certificate: after a deletion they differ from those without

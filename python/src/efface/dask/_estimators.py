@@ -65,7 +65,7 @@ class _OnWorkers(Unlearner, ABC):
             Whom each record belongs to; then all records of a person can be forgotten at once.
         sample_weight : str, Dask array or series (rows,), optional
             How often each record counts, 0 or more, in the partitions of `X`. The largest and the
-            sum are computed once more for `max_weight` and `public_n`.
+            sum are computed once more, for ``max_weight`` and ``public_n`` of `Promise`.
 
         Returns
         -------
