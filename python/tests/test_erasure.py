@@ -67,6 +67,11 @@ def test_a_deletion_that_is_refused_names_the_way(people: People) -> None:
         model.refresh()
 
 
+def test_an_erasure_passes_over_unknown_names(people: People) -> None:
+    model = UnlearningClassifier().fit(people.X, people.y, ids=people.ids)
+    assert model.forget(ids=["id-1", "nobody"], skip_unknown=True, release=False).records == 1
+
+
 def test_a_vault_erases(people: People, tmp_path: Path) -> None:
     path = tmp_path / "m.efface"
     vault = Vault.train(path, people.X, people.y, ids=people.ids, settings={"row_norm": 3.0})

@@ -26,7 +26,7 @@ from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
 
 import efface
 from efface import Declared, Promise, UnlearningClassifier, UnlearningRegressor
-from efface._inside import look_inside
+from efface._introspect import look_inside
 
 
 @pytest.fixture(autouse=True)

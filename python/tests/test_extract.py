@@ -103,7 +103,7 @@ def test_a_model_may_be_named_without_rows_that_say_it() -> None:
     model = UnlearningClassifier(promise=Promise(extractor="encoder 3")).fit(encoder(raw), y)
     model.predict(made(raw))
     UnlearningClassifier(promise=Promise(extractor="encoder 3")).fit(made(raw), y)
-    with pytest.raises(efface.InputError, match="leave out `extractor`"):
+    with pytest.raises(efface.InputError, match=r"leave out `Promise.extractor="):
         UnlearningClassifier(promise=Promise(extractor="encoder 4")).fit(made(raw), y)
     with pytest.raises(efface.InputError, match="control character"):
         UnlearningClassifier(promise=Promise(extractor="two\nlines")).fit(encoder(raw), y)

@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 
 import efface
 from efface import UnlearningClassifier, _engine
-from efface._inside import look_inside
+from efface._introspect import look_inside
 
 pytestmark = pytest.mark.filterwarnings("ignore::efface.NotCoveredWarning")
 

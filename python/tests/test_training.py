@@ -80,7 +80,7 @@ def test_the_parameter_says_the_same() -> None:
         assert document["event"]["given"]["declared"]["deleted"] == 0
         assert clone(fitted).promise.extractor_training == given
         model(promise=Promise(extractor_training=given)).fit(made(), y)
-    with pytest.raises(efface.InputError, match="leave out `extractor_training`"):
+    with pytest.raises(efface.InputError, match=r"leave out `Promise.extractor_training="):
         model(promise=Promise(extractor_training="noise=9,rate=0.05,steps=200")).fit(made(), y)
     with pytest.raises(efface.InputError, match="must have `noise`, `rate` and `steps`"):
         model(promise=Promise(extractor_training="noise=9")).fit(plain, y)

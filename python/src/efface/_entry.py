@@ -18,8 +18,8 @@ from . import _engine
 # The published weights as the engine tells them: `coef`, `intercept`, and the rest as JSON.
 Weights = tuple[NDArray[np.float64], NDArray[np.float64], str]
 
-# What the engine answers a request: what was served as JSON, the text of its entry, and the weights
-# where some were published.
+# The engine's answer to a request: what was served as JSON, the text of its entry, and the weights
+# if some were published.
 Answer = tuple[str, str, "Weights | None"]
 
 # A function of the engine that serves requests.
@@ -64,9 +64,7 @@ class Verdict:
     @classmethod
     def _from_json(cls, text: str) -> Verdict:
         document = json.loads(text)
-        checks = tuple(
-            Check(check["name"], check["outcome"], check["reason"]) for check in document["checks"]
-        )
+        checks = tuple(Check(**check) for check in document["checks"])
         return cls(document["outcome"], checks)
 
     def joined(self, check: Check) -> Verdict:
@@ -139,12 +137,12 @@ class Entry(ABC):
 
     @property
     def covers(self) -> tuple[str, ...]:
-        """What it covers."""
+        """What the entry covers, a line each."""
         return tuple(self._document["scope"]["covers"])
 
     @property
     def does_not_cover(self) -> tuple[str, ...]:
-        """What it does not cover."""
+        """What the entry does not cover, a line each."""
         return tuple(self._document["scope"]["does_not_cover"])
 
     @property

@@ -12,7 +12,7 @@ from .certificate import Certificate
 
 
 class Erasure(Entry):
-    """What the ledger says of records that were erased without a release.
+    """The ledger's entry about records that were erased without a release.
 
     It claims nothing about any model: the rows are gone, and the model is withdrawn.
 
@@ -38,7 +38,7 @@ class Erasure(Entry):
 
     @property
     def damaged(self) -> int | None:
-        """Damaged records that went as well, since whose they were could not be told.
+        """Damaged records that went as well, since their owners are unknown.
 
         None where their number is private.
         """

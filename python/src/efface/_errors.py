@@ -7,13 +7,14 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from . import _engine
 
 
 class Error(Exception):
-    """Whatever efface refuses or fails at.
+    """A refusal or a failure; the base of all errors of efface.
 
     Attributes
     ----------
@@ -30,14 +31,14 @@ class Error(Exception):
 
     @property
     def message(self) -> str:
-        """What happened: the value got and the rule."""
+        """The message without the hint: the value got and the rule."""
         return str(self.args[0])
 
     def __str__(self) -> str:
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.message, self.code, self.hint)
+        return partial(type(self), **vars(self)), (self.message,)
 
 
 class InputError(Error, ValueError):
@@ -76,9 +77,6 @@ class UnknownRecord(Refused, KeyError):
         super().__init__(message, code=code, hint=hint)
         self.names = names
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.message, self.code, self.hint, {"names": self.names})
-
 
 class UnknownSubject(UnknownRecord):
     """A subject that is not in the model; nothing was changed."""
@@ -108,13 +106,9 @@ class PartlyForgotten(Error):
         self.certificates = dict(certificates or {})
         self.failures = dict(failures or {})
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        rest = {"certificates": self.certificates, "failures": self.failures}
-        return _again, (type(self), self.message, self.code, self.hint, rest)
-
 
 class BudgetExhausted(Refused):
-    """What was promised does not cover this request any more."""
+    """The promise does not cover this request any more."""
 
 
 class ReleasesExhausted(BudgetExhausted):
@@ -153,11 +147,11 @@ class StaleModelWarning(UserWarning):
 
 
 class UnsavedWarning(UserWarning):
-    """A model was pickled whose vault goes at the end of the process, since nobody saved it."""
+    """A model was pickled before it was saved: its vault goes at the end of the process."""
 
 
 class RowsClippedWarning(UserWarning):
-    """One row in a hundred or more was longer than `row_norm` and was scaled down to it."""
+    """One row in a hundred or more exceeded the bound on rows and was scaled down to it."""
 
 
 class NoiseDominatesWarning(UserWarning):
@@ -169,7 +163,7 @@ class SettingsWarning(UserWarning):
 
 
 class DamagedVaultWarning(UserWarning):
-    """An erasure took out damaged rows of the vault as well, which nobody named."""
+    """An erasure also took out damaged rows of the vault, which the request did not name."""
 
 
 class RowsCopiedWarning(UserWarning):
@@ -196,13 +190,13 @@ _BY_CODE: dict[str, type[Error]] = {
     "withdrawn": ModelWithdrawn,
 }
 
-# What the engine knows nothing of.
+# Codes of Python's own errors.
 _OWN = {
     "client": "There is no Dask client, or it is closed.",
     "error": "Anything else.",
     "no-model": "There is no fitted efface model in the object.",
     "partly-forgotten": "Some models inside an object served the request, and others failed.",
-    "trunk": "What is given as a trunk is no fitted network.",
+    "trunk": "What `Declared(features=...)` names is no fitted network.",
     "unlike-names": "The models inside an object name their records differently.",
 }
 
@@ -255,13 +249,3 @@ def _library(module: str) -> bool:
 for _kind in list(globals().values()):
     if isinstance(_kind, type) and issubclass(_kind, Exception):
         _kind.__module__ = "efface"
-
-
-def _again(
-    kind: type[Error],
-    message: str,
-    code: str,
-    hint: str | None,
-    rest: Mapping[str, Any] | None = None,
-) -> Error:
-    return kind(message, code=code, hint=hint, **(rest or {}))

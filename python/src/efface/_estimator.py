@@ -1,4 +1,4 @@
-"""What the estimators have in common; long because each method has its documentation beside it."""
+"""The base of all estimators; long because each method has its documentation beside it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from . import _engine, _face, _rows
-from ._entry import Request
+from . import _engine, _rows, _serialization
+from ._entry import Answer, Request
 from ._erasure import Erasure, Withdrawn, answered
-from ._errors import Error, InputError, NotCoveredWarning, UnknownRecord, fitting, warn
+from ._errors import Error, InputError, NotCoveredWarning, fitting, warn
 from ._extract import agreed, check_same, limits_of, training_of
-from ._following import Following
 from ._notices import warn_of
 from ._parameters import name_of
 from ._progress import shown
 from ._published import Published
 from ._reading import Reading
-from ._setting import settings
 from ._settings import start_of, to_json
+from ._sync import Following
 from ._vault import Home, Rows, carrier, key_of, limit_of, trained
 from ._watch import Watch
 from .certificate import Certificate
@@ -41,7 +40,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
     """A linear model whose records can be forgotten, in a vault of its own.
 
     A model that was not saved has its records and a key of its own in the memory of the process.
-    Its first request, or whoever asks for its vault, makes a private file of them, removed when no
+    Its first request, or access to its vault, makes a private file of them, removed when no
     estimator of this process refers to it any more, at the latest at the end of the process.
     """
 
@@ -63,7 +62,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         -------
         array of str
             With fitted preprocessing such as ``"age"``, ``"age=missing"`` and ``"work=private"``;
-            with `features` such as ``"rff:0"``; else the columns of `X`.
+            with random features such as ``"rff:0"``; else the columns of `X`.
         """
         check_is_fitted(self)
         names = self._published.facts["names"]
@@ -73,14 +72,40 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     coef_names_ = property(get_feature_names_out, doc="Names of the features of `coef_`.")
 
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        names = settings()["preprocess"].names
-        if name_of(self.preprocess) not in {None, *names}:
-            raise InputError(
-                f"`preprocess` must be one of {', '.join(names)}, got {self.preprocess!r}",
-                code="settings",
-            )
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Weights of the features, of each output: a row for each class, of two classes one.
+
+        Those of numbers are per unit of their column: of a table of numbers that misses none,
+        ``X @ coef_.T + intercept_`` is the decision, or the prediction, for each row within
+        `row_norm`. Others are per unit of what `get_feature_names_out` names: 0 or 1 of a category
+        or a missing value, and of times days in units of their deviation. A regression has them in
+        units of `y`: (features,), or (targets, features). Of a network all of its weights, in one
+        row.
+        """
+        return self._shaped(self._fitted("_published", "coef_").per_unit.coef)  # type: ignore[no-any-return]
+
+    @property
+    def standardized_coef_(self) -> NDArray[np.float64]:
+        """Weights as they are learnt and exported: those of numbers per standard deviation.
+
+        They differ from `coef_` with fitted preprocessing alone. Rows longer than `row_norm` once
+        they are standardised are shortened to it, or as `row_map` says.
+        """
+        return self._shaped(self._fitted("_published", "coef_").coef)  # type: ignore[no-any-return]
+
+    @property
+    def intercept_(self) -> Any:
+        """The constant that is added to each output, for `coef_`; zeros without an intercept.
+
+        Of a regression it is in units of `y`, the middle of the range of `y` included: a float, or
+        an array (targets,).
+        """
+        return self._shaped(self._fitted("_published", "intercept_").per_unit.intercept)
+
+    def _shaped(self, rows: NDArray[np.float64]) -> Any:
+        """Return values of outputs, a row each, in the axes that `y` had."""
+        return rows
 
     def fit(
         self, X: Any, y: Any, ids: Any = None, subjects: Any = None, sample_weight: Any = None
@@ -103,7 +128,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             once.
         sample_weight : str, array (rows,) or float, optional
             How often each record counts, 0 or more. A model has weights from here to its end, or
-            none; `max_weight` is the most that one may ever have.
+            none; ``Promise(max_weight=...)`` is the most that one may ever have.
 
         Returns
         -------
@@ -114,6 +139,63 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop("_listed", None)
             self._fit(X, y, ids, subjects, sample_weight)
         return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        ids: Any = None,
+        subjects: Any = None,
+    ) -> Self:
+        """Train on the first rows, or add rows to the model: :meth:`fit`, then :meth:`add`.
+
+        Each call is a request of its own: the model is solved for again on all of the rows so far,
+        starting from the published weights, and published with fresh noise under a certificate
+        of its own, as an addition's. So it costs passes over all rows and not over the new ones
+        alone, and few calls with many rows are better than many with few. The rows are kept, and
+        each of them can be forgotten.
+
+        Constants that :meth:`fit` takes from the data and that are not fitted again come from the
+        first rows: with declared preprocessing ``max_weight`` of `Promise`, and of a regression the
+        range of `y`. Declare them if the first rows are few. Sums are then divided by the current
+        number of rows if ``"solve"`` or ``"retrain"`` leave that open, so that there is no limit to
+        the rows; else the limit is ``capacity`` of `Promise`, by default 1.25 times the first rows.
+
+        Parameters
+        ----------
+        X, y : as for :meth:`fit`
+            Rows and targets. Rows without names are numbered on: after 100 rows the next is
+            ``"row:100"``.
+        classes : array-like (classes,), optional
+            Of a classifier all classes that may ever come, in the first call. Needed there unless
+            the parameter `classes` lists them, or preprocessing is fitted, where classes come with
+            their records: a third one by ``add(..., new_classes=True)``.
+        sample_weight : str, array (rows,) or float, optional
+            As for :meth:`fit`.
+        ids, subjects : str, or iterable of str or int, optional
+            As for :meth:`fit` and :meth:`add`.
+
+        Returns
+        -------
+        self
+            The estimator; `certificate_` is the one of this call.
+        """
+        if self.__sklearn_is_fitted__():
+            self._list_classes(classes, first=False)
+            self.add(X, y, ids, subjects, sample_weight=sample_weight)
+            return self
+        with self._or_as_before():
+            self._list_classes(classes, first=True)
+            self._fit(X, y, ids, subjects, sample_weight, grows=True)
+        return self
+
+    def _list_classes(self, classes: Any, *, first: bool) -> None:  # noqa: ARG002
+        """Take the classes that a call of `partial_fit` lists, the first or a later one."""
+        if classes is not None:
+            raise InputError("a regression has no `classes`", code="classes")
 
     @contextmanager
     def _or_as_before(self) -> Iterator[None]:
@@ -147,7 +229,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         if refits:
             _rows.warn_of_rounding(read.x)
         precision = _rows.precision_of(read.x)
-        settings["face"] = _face.written(self, precision, refits=refits)
+        settings["face"] = _serialization.written(self, precision, refits=refits)
         rows = self._table(read, targets, classes=declared)
         size, memory, start = _rows.size_of(read.x), limit_of(self.memory), start_of(self)
         with fitting(), shown(self.verbose, "fit") as told:
@@ -159,15 +241,19 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
                 self._check_finite(read.x, allow_nan=refits)
                 raise
         try:
-            self._home, self._watch, self._last = home, Watch(), -1
             self._precision, self._weighted = precision, read.weights is not None
-            self.certificates_: list[Certificate] = []
-            self.receipt_ = Receipt._of(answer)
-            self._catch_up(self.receipt_.certificate, answer[2])
+            self._settle(home, answer)
         except BaseException:
             home.discard()
             raise
         warn_of(self.receipt_.notices)
+
+    def _settle(self, home: Home, answer: Answer) -> None:
+        """Take over a new model and its vault."""
+        self._home, self._watch, self._last = home, Watch(), -1
+        self.certificates_: list[Certificate] = []
+        self.receipt_ = Receipt._of(answer)
+        self._catch_up(self.receipt_.certificate, answer[2])
 
     def _may_divide_by_mean(self, settings: dict[str, Any]) -> bool:
         """Whether sums may be divided by the current number of rows, which then has no limit."""
@@ -272,15 +358,11 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         """
         asked = _rows.asked(names, ids, subjects, self._has_subjects)
         serve = partial(self._serve, "forget") if release else self._erase
-        try:
-            return serve(_engine.delete, request_id, **asked)
-        except UnknownRecord as error:
-            known = _rows.without(asked, error.names)
-            if not skip_unknown or not any(known.values()):
-                raise
-            served = serve(_engine.delete, request_id, **known)
-            self.receipt_ = replace(self.receipt_, skipped=error.names)
-            return served
+        serve = partial(serve, _engine.delete, request_id)
+        served, skipped = _rows.skipping(serve, asked, skip_unknown=skip_unknown)
+        if skipped and release:
+            self.receipt_ = replace(self.receipt_, skipped=skipped)
+        return served  # type: ignore[no-any-return]
 
     def add(
         self,
@@ -318,12 +400,8 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         Certificate
             What is promised about the model as it is now.
         """
-        check_is_fitted(self)
-        check_same(self._extractor, self._training, X)
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
-        read = self._read(X, y, named, fresh=False)
-        rows = self._table(read, self._targets(read.y), new_classes=new_classes)
-        return self._serve("add", _engine.add, request_id, rows)
+        return self._bring("add", X, y, named, request_id, new_classes=new_classes)
 
     def update(
         self,
@@ -358,12 +436,25 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         Certificate
             What is promised about the model as it is now.
         """
+        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
+        return self._bring("update", X, y, named, request_id, new_classes=new_classes)
+
+    def _bring(
+        self,
+        what: Literal["add", "update"],
+        X: Any,
+        y: Any,
+        named: dict[str, Any],
+        request_id: str | None,
+        *,
+        new_classes: bool,
+    ) -> Certificate:
         check_is_fitted(self)
         check_same(self._extractor, self._training, X)
-        named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight}
         read = self._read(X, y, named, fresh=False)
         rows = self._table(read, self._targets(read.y), new_classes=new_classes)
-        return self._serve("update", _engine.update, request_id, rows)
+        request = _engine.add if what == "add" else _engine.update
+        return self._serve(what, request, request_id, rows)
 
     def refresh(self, *, request_id: str | None = None) -> Certificate:
         """Publish a fresh model from the current records, without kept state.
@@ -387,12 +478,9 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         dict
             What is kept for the next request, as :meth:`Vault.prepare` returns it.
         """
-        check_is_fitted(self)
-        home = self._present()
-        with home.lock, shown(self.verbose, "prepare") as told:
-            beside: dict[str, Any] = {"progress": told, "memory": limit_of(self.memory)}
-            ready: dict[str, Any] = json.loads(_engine.prepare(home.path, home.key, **beside))
-        return ready
+        vault = self.vault_
+        with self._home.lock, shown(self.verbose, "prepare") as told:
+            return vault.prepare(progress=told, memory=self.memory)
 
     def status(self) -> dict[str, Any]:
         """Say what the vault holds, what is spent, and what can still be served.
@@ -404,8 +492,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
             vault is removed with the estimator), and ``stale`` (whether the vault holds a newer
             model than this estimator).
         """
-        check_is_fitted(self)
-        status = json.loads(_engine.status(self._present().path))
+        status = self.vault_.status()
         stale = self._warn_if_stale()
         return {**status, "path": self._home.path, "private": self._home.private, "stale": stale}
 
@@ -450,11 +537,11 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         """
         home = Home(path, key_of(path, key))
         plan = json.loads(_engine.plan_of(home.path))
-        face = _face.read(plan)
+        face = _serialization.read(plan)
         parameters = cls._parameters_of(plan)
         if face is not None:
             known = cls._parameter_constraints
-            given = _face.parameters_in(face).items()
+            given = _serialization.parameters_in(face).items()
             parameters = {name: value for name, value in given if name in known}
             precision = np.dtype(face["precision"])
         estimator = cls(**parameters)
@@ -541,7 +628,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
         with home.lock, shown(self.verbose, "forget") as told:
             beside = {"progress": told, "memory": limit_of(self.memory), "release": False}
             answer = request(home.path, home.key, **names, request_id=request_id, **beside)
-            # It tells of an earlier request, whose records may be among the erased.
+            # The receipt is of an earlier request, whose records may be among the erased.
             self.__dict__.pop("receipt_", None)
             self._follow()
         return answered(answer)  # type: ignore[no-any-return]
@@ -571,7 +658,7 @@ class Unlearner(Following, Reading, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        # What a request cost depends on the data: it is no part of the model.
+        # The cost of a request depends on the data: it is no part of the model.
         state.pop("receipt_", None)
         if getattr(self, "pickle_rows", False) and "_home" in state and carrier() is None:
             state["_home"] = Rows(state["_home"])

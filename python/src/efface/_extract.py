@@ -23,7 +23,7 @@ _CLOSE = 1e-4
 _TRIED = 16
 
 
-# What loaders draw records by, where that is one after the other.
+# Samplers of loaders that draw records one after the other.
 _IN_ORDER = ("NoneType", "SequentialSampler", "BatchSampler", "_InfiniteConstantSampler")
 
 
@@ -31,7 +31,7 @@ class Features(np.ndarray):
     """Rows that are outputs of a model, and which one: an array of float32 that cannot be written.
 
     Slices of rows keep model and training. Whatever else is made of them is a plain array, whose
-    training `extractor_training` must declare.
+    training ``Promise(extractor_training=...)`` must declare.
 
     Attributes
     ----------
@@ -244,9 +244,9 @@ def training_of(given: Any, x: Any) -> str | None:
     said, own = Training._of_setting(given), training_behind(x)
     if None not in (said, own) and said != own:
         raise InputError(
-            f"`extractor_training` is `{said}`, but the rows come from `{own}`",
+            f"`Promise(extractor_training=...)` is `{said}`, but the rows come from `{own}`",
             code="settings",
-            hint="leave out `extractor_training`: the rows say it",
+            hint="leave out `Promise(extractor_training=...)`: the rows say it",
         )
     found = own if said is None else said
     return None if found is None else str(found)
@@ -262,9 +262,9 @@ def agreed(given: str | None, x: Any) -> str | None:
     own = named_by(x)
     if None not in (given, own) and given != own:
         raise InputError(
-            f"`extractor` is {given!r}, but the rows are outputs of {own!r}",
+            f"`Promise(extractor=...)` is {given!r}, but the rows are outputs of {own!r}",
             code="settings",
-            hint="leave out `extractor`: the rows say it",
+            hint="leave out `Promise(extractor=...)`: the rows say it",
         )
     return own if given is None else given
 
@@ -439,7 +439,7 @@ def _alone(
 def _dependence(
     alone: NDArray[np.float32], beside: NDArray[np.float32], rows: NDArray[np.float32]
 ) -> float:
-    """How far some records' features are from those beside others, in a batch of these rows."""
+    """Return how far features of records in a batch are from those of the records alone."""
     if alone.shape != beside.shape:
         raise InputError("the model gives rows of another length for one record", code="data")
     least = np.finfo(np.float32).tiny

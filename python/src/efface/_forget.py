@@ -18,13 +18,13 @@ from ._errors import (
     warn,
 )
 from ._estimator import Unlearner
-from ._inside import Inside, models_inside
+from ._introspect import Inside, models_inside
 from .certificate import Certificate
 
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What came of :func:`forget`.
+    """The result of :func:`forget`.
 
     Attributes
     ----------
@@ -231,12 +231,9 @@ def _served(
         first, *copies = one.models
         try:
             ids, subjects = (one.known, None) if asks_for_ids else (None, one.known)
-            if release:
-                done[one.path] = first.forget(ids=ids, subjects=subjects, request_id=request_id)
-            else:
-                done[one.path] = first.forget(
-                    ids=ids, subjects=subjects, request_id=request_id, release=False
-                )
+            done[one.path] = first.forget(  # type: ignore[call-overload]
+                ids=ids, subjects=subjects, request_id=request_id, release=release
+            )
             for copy in copies:
                 copy.sync()
         except Error as error:

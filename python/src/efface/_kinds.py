@@ -173,15 +173,13 @@ def kinds() -> tuple[Kind, ...]:
     """
     return tuple(
         Kind(
-            name=kind["name"],
-            summary=kind["summary"],
-            notes=kind["notes"],
-            inputs=tuple(
-                Input(**{**known, "words": tuple(known["words"])}) for known in kind["inputs"]
-            ),
-            results=tuple(Output(**result) for result in kind["results"]),
-            soundness=kind["soundness"],
-            source=kind["source"],
+            **{
+                **kind,
+                "inputs": tuple(
+                    Input(**{**known, "words": tuple(known["words"])}) for known in kind["inputs"]
+                ),
+                "results": tuple(Output(**result) for result in kind["results"]),
+            }
         )
         for kind in json.loads(_engine.kinds())
     )

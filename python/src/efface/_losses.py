@@ -1,4 +1,4 @@
-"""What the engine says of its losses."""
+"""The engine's table of losses."""
 
 from __future__ import annotations
 

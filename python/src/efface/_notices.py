@@ -1,4 +1,4 @@
-"""What the engine says beside an outcome, as warnings of fitting categories."""
+"""Notices of the engine about an outcome, some of them as warnings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BY_CODE: dict[str, type[UserWarning]] = {
 
 @dataclass(frozen=True)
 class Notice:
-    """What you should know beside an outcome.
+    """Something to know about an outcome.
 
     Attributes
     ----------

@@ -154,7 +154,7 @@ _OWN = {
     ),
 }
 
-# What is looked for most stands first.
+# The most used parameters come first.
 _FIRST = ("client", "mechanism", "loss", "lambda_", "clip", "epsilon", "delta", "promise")
 _FIRST += ("preprocess", "fit_intercept", "classes", "class_weight")
 _LAST = ("memory", "pickle_rows", "random_state", "verbose")
@@ -336,7 +336,7 @@ class Declared(Options, holder="preprocess", name="declared"):
 
 
 class Promise(Options, holder="promise", name="promise"):
-    """What is promised beyond epsilon and delta, and what is public knowledge for it.
+    """The promise beyond epsilon and delta, and the public knowledge that it rests on.
 
     The parameter `promise` of estimators takes it.
     """

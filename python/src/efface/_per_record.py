@@ -186,7 +186,7 @@ class Gradients:
             at += p.numel()
 
     def dependence(self, x: torch.Tensor, y: torch.Tensor, clip: float) -> float:
-        """How far gradients are from those beside zeros, and at another place of the batch.
+        """Return how far gradients depend on other records and on the place in the batch.
 
         Relative to their length, or to the clip where that is more.
         """
@@ -239,7 +239,7 @@ class Gradients:
 
 
 def _apart(found: NDArray[np.float32], whole: NDArray[np.float32], clip: float) -> float:
-    """How far rows are from each other, relative to the shorter of both or to the clip."""
+    """Return the largest distance of rows, relative to the shorter one or to the clip."""
     lengths = np.minimum(np.linalg.norm(whole, axis=1), np.linalg.norm(found, axis=1))
     apart = np.linalg.norm(found.astype(np.float64) - whole, axis=1)
     return float((apart / np.maximum(lengths, clip)).max(initial=0.0))
@@ -250,7 +250,7 @@ def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def seed(known: int | None = None) -> None:
-    """Seed all global generators, by the operating system where nothing is told."""
+    """Seed all global generators, by default from the operating system."""
     words = np.frombuffer(secrets.token_bytes(64), np.uint32) if known is None else known
     torch.manual_seed(secrets.randbits(63) if known is None else known)
     random.seed(secrets.randbits(512) if known is None else known)

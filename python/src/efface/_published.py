@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from . import _engine
 from ._entry import Weights
-from ._errors import InputError
 from ._frames import columns_of
 from ._notices import Notice, warn_of
 from ._table import table
@@ -85,14 +84,9 @@ class Published:
         if fitted is not None:
             names = facts["columns"]
             rows = table(x, columns=None if names is None else columns_of(x, names))
-        elif not facts["plain"]:
-            # A schema of the command line encodes the numbers of the table, or a map makes random
-            # features of them.
-            rows = table(x, schema=facts["schema"])
-        elif hasattr(x, "tocsr") and facts["network"] is None:
-            return self._sparse(x)
         else:
-            rows = table(x)
+            # A schema of the command line encodes the numbers of the table.
+            rows = table(x, schema=None if facts["plain"] else facts["schema"])
         margins, told = _engine.margins(
             rows,
             self.coef,
@@ -107,38 +101,7 @@ class Published:
         warn_of(Notice._of(notice) for notice in json.loads(told))
         return margins if self.order is None else margins[:, list(self.order)]
 
-    def _sparse(self, x: Any) -> NDArray[np.float64]:
-        stored = x.tocsr().astype(np.float64)
-        stored.data = _single(x.data)
-        squares = np.asarray(stored.multiply(stored).sum(axis=1)).ravel()
-        # Scaling a row scales its products.
-        products = np.asarray(stored @ self.coef.T)
-        norms, bound, how = np.sqrt(squares), self.facts["row_norm"], self.facts["row_map"]
-        longer = norms > bound
-        if how == "refuse" and longer.any():
-            row = int(longer.argmax())
-            raise InputError(
-                f"`X[{row}]` has norm {norms[row]:.6g}, the bound is {bound:.6g}",
-                code="data",
-                hint='scale it down, or train with `row_map="clip"`',
-            )
-        scaled = norms > 0 if how == "unit" else longer
-        factors = np.divide(bound, norms, out=np.ones_like(norms), where=scaled)
-        mapped: NDArray[np.float64] = products * factors[:, None] + self.intercept
-        return mapped
-
 
 def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
     array.setflags(write=False)
     return array
-
-
-def _single(x: Any) -> NDArray[np.float64]:
-    """Return the numbers as they are stored: to the nearest float32."""
-    with np.errstate(over="ignore"):
-        stored = np.asarray(x, dtype=np.float32)
-    if not np.isfinite(stored).all():
-        raise InputError(
-            "Input X contains infinity or a value too large for dtype('float32').", code="data"
-        )
-    return stored.astype(np.float64)

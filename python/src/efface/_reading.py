@@ -1,4 +1,4 @@
-"""What estimators make of the tables they are given."""
+"""Checks and reads the tables that estimators are given."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Reading:
     # The public model whose outputs the rows are, where they say so.
     _extractor: str | None = None
 
-    # The training of the model that made the rows, where they say so or `extractor_training` does.
+    # The training of the model that made the rows, if they or the promise say so.
     _training: str | None = None
 
     # The shape of images: height and width, after channels.
@@ -114,7 +114,7 @@ class Reading:
         labels, subjects = part.values["ids"], part.values["subjects"]
         if fresh:
             self._columns = part.names
-        indexes = _rows.indexes_of(X, {"y": y, **part.values})
+        indexes = check_aligned({"X": X, "y": y, **part.values})
         if labels is None:
             labels = _rows.labels_of(indexes, None if fresh else self._next_row)
         given = _rows.as_table(part.X)
@@ -145,7 +145,7 @@ class Reading:
                     accept_sparse="csr",
                     dtype=[np.float64, np.float32],
                     order="C",
-                    # Where a fit fails, `_check_finite` says so.
+                    # If a fit fails, `_check_finite` gives the reason.
                     ensure_all_finite=False if fresh else ("allow-nan" if refits else True),
                     **self._checks_of_targets(),
                 )
@@ -273,7 +273,7 @@ class Reading:
 
     @abstractmethod
     def _checks_of_targets(self) -> dict[str, Any]:
-        """What targets of the task must be, in scikit-learn's words."""
+        """Return what scikit-learn must check about targets of the task."""
 
     def _take_targets(self, y: Any, *, fresh: bool) -> None:
         """Note of targets, as they were given, how many there are and what they are called."""

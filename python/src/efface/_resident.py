@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from os import PathLike
-from types import TracebackType
 from typing import Any, final
 
 from . import _engine
 from ._errors import Refused
-from ._inside import models_inside
+from ._introspect import models_inside
 from .vault import Vault
 
 
@@ -25,12 +24,12 @@ class Resident:
 
     @property
     def rows(self) -> int:
-        """How many rows are in memory now: none before the first request."""
+        """The number of rows in memory now: 0 before the first request."""
         return sum(held.rows for held in self._held)
 
     @property
     def readings(self) -> int:
-        """How often rows were read from a vault: once each, unless others wrote to it meanwhile."""
+        """The number of times a vault was read: once, unless others wrote to it meanwhile."""
         return sum(held.readings for held in self._held)
 
     def close(self) -> None:
@@ -41,12 +40,7 @@ class Resident:
     def __enter__(self) -> Resident:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -97,7 +91,7 @@ def resident(model: Any) -> Resident:
     ...     rows.rows, rows.readings
     (298, 1)
     """
-    vaults = [_vault_of(one) for one in _models(model)]
+    vaults = _vaults(model)
     for vault in vaults:
         if json.loads(_engine.plan_of(vault)).get("in_parts"):
             raise Refused(
@@ -108,13 +102,10 @@ def resident(model: Any) -> Resident:
     return Resident(list(dict.fromkeys(vaults)))
 
 
-def _models(model: Any) -> list[Any]:
-    if isinstance(model, str | PathLike | Vault):
-        return [model]
-    return list(models_inside(model).models.values())
-
-
-def _vault_of(model: Any) -> Any:
+def _vaults(model: Any) -> list[Any]:
+    """The paths of all vaults that a model or an object with models has."""
     if isinstance(model, str | PathLike):
-        return Vault(model).path
-    return model.path if isinstance(model, Vault) else model.vault_.path
+        model = Vault(model)
+    if isinstance(model, Vault):
+        return [model.path]
+    return [one.vault_.path for one in models_inside(model).models.values()]

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import DuplicateRecord, InputError, SettingsWarning, warn
+from ._errors import DuplicateRecord, InputError, SettingsWarning, UnknownRecord, warn
 from ._frames import Framed, check_table
-from ._table import check_aligned, keys, table_of_stream
+from ._table import keys, table_of_stream
 
-# What Unicode calls white space; Python's own `strip` takes four separators more.
+# White space by Unicode; Python's own `strip` takes four separators more.
 _SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
@@ -38,7 +38,7 @@ def as_table(x: Any) -> Any:
 
 @contextmanager
 def words_named(x: Any, asked: Callable[[], str | None]) -> Iterator[None]:
-    """Where scikit-learn finds a word in a data frame, say in which column, and what to do.
+    """If scikit-learn finds a word in a data frame, name its column and say what to do.
 
     Parameters
     ----------
@@ -92,19 +92,6 @@ def _lists_of_arrow(table: Any) -> Any:
     return numbers.reshape(len(column), column.type.list_size)
 
 
-def indexes_of(x: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the indexes of rows and of what belongs to them, by name; they must be the same.
-
-    Parameters
-    ----------
-    x : table
-        As it was given.
-    given : mapping
-        Targets, ids, subjects and weights, as they were given.
-    """
-    return check_aligned({"X": x, **given})
-
-
 def labels_of(indexes: Mapping[str, Any], next_row: Callable[[], int | None] | None = None) -> Any:
     """Return the labels of the rows if the index of rows or targets holds some, else None.
 
@@ -114,7 +101,7 @@ def labels_of(indexes: Mapping[str, Any], next_row: Callable[[], int | None] | N
     Parameters
     ----------
     indexes : mapping
-        What :func:`indexes_of` returned.
+        Those of rows, targets and what belongs to them, by name.
     next_row : callable, optional
         The number that the model gives to the next row, None if it has names for records.
     """
@@ -135,7 +122,7 @@ def labels_of(indexes: Mapping[str, Any], next_row: Callable[[], int | None] | N
 
 
 def _check_index(name: str, index: Any) -> None:
-    """Refuse an index that cannot name records, which nobody asked to do so."""
+    """Refuse an index that cannot name records; the caller did not ask for its use."""
     hint = f"give `ids`, or name them by position: `{name}.reset_index(drop=True)`"
     try:
         keys("ids", index.tolist())
@@ -159,6 +146,34 @@ def _check_index(name: str, index: Any) -> None:
 def _counts(index: Any, start: int = 0) -> bool:
     """Whether an index merely counts, from 0 or from the number of the first row."""
     return type(index).__name__ == "RangeIndex" and index.start == start and index.step == 1
+
+
+def skipping(
+    serve: Callable[..., Any], request: dict[str, Any], *, skip_unknown: bool
+) -> tuple[Any, tuple[str, ...]]:
+    """Serve a request, without the names that are unknown if that is wanted.
+
+    Parameters
+    ----------
+    serve : callable
+        Takes the request's keywords.
+    request : dict
+        What :func:`asked` returned.
+    skip_unknown : bool
+        Whether to pass over unknown names, unless all are unknown.
+
+    Returns
+    -------
+    tuple
+        What `serve` returned, and the names that were passed over.
+    """
+    try:
+        return serve(**request), ()
+    except UnknownRecord as error:
+        known = without(request, error.names)
+        if not skip_unknown or not any(known.values()):
+            raise
+        return serve(**known), error.names
 
 
 def warn_of_rounding(x: Any) -> None:

@@ -1,4 +1,4 @@
-"""Folders for vaults that nobody has saved: private, in memory where there is room, never left.
+"""Private folders for vaults that were not saved, in memory if there is room.
 
 A model has none before something asks for its vault: `holds` says whether its rows may be in the
 memory of the process until then.
@@ -28,13 +28,13 @@ try:
 except ImportError:  # without such locks, what a killed process leaves stays
     fcntl = None  # type: ignore[assignment]
 
-# Where Linux keeps files in memory.
+# The folder in which Linux keeps files in memory.
 _MEMORY = Path("/dev/shm")  # noqa: S108 - what is made there is for its owner alone
 
-# How the names of folders for vaults begin.
+# The beginning of names of folders for vaults.
 _VAULT = "vault-"
 
-# Bytes of rows that are held where nobody knows how much memory is free.
+# Bytes of rows that are held if the free memory is unknown.
 _HELD = 64 << 20
 
 # Room that a vault, its journal and later additions may take: for each byte of rows, and at least.
@@ -120,15 +120,6 @@ def leave_key(key: Path) -> None:
     """Remove a key file that no vault needs."""
     _overwrite(key)
     key.unlink()
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copy a file, readable by its owner only, and wait until it is on the disk."""
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with source.open("rb") as old, os.fdopen(descriptor, "wb") as new:
-        shutil.copyfileobj(old, new, 1 << 20)
-        new.flush()
-        os.fsync(new.fileno())
 
 
 def _place(size: int, *, memory: bool = True) -> Path:

@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from . import _engine
 from ._training import Training
@@ -41,10 +41,14 @@ _OBJECTS: dict[str, tuple[str, str, list[Any]]] = {
     "extractor_training": ("Training or str", "str | Training", [str, Training]),
     "features": ("str, fitted network, Vault or path", "Any", [object]),
     "loss": ("str or HuberHinge", "str | HuberHinge", [str]),
-    "preprocess": ("str, Fitted or Declared", "str | Fitted | Declared", [str]),
+    "preprocess": (
+        "str, Fitted or Declared",
+        "str | Fitted | Declared",
+        [StrOptions({"fitted", "declared"})],
+    ),
 }
 
-# What Python adds to what the engine says.
+# Sentences that Python adds to the engine's documentation.
 _ALSO = {
     "target_range": "By default the least and greatest number in `y`: this causes a warning, "
     'certificates list it as an assumption, and ``"deletion-privacy"`` and '
@@ -128,7 +132,7 @@ class Setting:
 
     @property
     def constraint(self) -> list[Any]:
-        """What scikit-learn checks; which names there are, and what goes with what, not."""
+        """The rule that scikit-learn checks; the engine checks names and combinations."""
         _, _, rules = self._form
         if self.form in ("number", "count"):
             (kind,) = rules
@@ -152,7 +156,7 @@ class Setting:
 
     @property
     def document(self) -> str:
-        """What is said of the parameter, as docstrings have it."""
+        """The entry of the parameter in docstrings."""
         default = self.parameter_default
         then = "optional" if default is None else f"default={default!r}".replace("'", '"')
         said = f"{self.sentence}."

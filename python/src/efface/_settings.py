@@ -163,7 +163,7 @@ def chosen_in(plan: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def _given(given: dict[str, Any]) -> dict[str, Any]:
-    """The setting that told what a model builds on; none for a network, whose features say it."""
+    """Return the setting that declared what a model builds on; a network is named by `features`."""
     if (declared := given.get("declared")) is not None:
         phases = [
             tuple(_read(str(phase[name])) for name in ("noise", "rate", "steps"))
@@ -233,14 +233,15 @@ def features_named(features: Any) -> str:
         path = path if isinstance(path, os.PathLike) else features.vault_.path
     except NotFittedError:
         raise InputError(
-            f"the network of `features` must be fitted, got {type(features).__name__} before `fit`",
+            "the network of `Declared(features=...)` must be fitted, got "
+            f"{type(features).__name__} before `fit`",
             code="trunk",
             hint="fit it first",
         ) from None
     except AttributeError:
         raise InputError(
-            "`features` must be a text, a fitted network, its vault or the vault's path, got "
-            f"{type(features).__name__}",
+            "`Declared(features=...)` must be a text, a fitted network, its vault or the vault's "
+            f"path, got {type(features).__name__}",
             code="trunk",
         ) from None
     return f"network:{os.fsdecode(path)}"
@@ -253,7 +254,7 @@ def _seed(state: Any) -> int:
 
 
 def _solver_of(plan: dict[str, Any]) -> str | None:
-    """Return the solver that a plan names; none where the engine chooses, or solves nothing."""
+    """Return the solver that a plan names; None if the engine chooses one or solves nothing."""
     schedule = plan["schedule"]
     fixed = next(iter(schedule.values())) if isinstance(schedule, dict) else {}
     fixed = fixed.get("plan", fixed)
@@ -282,7 +283,7 @@ def _number(value: Any) -> Any:
     raise TypeError(f"{value!r} of type {type(value).__name__} is not a setting")
 
 
-# How values of settings become those of the engine, where there is more to do.
+# Conversions of values that need more than `_plain`.
 _PLAIN: dict[str, Callable[[Any], Any]] = {
     "class_weight": _by_class,
     "features": features_named,

@@ -1,4 +1,4 @@
-"""What modules and callables keep, by attribute, so that a change is seen and taken back."""
+"""Detects and undoes changes of the state that modules and callables keep."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class State:
         exempt = {key for one in self._trained for key in (id(one), _storage(one))}
         self._undo: list[Callable[[], Any]] = []
         found: dict[tuple[str, str], Any] = {}
-        # Where objects were seen first. They are held, so that no other takes their identity.
+        # The attribute of each object seen. Objects are held, so that no other takes their id.
         # Global generators are seeded for every step, and draw for everybody.
         shared = (random.random.__self__, np.random.rand.__self__)  # type: ignore[attr-defined]
         seen: dict[int, tuple[str, Any]] = {id(one): ("shared", one) for one in shared}
@@ -101,7 +101,7 @@ class State:
 
 
 def changes(owner: str, path: str) -> Refused:
-    """What is said of an attribute that follows from what an object was given."""
+    """Return the refusal of an attribute that depends on what an object was given."""
     what = f"the attribute `{path}` of `{owner}`" if path else f"`{owner}`"
     return Refused(
         f"{what} changes with the records that the module sees",
@@ -128,7 +128,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _storage(value: Any) -> int:
-    """Where the numbers of a tensor are, so that views of a parameter are known; else itself."""
+    """Return the address of a tensor's numbers, which views share; else the object's id."""
     try:
         return value.untyped_storage().data_ptr() or id(value) if _is_tensor(value) else id(value)
     except (RuntimeError, NotImplementedError):
@@ -156,7 +156,7 @@ def numbers_of(value: Any) -> bytes:
 
 
 def _parts(value: Any) -> Iterator[tuple[str | None, Any]]:
-    """What an object holds, by the attribute where it is one."""
+    """Yield the parts of an object, with the attribute that holds each, if one does."""
     held = getattr(value, "__dict__", None)
     if isinstance(value, _OPAQUE) or (isinstance(value, type) and not _is_own(value)):
         return
@@ -180,7 +180,7 @@ def _parts(value: Any) -> Iterator[tuple[str | None, Any]]:
 
 
 def _unnamed(value: Any, *, alone: bool) -> Iterable[Any]:
-    """What an object holds in no attribute."""
+    """Return the parts of an object that no attribute holds."""
     classes = [base for base in type(value).__mro__ if _is_own(base)]
     if isinstance(value, dict):
         return [*classes, *value.keys(), *value.values()]
@@ -235,7 +235,7 @@ def _globals(function: types.FunctionType) -> dict[str, Any]:
 
 
 def _undo(value: Any) -> Iterator[Callable[[], Any]]:
-    """What puts back all that an object itself holds."""
+    """Yield functions that restore all that an object itself holds."""
     if _is_tensor(value):
         yield functools.partial(value.detach().copy_, value.detach().clone())
     elif isinstance(value, np.ndarray) and value.flags.writeable:

@@ -18,7 +18,7 @@ from ._errors import InputError
 from ._frames import Columns, check_unicode, is_missing
 from ._targets import names_of
 
-# What the engine reads as a number.
+# Texts that the engine reads as numbers.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
@@ -199,7 +199,7 @@ def number_of(name: str) -> int | float | None:
 
 
 def name_of_label(label: Any) -> str:
-    """Return the name that the engine keeps for a label, from which the label can be told again.
+    """Return the name that the engine keeps for a label; `label_named` gives the label again.
 
     The engine takes spaces from around a name and gives truth values of any case one name, as
     files of text need it. A text that would not come back as it was goes in quotes.

@@ -10,7 +10,7 @@ from ._errors import InputError
 
 
 def is_table(y: Any) -> bool:
-    """Whether targets have two axes, be it of one column."""
+    """Whether targets have two axes, of one column or more."""
     return len(_shape(y)) == 2
 
 

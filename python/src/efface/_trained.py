@@ -1,4 +1,4 @@
-"""What parameters of modules were trained by in this process, so that no training is forgotten."""
+"""Remembers the trainings of each parameter of modules in this process."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def joint(parts: Parts) -> Training:
 
 
 def known_of(parameters: Iterable[Any]) -> Parts:
-    """What any of the parameters were trained by."""
+    """Return the trainings of any of the parameters."""
     found: Parts = {}
     for parameter in parameters:
         found |= _entry(parameter)[0]

@@ -99,7 +99,7 @@ class Training:
 
     @classmethod
     def _of_setting(cls, given: Any) -> Training | None:
-        """Of a setting, where it can be read; what is wrong with others is the engine's to say."""
+        """Read a setting; None if it cannot be read, which the engine refuses with the reason."""
         if given is None or isinstance(given, Training):
             return given
         try:
@@ -109,7 +109,7 @@ class Training:
 
     @classmethod
     def _read(cls, text: str) -> Training:
-        """Of the text that the engine takes."""
+        """Read the text that the engine takes."""
         phases, others = [], {}
         for part in text.split(";"):
             values = dict(pair.split("=", 1) for pair in part.replace(" ", "").split(","))
@@ -122,7 +122,7 @@ class Training:
         )
 
     def epsilon(self, *, delta: float, deletions: int | None = None) -> float:
-        """Return how much the extractor itself tells of so many deleted records together.
+        """Return the epsilon of the extractor itself for so many deleted records together.
 
         Parameters
         ----------

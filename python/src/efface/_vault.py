@@ -1,4 +1,4 @@
-"""Where a vault lies and who removes it."""
+"""The place of a vault and its key, and the removal of private ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ._errors import (
     VaultMissing,
     warn,
 )
-from ._scratch import Folder, copy, holds, is_private, leave_key
+from ._scratch import Folder, holds, is_private, leave_key
 
 # The private vaults of this process, by their paths.
 _living: weakref.WeakValueDictionary[str, Home] = weakref.WeakValueDictionary()
@@ -34,8 +34,8 @@ _pickled: set[Home] = set()
 # Those of them whose vault has not been made.
 _unsaved: weakref.WeakSet[Home] = weakref.WeakSet()
 
-# Who pickles for another process of the same program: the results of workers, and their tasks. A
-# hash is no copy at all.
+# Functions that pickle for another process of the same program: results of workers, and tasks for
+# them. A hash is no copy at all.
 _RESULTS = {
     ("concurrent.futures.process", "_sendback_result"),
     ("joblib.externals.loky.process_executor", "_sendback_result"),
@@ -102,7 +102,7 @@ class Home:
     def __init__(self, path: str | os.PathLike[str], key: str | os.PathLike[str]) -> None:
         self._path, self._key = Path(path).absolute(), Path(key).absolute()
         self._folder: Folder | None = None
-        # What is not in a vault yet, how many bytes its rows have, and in which process it is.
+        # A model without a vault yet, the bytes of its rows, and the process that holds it.
         self._model: _engine.Unsaved | None = None
         self._size, self._maker = 0, os.getpid()
         self._lock, self._process = threading.RLock(), os.getpid()
@@ -204,7 +204,7 @@ class Home:
             )
 
     def _settle(self, path: Path, key: Path) -> None:
-        """What was unsaved is in this vault."""
+        """Note that the model is in this vault now."""
         self._path, self._key, self._model = path, key, None
         _unsaved.discard(self)
         if self.private:
@@ -229,7 +229,7 @@ class Home:
     def move(self, path: str | os.PathLike[str]) -> None:
         """Move the vault to a new name, where nothing may be yet.
 
-        The key of a private vault, be it another process's, goes beside it, as ``NAME.key.toml``.
+        The key of a private vault goes beside it, as ``NAME.key.toml``.
         """
         self.check()
         target = Path(path).absolute()
@@ -249,7 +249,7 @@ class Home:
             self._save(self._model, target, key)
             return
         if own:
-            copy(self.key, key)
+            _write(key, self.key.read_bytes())
         try:
             _engine.relocate(self.path, target)
         except BaseException:
@@ -305,7 +305,7 @@ class Home:
         self.__init__(**state)  # type: ignore[misc]
 
 
-# What a home has for names as long as nothing has them.
+# The paths of a home without a folder.
 _UNNAMED = (Path(os.devnull), Path(os.devnull))
 
 

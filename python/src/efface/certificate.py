@@ -84,7 +84,7 @@ class Claim:
 
 
 class Certificate(Entry):
-    """What was promised for one request on a model.
+    """The promise for one request on a model.
 
     The text is canonical JSON, hashed, chained to the certificate before it, and signed. Reading
     one proves nothing: :meth:`verify` recomputes every number in it.
@@ -99,11 +99,6 @@ class Certificate(Entry):
     InputError
         If the text is no certificate.
     """
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Certificate:
-        """Read a certificate from its JSON; the same as ``Certificate(text)``."""
-        return cls(text)
 
     def _check_kind(self) -> None:
         if self._is_erasure:
@@ -143,7 +138,7 @@ class Certificate(Entry):
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
-        """What is promised."""
+        """All claims of the certificate."""
         return tuple(Claim._of(claim) for claim in self._document["claims"])
 
     def claim(self, notion: str) -> Claim | None:
@@ -152,7 +147,7 @@ class Certificate(Entry):
 
     @property
     def event(self) -> dict[str, Any]:
-        """What was released, as data: everything that the claims are computed from."""
+        """The event, as data: everything that the claims are computed from."""
         return dict(self._document["event"])
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from . import _engine, _face
+from . import _engine, _serialization
 from ._errors import InputError, warn
 from ._estimator import Unlearner
 from ._frames import is_missing
@@ -26,10 +26,6 @@ from ._setting import settings
 from ._settings import chosen_in
 from ._table import class_name, label_named, name_of_label, number_of
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-
 _OWN_LOSSES = {"ridge": "squared-classes", "dp-sgd": "softmax", "shards": "softmax"}
 
 
@@ -40,7 +36,8 @@ def _loss(estimator: Any) -> Any:
     return own if own is not None and default else name_of(estimator.loss)
 
 
-def _has_probabilities(estimator: Any) -> bool:
+def gives_probabilities(estimator: Any) -> bool:
+    """Whether the estimator has probabilities of classes."""
     return has_probabilities(_loss(estimator))
 
 
@@ -112,81 +109,28 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
     True
     """
 
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        classes: Any = None,
-        sample_weight: Any = None,
-        *,
-        ids: Any = None,
-        subjects: Any = None,
-    ) -> Self:
-        """Train on the first rows, or add rows to the model: :meth:`fit`, then :meth:`add`.
-
-        Each call is a request of its own: the model is solved for again on all of the rows so far,
-        starting from the published weights, and published with fresh noise under a certificate
-        of its own, as an addition's. So it costs passes over all rows and not over the new ones
-        alone, and few calls with many rows are better than many with few. The rows are kept, and
-        each of them can be forgotten.
-
-        Constants that :meth:`fit` takes from the data and that are not fitted again come from the
-        first rows: with declared preprocessing `max_weight`.
-        Declare them where the first rows are few. So that there is no limit to the rows, sums are
-        then divided by the current number of rows (``normalizer="mean"``) where ``"solve"`` or
-        ``"retrain"`` leave that open; elsewhere `capacity` is 1.25 times the first rows unless it
-        is given.
-
-        Parameters
-        ----------
-        X, y : as for :meth:`fit`
-            Rows and targets. Rows without names are numbered on: after 100 rows the next is
-            ``"row:100"``.
-        classes : array-like (classes,), optional
-            All classes that may ever come, in the first call. Needed there unless the parameter
-            `classes` lists them, or preprocessing is fitted, where classes come with their records:
-            a third one by ``add(..., new_classes=True)``.
-        sample_weight : str, array (rows,) or float, optional
-            As for :meth:`fit`.
-        ids, subjects : str, or iterable of str or int, optional
-            As for :meth:`fit` and :meth:`add`.
-
-        Returns
-        -------
-        self
-            The estimator; `certificate_` is the one of this call.
-        """
-        if self.__sklearn_is_fitted__():
-            self._check_listed(classes)
-            self.add(X, y, ids, subjects, sample_weight=sample_weight)
-            return self
-        if classes is None and self.classes is None and not self._refits():
-            raise InputError(
-                "classes must be passed on the first call to partial_fit",
-                code="classes",
-                hint="list all that may ever come: `classes=[...]`",
-            )
-        with self._or_as_before():
+    def _list_classes(self, classes: Any, *, first: bool) -> None:
+        if first:
+            if classes is None and self.classes is None and not self._refits():
+                raise InputError(
+                    "classes must be passed on the first call to partial_fit",
+                    code="classes",
+                    hint="list all that may ever come: `classes=[...]`",
+                )
             self.__dict__.pop("_listed", None)
-            self._check_listed(classes)
-            if classes is not None:
-                self._listed = np.unique(np.asarray(classes))
-            self._fit(X, y, ids, subjects, sample_weight, grows=True)
-        return self
-
-    def _check_listed(self, classes: Any) -> None:
-        """Refuse other classes than those that were listed first."""
         known = self._listed_classes()
-        if classes is None or known is None or np.array_equal(np.unique(classes), known):
-            return
-        raise InputError(
-            f"`classes={np.unique(classes).tolist()!r}` is not the same as on the first call to "
-            f"partial_fit, {known.tolist()!r}",
-            code="classes",
-        )
+        listed = None if classes is None else np.unique(np.asarray(classes))
+        if known is not None and listed is not None and not np.array_equal(listed, known):
+            raise InputError(
+                f"`classes={listed.tolist()!r}` is not the same as on the first call to "
+                f"partial_fit, {known.tolist()!r}",
+                code="classes",
+            )
+        if first and listed is not None:
+            self._listed = listed
 
     def _listed_classes(self) -> NDArray[Any] | None:
-        """The classes that somebody listed: the parameter, or the first `partial_fit`."""
+        """Return the classes that the parameter or the first `partial_fit` lists."""
         if self.classes is not None:
             return np.unique(np.asarray(self.classes))
         return self.__dict__.get("_listed")
@@ -225,7 +169,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
         """
         return self._decision(X)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class; only for ``"logistic"`` and ``"softmax"``.
 
@@ -245,7 +189,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
         positive = expit(outputs[:, 0])
         return np.column_stack([1 - positive, positive])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(gives_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[Any]:
         """Return the logarithm of the probability of each class, also of those near 0.
 
@@ -263,31 +207,6 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
         if outputs.shape[1] > 1:
             return log_softmax(outputs, axis=1)  # type: ignore[no-any-return]
         return np.column_stack([log_expit(-outputs[:, 0]), log_expit(outputs[:, 0])])
-
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features: (1, features) of two classes, else (classes, features).
-
-        Those of numbers are per unit of their column: of a table of numbers that misses none,
-        ``X @ coef_.T + intercept_`` is the decision for each row within `row_norm`. Others are per
-        unit of what `get_feature_names_out` names: 0 or 1 of a category or a missing value, and of
-        times days in units of their deviation. Of a network all of its weights, in one row.
-        """
-        return self._fitted("_published", "coef_").per_unit.coef  # type: ignore[no-any-return]
-
-    @property
-    def standardized_coef_(self) -> NDArray[np.float64]:
-        """Weights as they are learnt and exported: those of numbers per standard deviation.
-
-        With fitted preprocessing alone they are others than `coef_`. Rows longer than `row_norm`
-        once they are standardised are shortened to it, or as `row_map` says.
-        """
-        return self._fitted("_published", "coef_").coef  # type: ignore[no-any-return]
-
-    @property
-    def intercept_(self) -> NDArray[np.float64]:
-        """What is added to each output, for `coef_`; zeros where nothing is fitted or added."""
-        return self._fitted("_published", "intercept_").per_unit.intercept  # type: ignore[no-any-return]
 
     def _decision(self, X: Any) -> NDArray[np.float64]:
         outputs = self._outputs(X)
@@ -312,7 +231,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
             )
         check_labels(y)
         found = np.unique(y)
-        # Of two labels it sees in them what it would find in all.
+        # Two different labels tell it as much as the whole array.
         check_classification_targets(found if y.ndim == 1 and len(found) <= 2 else y)
         declared = self._listed_classes()
         self.classes_ = _plain(found) if declared is None else declared
@@ -408,7 +327,7 @@ class UnlearningClassifier(Scoring, ClassifierMixin, ClassifierParameters, Unlea
             self._class_type = None if kind is None else np.dtype(kind)
             self.classes_ = _typed(names, self._class_type)
         else:
-            self.classes_ = self._listed = _face.classes_in(face)
+            self.classes_ = self._listed = _serialization.classes_in(face)
 
     def _orient(self, published: Published) -> Published:
         """Outputs in the order of `classes_`; the engine sorts texts of numbers as numbers."""
@@ -507,7 +426,7 @@ def targets_of(y: Any, classes: NDArray[Any], found: NDArray[Any] | None = None)
 
 
 def _place(label: Any, named: dict[Any, int]) -> int:
-    """Where the engine has a label: under its name here, or as other faces spell it; else -1."""
+    """Return the place of a label in the engine, by either of its names; -1 if there is none."""
     names = (name_of_label(label), class_name(label))
     return next((named[name] for name in names if name in named), -1)
 
@@ -528,7 +447,7 @@ def _type_beside(classes: NDArray[Any], names: list[str]) -> np.dtype[Any] | Non
     told = _natural(names).dtype
     if kind == told or kind.kind == told.kind == "U":
         return None
-    # The length of the longest name would tell of it.
+    # The length of the longest name would reveal that class.
     return np.dtype("U") if kind.kind == "U" else kind
 
 

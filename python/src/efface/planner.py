@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -118,30 +118,25 @@ class Choice:
 
     @classmethod
     def _of(cls, document: Mapping[str, Any], lasts: str, per_month: float) -> Choice:
-        settings = document["settings"]
         bound = document["lasts"]
         until = bound.get("until") if isinstance(bound, dict) else None
+        told = {field.name: document.get(field.name) for field in fields(cls)}
         return cls(
-            rank=document["rank"],
-            name=document["name"],
-            says=document["says"],
-            settings=_given(settings),
-            fixed=document["fixed"],
-            state=document["fixed"]["state"],
-            training=Work(**document["training"]),
-            request=Work(**document["request"]),
-            pass_seconds=document["pass"]["ms"] / 1000.0,
-            seconds_per_month=document["month_seconds"],
-            seconds_per_request=document["month_seconds"] / per_month,
-            excess_risk=document["excess_risk"],
-            accurate=document["accurate"],
-            lasts=lasts,
-            requests=until and until["requests"],
-            claims=tuple(Claim._of(claim) for claim in document["claims"]),
-            beyond=document["beyond"],
-            loud=document["loud"],
-            notes=tuple(document["notes"]),
-            head=document["head"] and _given(document["head"]),
+            **{
+                **told,
+                "settings": _given(document["settings"]),
+                "state": document["fixed"]["state"],
+                "training": Work(**document["training"]),
+                "request": Work(**document["request"]),
+                "pass_seconds": document["pass"]["ms"] / 1000.0,
+                "seconds_per_month": document["month_seconds"],
+                "seconds_per_request": document["month_seconds"] / per_month,
+                "lasts": lasts,
+                "requests": until and until["requests"],
+                "claims": tuple(Claim._of(claim) for claim in document["claims"]),
+                "notes": tuple(document["notes"]),
+                "head": document["head"] and _given(document["head"]),
+            }
         )
 
 
@@ -176,7 +171,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Target:
-    """What every choice is held to.
+    """The guarantee that every choice must give.
 
     Attributes
     ----------
@@ -224,7 +219,7 @@ class Refusal:
 
 
 class Plan:
-    """What the planner found: choices, best first, and what is refused.
+    """The result of the planner: choices, best first, and what is refused.
 
     It has a length, iterates over its choices, and gives one by its position from 0 or by its
     name: ``plan[0]`` or ``plan["solve"]``. In a notebook it is shown as a table.
@@ -256,16 +251,14 @@ class Plan:
 
     @cached_property
     def _words(self) -> dict[str, Any]:
-        """What the engine says of the plan, with the names that settings have here."""
-        refused = [
-            {"name": one.name, "reason": one.reason, "hint": one.hint} for one in self.refused
-        ]
+        """The engine's page about the plan, with the names that settings have here."""
+        refused = [asdict(one) for one in self.refused]
         words = _engine.plan_page(json.dumps({**self._document, "refused": refused}))
         return dict(json.loads(words))
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
-        """What can be had, best first."""
+        """The choices, best first."""
         per_month = self.deletions_per_month
         choices = zip(self._document["choices"], self._words["lasts"], strict=True)
         return tuple(Choice._of(choice, lasts, per_month) for choice, lasts in choices)
@@ -285,12 +278,12 @@ class Plan:
 
     @cached_property
     def target(self) -> Target | None:
-        """What every choice is held to; None where there is no choice."""
+        """The guarantee that every choice must give; None if there is no choice."""
         return Target._of(self.choices[0].fixed["target"]) if self.choices else None
 
     @cached_property
     def refused(self) -> tuple[Refusal, ...]:
-        """What cannot be had, and why."""
+        """The mechanisms that are not offered, and why."""
         return tuple(
             Refusal(one["name"], one["reason"], one["hint"]) for one in self._document["refused"]
         )
@@ -335,12 +328,12 @@ class Plan:
 
     @property
     def ranking(self) -> str:
-        """How choices are ranked, in one line."""
+        """The order of the choices, in one line."""
         return str(self._document["ranking"])
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """What to do, a sentence each."""
+        """Advice, a sentence each."""
         return tuple(self._document["advice"])
 
     def to_json(self) -> str:
@@ -349,11 +342,6 @@ class Plan:
         ``Vault.train(..., plan=plan)`` and ``efface train --plan FILE`` follow it.
         """
         return self._text
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Plan:
-        """Read a plan; the same as ``Plan(text)``."""
-        return cls(text)
 
     def __len__(self) -> int:
         return len(self.choices)
@@ -506,10 +494,10 @@ def _lent(X: Any, y: Any, names: Any, classes: Any, **named: Any) -> _engine.Tab
     from . import _rows
     from ._columns import taken
     from ._frames import check_frame, columns_of, is_frame
-    from ._table import table
+    from ._table import check_aligned, table
 
     part = taken(X, named)
-    _rows.indexes_of(X, {"y": y, **part.values})
+    check_aligned({"X": X, "y": y, **part.values})
     given = _rows.as_table(part.X)
     framed = is_frame(given)
     if framed:

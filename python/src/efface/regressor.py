@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from ._published import Published
 from ._reading import Scoring
 from ._settings import chosen_in
 from ._targets import check_like, check_plain, columns, is_table, names_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearner):  # type: ignore[misc]
@@ -58,9 +55,9 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
     -----
     With ``mechanism="ridge"`` `y` may be a table (rows, targets) of several numbers to predict, as
     for scikit-learn's ``LinearRegression``: `predict` then gives a table, and `score` is the mean
-    of the targets' R2. Each target is centred and scaled by itself, or has `target_range` as
-    declared; a request forgets all of a record's targets. Names of the columns of a data frame are
-    kept for reports, exports and the command line.
+    of the targets' R2. Each target is centred and scaled by itself, unless `Declared` has a
+    ``target_range``; a request forgets all of a record's targets. Names of the columns of a data
+    frame are kept for reports, exports and the command line.
 
     A sample weight must be a fact about its record, or public knowledge. Weights computed from all
     of the data are not covered by any certificate: after a deletion they differ from those without
@@ -94,46 +91,6 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
     (3, 2)
     """
 
-    def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, ids: Any = None, subjects: Any = None
-    ) -> Self:
-        """Train on the first rows, or add rows to the model: :meth:`fit`, then :meth:`add`.
-
-        Each call is a request of its own: the model is solved for again on all of the rows so far,
-        starting from the published weights, and published with fresh noise under a certificate
-        of its own, as an addition's. So it costs passes over all rows and not over the new ones
-        alone, and few calls with many rows are better than many with few. The rows are kept, and
-        each of them can be forgotten.
-
-        Constants that :meth:`fit` takes from the data and that are not fitted again come from the
-        first rows: with declared preprocessing the range of `y`, and `max_weight`.
-        Declare them where the first rows are few. So that there is no limit to the rows, sums are
-        then divided by the current number of rows (``normalizer="mean"``) where ``"solve"`` or
-        ``"retrain"`` leave that open; elsewhere `capacity` is 1.25 times the first rows unless it
-        is given.
-
-        Parameters
-        ----------
-        X, y : as for :meth:`fit`
-            Rows and targets. Rows without names are numbered on: after 100 rows the next is
-            ``"row:100"``.
-        sample_weight : str, array (rows,) or float, optional
-            As for :meth:`fit`.
-        ids, subjects : str, or iterable of str or int, optional
-            As for :meth:`fit` and :meth:`add`.
-
-        Returns
-        -------
-        self
-            The estimator; `certificate_` is the one of this call.
-        """
-        if self.__sklearn_is_fitted__():
-            self.add(X, y, ids, subjects, sample_weight=sample_weight)
-            return self
-        with self._or_as_before():
-            self._fit(X, y, ids, subjects, sample_weight, grows=True)
-        return self
-
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted number for each row.
 
@@ -147,36 +104,11 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
         array (rows,), or (rows, targets) where `y` had two axes
             In units of `y`.
         """
-        outputs = self._outputs(X)
-        return outputs[:, 0] if self._target_names is None else outputs
+        outputs: NDArray[np.float64] = self._shaped(self._outputs(X).T).T
+        return outputs
 
-    @property
-    def coef_(self) -> NDArray[np.float64]:
-        """Weights of the features, in units of `y`: (features,), or (targets, features).
-
-        Those of numbers are per unit of their column: of a table of numbers that misses none,
-        ``X @ coef_.T + intercept_`` is what `predict` gives for each row within `row_norm`. Others
-        are per unit of what `get_feature_names_out` names: 0 or 1 of a category or a missing value,
-        and of times days in units of their deviation.
-        """
-        coef: NDArray[np.float64] = self._fitted("_published", "coef_").per_unit.coef
-        return coef[0] if self._target_names is None else coef
-
-    @property
-    def standardized_coef_(self) -> NDArray[np.float64]:
-        """Weights as they are learnt, in units of `y`: those of numbers per standard deviation.
-
-        With fitted preprocessing alone they are others than `coef_`. Rows longer than `row_norm`
-        once they are standardised are shortened to it, or as `row_map` says.
-        """
-        coef: NDArray[np.float64] = self._fitted("_published", "coef_").coef
-        return coef[0] if self._target_names is None else coef
-
-    @property
-    def intercept_(self) -> Any:
-        """What is added, in units of `y`, for `coef_`: also the middle of the range of `y`."""
-        intercept: NDArray[np.float64] = self._fitted("_published", "intercept_").per_unit.intercept
-        return float(intercept[0]) if self._target_names is None else intercept
+    def _shaped(self, rows: NDArray[np.float64]) -> Any:
+        return rows if self._target_names is not None else rows[0]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -249,7 +181,7 @@ class UnlearningRegressor(Scoring, RegressorMixin, RegressorParameters, Unlearne
         return y
 
     def _adopt_targets(self, published: Published, face: dict[str, Any] | None) -> None:
-        """How many axes `y` had; the ranges are among the facts."""
+        """Take over how many axes `y` had; the ranges are among the facts."""
         named = published.facts["target_names"]
         self._target_names = named if face is None else face.get("targets")
 

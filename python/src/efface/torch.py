@@ -164,7 +164,7 @@ class DPTrainer:
         self._joint(self._parts())
 
     def _parts(self) -> Parts:
-        """What the module will have been trained by after a fit: each training, by its name."""
+        """Return every training of the module once `fit` has run, by name."""
         own = Training(
             noise=self.noise,
             rate=self.rate,
@@ -333,7 +333,7 @@ class DPTrainer:
             )
 
     def _widened(self, most: int, width: int) -> float:
-        """How much more noise hides a record that moves others of its batch by rounding.
+        """Return the factor on the noise that hides what a record does to others by rounding.
 
         It moves each other gradient g by at most `dependence` times max(|g|, clip). Clipping takes
         that to at most `dependence` clips, since it brings no two vectors further apart than their
@@ -356,7 +356,7 @@ class DPTrainer:
 
 
 def _tells(parts: Parts, delta: float, deletions: int) -> float:
-    """How much trainings tell of so many records together, rounded up."""
+    """Return the epsilon of these trainings for a group of records, rounded up."""
     return joint(parts).epsilon(delta=delta, deletions=deletions)
 
 
@@ -408,7 +408,7 @@ def _trained_or_as_before(gradients: Gradients, parts: Parts) -> Iterator[State]
 
 @contextmanager
 def _own_randomness(parameters: list[torch.nn.Parameter]) -> Iterator[None]:
-    """Let dropout and augmentation draw from seeds that nobody knows; then all is as before."""
+    """Draw dropout and augmentation from secret seeds, and restore all generators afterwards."""
     devices = sorted({p.device.index or 0 for p in parameters if p.device.type == "cuda"})
     python, numbers = random.getstate(), np.random.get_state()
     try:

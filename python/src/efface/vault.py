@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import _engine
 from ._entry import Answer, Request, Verdict
 from ._erasure import Erasure, answered
-from ._errors import InputError, UnknownRecord
+from ._errors import InputError
 from ._notices import Notice, warn_of
-from ._rows import asked, without
+from ._rows import asked, skipping
 from ._settings import to_json
 from ._vault import key_of, limit_of
 from .certificate import Certificate
@@ -28,7 +29,7 @@ Progress = Callable[[str, int, "int | None", "float | None", "float | None"], An
 
 @dataclass(frozen=True)
 class Receipt:
-    """What came of a request.
+    """The result of a request.
 
     Attributes
     ----------
@@ -241,22 +242,12 @@ class Vault:
             If one of the names is not in the model; nothing is deleted then. All of them are in
             ``names`` of the exception.
         """
+        told: dict[str, Any] = {"progress": progress, "memory": limit_of(memory)}
+        told["request_id"] = request_id
+        serve = partial(_engine.delete, self.path, self._key_file(), **told)
         request = self._asked(names, ids, subjects)
-        told = {"progress": progress, "memory": limit_of(memory)}
-        skipped: tuple[str, ...] = ()
-        try:
-            answer = self._delete(request, request_id, told)
-        except UnknownRecord as error:
-            request, skipped = without(request, error.names), error.names
-            if not skip_unknown or not any(request.values()):
-                raise
-            answer = self._delete(request, request_id, told)
+        answer, skipped = skipping(serve, request, skip_unknown=skip_unknown)
         return replace(Receipt._of(answer), skipped=skipped)
-
-    def _delete(
-        self, request: dict[str, Any], request_id: str | None, told: dict[str, Any]
-    ) -> Answer:
-        return _engine.delete(self.path, self._key_file(), **request, request_id=request_id, **told)
 
     def erase(
         self,
@@ -273,15 +264,9 @@ class Vault:
         The model is withdrawn, with everything kept beside it, until :meth:`refresh`. Nothing that
         can refuse a release refuses this.
         """
+        told: dict[str, Any] = {"progress": progress, "request_id": request_id, "release": False}
         request: dict[str, Any] = dict(self._asked(names, ids, subjects))
-        answer = _engine.delete(
-            self.path,
-            self._key_file(),
-            **request,
-            request_id=request_id,
-            release=False,
-            progress=progress,
-        )
+        answer = _engine.delete(self.path, self._key_file(), **request, **told)
         return answered(answer)  # type: ignore[no-any-return]
 
     def preview(
@@ -366,8 +351,8 @@ class Vault:
         """
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight, "names": names}
         named["new_classes"] = new_classes
-        told = {"progress": progress, "memory": limit_of(memory)}
-        return self._bring(_engine.add, X, y, named, request_id, told)
+        told = {"progress": progress, "memory": limit_of(memory), "request_id": request_id}
+        return self._bring(_engine.add, X, y, named, told)
 
     def update(
         self,
@@ -407,17 +392,11 @@ class Vault:
         """
         named = {"ids": ids, "subjects": subjects, "sample_weight": sample_weight, "names": names}
         named["new_classes"] = new_classes
-        told = {"progress": progress, "memory": limit_of(memory)}
-        return self._bring(_engine.update, X, y, named, request_id, told)
+        told = {"progress": progress, "memory": limit_of(memory), "request_id": request_id}
+        return self._bring(_engine.update, X, y, named, told)
 
     def _bring(
-        self,
-        request: Request,
-        X: Any,
-        y: Any,
-        named: dict[str, Any],
-        request_id: str | None,
-        told: dict[str, Any],
+        self, request: Request, X: Any, y: Any, named: dict[str, Any], told: dict[str, Any]
     ) -> Receipt:
         from ._table import table
         from ._targets import columns, is_table, names_of, unnamed
@@ -426,7 +405,7 @@ class Vault:
         if y is not None and is_table(y) and names_of(y) == unnamed(columns(y)):
             targets = self.weights()[2]["target_names"]
         rows = table(X, y, target_names=targets, **named)
-        answer = request(rows, self.path, self._key_file(), request_id=request_id, **told)
+        answer = request(rows, self.path, self._key_file(), **told)
         receipt = Receipt._of(answer)
         warn_of(receipt.notices)
         return receipt
@@ -488,7 +467,7 @@ class Vault:
 
     @property
     def erasures(self) -> list[Erasure]:
-        """What the ledger says of erasures without a release, oldest first."""
+        """The erasures without a release in the ledger, oldest first."""
         return [
             Erasure(_engine.certificate(self.path, str(entry["index"])))
             for entry in self.entries()
@@ -542,7 +521,7 @@ class Vault:
 
     @property
     def public_key(self) -> str:
-        """The public key of the vault's key file, for whoever verifies certificates."""
+        """The public key of the vault's key file, which verifiers of certificates need."""
         return _engine.public_key(self._key_file())
 
     def report(self, *, audits: Iterable[str | PathLike[str]] = ()) -> str:

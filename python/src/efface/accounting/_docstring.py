@@ -1,4 +1,4 @@
-"""What the functions of the engine's kinds of cases document, in NumPy's form."""
+"""Writes the docstrings of accounting functions, in NumPy's form."""
 
 from __future__ import annotations
 

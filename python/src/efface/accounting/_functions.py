@@ -21,7 +21,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from ._signature import function, result_class
 
-    # What another thread made meanwhile stays: a class must be one object to be pickled.
+    # Keep what another thread has made: a class must be one object to be pickled.
     made = globals()
     results = None
     if len(kind.results) > 1:

@@ -103,7 +103,7 @@ def _names_records(table: Any) -> bool:
 
 @contextmanager
 def naming_by(name: str) -> Iterator[None]:
-    """Say of refused ids, which nobody gave, that they are those of an index."""
+    """If ids are refused that come from an index, say so."""
     try:
         yield
     except (DuplicateRecord, InputError) as error:

@@ -7,7 +7,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _engine, _face
+from .. import _engine, _serialization
 from .._columns import taken, without
 from .._erasure import Erasure
 from .._errors import InputError, Refused, fitting
@@ -27,11 +27,9 @@ from .._progress import shown
 from .._settings import settings_of, start_of, to_json
 from .._table import name_of_label
 from .._vault import Home, limit_of
-from .._watch import Watch
 from ..certificate import Certificate
-from ..classifier import UnlearningClassifier
+from ..classifier import UnlearningClassifier, gives_probabilities
 from ..regressor import UnlearningRegressor
-from ..vault import Receipt
 from ._blocks import Collections, index_of, naming_by
 from ._parts import Parts
 from ._reach import Cluster, InProcess, Reach
@@ -40,14 +38,9 @@ from ._worker import people, survey, weigh
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_HELD = (
-    "the rows of this model are on the workers of the process that fitted it, which this "
-    "estimator cannot reach"
-)
-
 
 class _OnWorkers(Unlearner, ABC):
-    """What both have in common: parts in place of rows."""
+    """The base of both estimators: they have parts in the place of rows."""
 
     client: Any
 
@@ -72,7 +65,7 @@ class _OnWorkers(Unlearner, ABC):
             Whom each record belongs to; then all records of a person can be forgotten at once.
         sample_weight : str, Dask array or series (rows,), optional
             How often each record counts, 0 or more, in the partitions of `X`. The largest and the
-            sum are computed once more for `max_weight` and `public_n`.
+            sum are computed once more, for ``max_weight`` and ``public_n`` of `Promise`.
 
         Returns
         -------
@@ -145,7 +138,7 @@ class _OnWorkers(Unlearner, ABC):
         whose = None if subjects is None else self._people(client, collections)
         _, declared, settings = self._learn_targets(targets, refits=False)
         settings = {**settings_of(self), **settings}
-        settings["face"] = _face.written(self, np.float64)
+        settings["face"] = _serialization.written(self, np.float64)
         classes = getattr(self, "classes_", None)
         shape = {
             "records": sum(counts),
@@ -182,10 +175,8 @@ class _OnWorkers(Unlearner, ABC):
                 )
             parts.settle()
             # Former parts go with their last owner, which a copy of this estimator may be.
-            self._home, self._watch, self._parts, self._last = home, Watch(), parts, -1
-            self.certificates_: list[Certificate] = []
-            self.receipt_ = Receipt._of(answer)
-            self._catch_up()
+            self._parts = parts
+            self._settle(home, answer)
         except BaseException:
             parts.release()
             home.discard()
@@ -208,7 +199,7 @@ class _OnWorkers(Unlearner, ABC):
         return counts, np.unique(np.concatenate(targets))
 
     def _people(self, client: Any, collections: Collections) -> int | None:
-        """How many subjects there are, where the plan of the mechanism follows that."""
+        """Return the number of subjects if the plan of the mechanism depends on it."""
         if name_of(self.mechanism) != "dp-sgd":
             return None
         found = _computed(client, people, [(block.subjects,) for block in collections.blocks])
@@ -240,11 +231,7 @@ class _OnWorkers(Unlearner, ABC):
     @contextmanager
     def _held(self) -> Iterator[Parts]:
         """The parts, for one request."""
-        check_is_fitted(self)
-        held: Parts | None = getattr(self, "_parts", None)
-        if held is None:
-            raise Refused(_HELD, code="held-elsewhere", hint="call it where the model was fitted")
-        home = self._present()
+        held, home = self._parts_here(), self._present()
 
         def served() -> int:  # an erasure makes no version, and an export is no request
             entries = json.loads(_engine.entries(home.path))
@@ -259,28 +246,40 @@ class _OnWorkers(Unlearner, ABC):
         Worth calling after a worker was lost: Dask makes its parts again at once, from what their
         sources still hold, and only the next request would see to it otherwise.
         """
-        check_is_fitted(self)
-        held: Parts | None = getattr(self, "_parts", None)
-        if held is None:
-            raise Refused(_HELD, code="held-elsewhere", hint="call it where the model was fitted")
+        held = self._parts_here()
         with self._present().lock:
             held.sweep()
 
-    def _ordinary(self, kind: type[Unlearner]) -> Any:
-        """An estimator for tables in memory, with this model."""
+    def _parts_here(self) -> Parts:
+        check_is_fitted(self)
+        held: Parts | None = getattr(self, "_parts", None)
+        if held is None:
+            raise Refused(
+                "the rows of this model are on the workers of the process that fitted it, which "
+                "this estimator cannot reach",
+                code="held-elsewhere",
+                hint="call it where the model was fitted",
+            )
+        return held
+
+    def to_local(self) -> Any:
+        """Return an ordinary estimator with this model, for tables in memory.
+
+        Returns
+        -------
+        UnlearningClassifier or UnlearningRegressor
+            Fitted; it predicts, and reads the vault. It cannot forget: the rows are not its.
+        """
         check_is_fitted(self)
         parameters = self.get_params(deep=False)
         del parameters["client"]
-        local = kind(**parameters)
+        regression = isinstance(self, UnlearningRegressor)
+        local = (UnlearningRegressor if regression else UnlearningClassifier)(**parameters)
         state = {name: value for name, value in self.__dict__.items() if name not in parameters}
         for own in ("client", "_parts", "receipt_"):
             state.pop(own, None)
         local.__dict__.update(state)
         return local
-
-    @abstractmethod
-    def to_local(self) -> Any:
-        """Return an ordinary estimator with this model, for tables in memory."""
 
     def _lazily(self, method: str, X: Any, dtype: Any, columns: int | None) -> Any:
         """Promise what a method of the ordinary estimator gives for each block."""
@@ -342,14 +341,30 @@ def _applied(block: Any, *, model: Any, method: str, names: list[Any] | None = N
     return getattr(model, method)(rows)[: len(block)]
 
 
-def _promised(X: Any) -> bool:
-    import dask
+def _lazy(method: Callable[..., Any], shape: Callable[[Any], tuple[Any, int | None]]) -> Any:
+    """Return a method that promises, for a Dask collection, what the ordinary one gives.
 
-    return bool(dask.is_dask_collection(X))
+    Parameters
+    ----------
+    method : function
+        Of the ordinary estimator.
+    shape : callable
+        Type and number of columns of what it returns, for the estimator; None if it has one axis.
+    """
 
+    @wraps(method)
+    def lazy(self: Any, X: Any) -> Any:
+        import dask
 
-def _has_probabilities(estimator: Any) -> bool:
-    return hasattr(UnlearningClassifier(loss=estimator.loss), "predict_proba")
+        if not dask.is_dask_collection(X):
+            return method(self, X)
+        check_is_fitted(self)
+        return self._lazily(method.__name__, X, *shape(self))
+
+    head, rest = str(method.__doc__).split("\n\n", 1)
+    promise = "A Dask collection gives a promise: a Dask array of the same."
+    lazy.__doc__ = f"{head}\n\n        {promise}\n\n{rest}"
+    return lazy
 
 
 class DaskUnlearningClassifier(_OnWorkers, DaskClassifierParameters, UnlearningClassifier):
@@ -421,70 +436,14 @@ class DaskUnlearningClassifier(_OnWorkers, DaskClassifierParameters, UnlearningC
     (900,)
     """
 
-    def to_local(self) -> UnlearningClassifier:
-        """Return an ordinary classifier with this model, for tables in memory.
-
-        Returns
-        -------
-        UnlearningClassifier
-            Fitted; it predicts, and reads the vault. It cannot forget: the rows are not its.
-        """
-        return cast("UnlearningClassifier", self._ordinary(UnlearningClassifier))
-
-    def predict(self, X: Any) -> Any:
-        """Return the likeliest class of each row: a promise for a Dask collection.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or a table in memory (rows, features)
-            Rows; they are made to obey `row_norm` as at training.
-
-        Returns
-        -------
-        Dask array or array (rows,)
-            Members of `classes_`.
-        """
-        if not _promised(X):
-            return super().predict(X)
-        return self._lazily("predict", X, self._fitted("classes_", "classes_").dtype, None)
-
-    def decision_function(self, X: Any) -> Any:
-        """Return how far each row is on the side of a class: a promise for a Dask collection.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or a table in memory (rows, features)
-            As for :meth:`predict`.
-
-        Returns
-        -------
-        Dask array or array (rows,) or (rows, classes)
-            Of two classes, positive where the second is chosen.
-        """
-        if not _promised(X):
-            return super().decision_function(X)
-        count = len(self._fitted("classes_", "classes_"))
-        return self._lazily("decision_function", X, np.float64, None if count == 2 else count)
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probability of each class: a promise for a Dask collection.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or a table in memory (rows, features)
-            As for :meth:`predict`.
-
-        Returns
-        -------
-        Dask array or array (rows, classes)
-            In the order of `classes_`; each row sums to 1.
-        """
-        if not _promised(X):
-            return super().predict_proba(X)
-        return self._lazily(
-            "predict_proba", X, np.float64, len(self._fitted("classes_", "classes_"))
-        )
+    predict = _lazy(UnlearningClassifier.predict, lambda self: (self.classes_.dtype, None))
+    decision_function = _lazy(
+        UnlearningClassifier.decision_function,
+        lambda self: (np.float64, len(self.classes_) if len(self.classes_) > 2 else None),
+    )
+    predict_proba = available_if(gives_probabilities)(
+        _lazy(UnlearningClassifier.predict_proba, lambda self: (np.float64, len(self.classes_)))
+    )
 
     def _declared_targets(self) -> NDArray[Any] | None:
         return None if self.classes is None else np.unique(np.asarray(self.classes))
@@ -511,32 +470,7 @@ class DaskUnlearningRegressor(_OnWorkers, DaskRegressorParameters, UnlearningReg
     1
     """
 
-    def to_local(self) -> UnlearningRegressor:
-        """Return an ordinary regressor with this model, for tables in memory.
-
-        Returns
-        -------
-        UnlearningRegressor
-            Fitted; it predicts, and reads the vault. It cannot forget: the rows are not its.
-        """
-        return cast("UnlearningRegressor", self._ordinary(UnlearningRegressor))
-
-    def predict(self, X: Any) -> Any:
-        """Return the predicted number for each row: a promise for a Dask collection.
-
-        Parameters
-        ----------
-        X : Dask array or dataframe, or a table in memory (rows, features)
-            Rows; they are made to obey `row_norm` as at training.
-
-        Returns
-        -------
-        Dask array or array (rows,)
-            In units of `y`.
-        """
-        if not _promised(X):
-            return super().predict(X)
-        return self._lazily("predict", X, np.float64, None)
+    predict = _lazy(UnlearningRegressor.predict, lambda _: (np.float64, None))
 
     def _declared_targets(self) -> NDArray[Any] | None:
         declared = self._declared_range()

@@ -18,7 +18,7 @@ from ._worker import Block, Recipe, State, Step
 
 
 class Parts:
-    """What the engine asks for the parts of a model (see `Remote` of the extension module).
+    """The parts of a model as the engine uses them (see `Remote` of the extension module).
 
     A request withdraws rows from the sums. Once it was served they are erased; if it was not, they
     come back. Which of the two is right says the vault: its version, which a served request raises.
@@ -77,7 +77,7 @@ class Parts:
         """Let go of the parts."""
         self._reach.release()
 
-    # What the engine calls, from a thread of its own.
+    # The engine calls the following from a thread of its own.
 
     def sizes(self) -> list[int]:
         return [
@@ -109,7 +109,7 @@ class Parts:
             gone = np.union1d(state.withdrawn, rows[parts == part])
             after[part] = replace(state, withdrawn=gone, fingerprint=None)
         asked = {part: (self._states[part], state) for part, state in after.items()}
-        # The parts may have gone to the new states from here on, whatever is told of it.
+        # From here on the parts may have gone to the new states, even if no answer arrives.
         for part in after:
             self._before.setdefault(part, self._states[part])
         marks = self._run(_worker.change, asked)

@@ -1,4 +1,4 @@
-"""How what runs where the rows are gets there: through a Dask client, or in this process."""
+"""Runs work where the rows are: through a Dask client, or in this process."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any, Protocol
 from .._errors import Interrupted, StorageError
 from ._worker import Block, Recipe, make
 
-# How long, in seconds, something is waited for before anything else is looked at.
+# Seconds to wait for a result before looking at anything else.
 _TICK = 0.2
-# How many numbers one task may tell: 32 MB.
+# The most numbers that one task may return: 32 MB.
 _LARGE = 1 << 22
-# How often a partition may get lost within one pass.
+# The most times that a partition may get lost within one pass.
 _ATTEMPTS = 20
 
 Work = Callable[..., Any]
@@ -250,7 +250,7 @@ class Cluster:
                 hint="fit again, on collections that Dask can recompute",
             )
             try:
-                # Of several clients, `wait` would take the newest.
+                # `wait` would take the newest of several clients.
                 with self._client.as_current():
                     wait([part], timeout=_TICK)
             except Late:

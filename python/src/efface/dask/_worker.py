@@ -1,4 +1,4 @@
-"""What runs where the rows are."""
+"""Functions that run on the workers, where the rows are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._rows import column
 from .._table import check_aligned, table
 from ..classifier import targets_of
 
-# What to do about collections whose rows are not in one order.
+# Advice for collections whose rows are not in one order.
 _ALIGNED = (
     "take them as columns of one dataframe, or give Dask arrays, which go by position: "
     "`series.to_dask_array(lengths=True)`"
@@ -28,7 +28,7 @@ def no_rows() -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class State:
-    """Where a part must be before anything is computed from it.
+    """The rows that a part must have before anything is computed from it.
 
     It goes with every task, so that a part that was lost and made again loses what was forgotten
     before it is used.
@@ -52,7 +52,7 @@ class State:
 
 @dataclass(frozen=True)
 class Block:
-    """What one part is made from: arrays, frames or series, or Dask's promises of them."""
+    """The data of one part: arrays, frames or series, or Dask's promises of them."""
 
     x: Any
     y: Any
@@ -85,7 +85,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Step:
-    """What one part is asked for in a step of a network.
+    """The work of one part in a step of a network.
 
     Who is drawn is secret. Dask prints the arguments of tasks that fail, but not what is in here.
 

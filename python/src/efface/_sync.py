@@ -1,4 +1,4 @@
-"""How an estimator follows its vault, which other processes and copies work on as well."""
+"""Keeps an estimator in step with its vault, which other processes may change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Following(ABC):
-    """What estimators do about requests that others served."""
+    """The part of estimators that handles requests served by others."""
 
     _home: Home
     _watch: Watch
@@ -32,7 +32,7 @@ class Following(ABC):
     certificates_: list[Certificate]
 
     def sync(self) -> Self:
-        """Take over the newest model of the vault, whoever made it.
+        """Load the newest model of the vault, which any process or copy may have made.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class Following(ABC):
         return True
 
     def _follow(self) -> None:
-        """Take over what the vault has now, be it no model at all."""
+        """Take over the state of the vault, which may have no model any more."""
         try:
             self._catch_up()
         except ModelWithdrawn as error:
@@ -121,7 +121,7 @@ class Following(ABC):
                 self._forget_records(known)
 
     def _catch_up(self, latest: Certificate | None = None, weights: Weights | None = None) -> None:
-        """Take over what the vault has published, by whomever; `latest` and `weights` are ours."""
+        """Take over the published model; `latest` and `weights` are those of our own request."""
         follows = latest is not None and latest.index == self._last + 1
         if weights is None or not follows:
             weights = self._home.weights()

@@ -1,4 +1,4 @@
-"""What is inside a fitted object: models that can forget, and what else learnt from the records."""
+"""Finds models inside a fitted object, and other parts that learnt from the records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PLAIN = frozenset({bool, bytes, float, int, str, type(None)})
 # Libraries whose objects stand for others, which may be in another process.
 _REMOTE = frozenset({"dask", "distributed"})
 
-# What is fitted in these learns from all rows, in their order, so that positions are the caller's.
+# Parts of these are fitted on all rows in their order, so that positions are the caller's.
 _SAME_ROWS = {
     "FeatureUnion": "transformer_list",
     "GridSearchCV": "best_estimator_",
@@ -48,7 +48,7 @@ _SAME_ROWS = {
 # These as well, where they draw rows by giving them weights.
 _SAME_ROWS_WEIGHTED = {"BaggingClassifier": "estimators_", "BaggingRegressor": "estimators_"}
 
-# What learns nothing beside what is inside; names of classes are a constant of certificates.
+# Objects that learn nothing themselves; names of classes are a constant of certificates.
 _LEARNS_NOTHING = (
     _SAME_ROWS.keys()
     | _SAME_ROWS_WEIGHTED.keys()
@@ -59,7 +59,7 @@ _LEARNS_NOTHING = (
 
 @dataclass
 class Inside:
-    """What was found.
+    """The models and other fitted parts that were found.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ def models_inside(fitted: Any) -> Inside:
 
 @dataclass(frozen=True)
 class _Way:
-    """What lies between the object and a part of it.
+    """The relation of a part's rows to those of the whole object.
 
     ``same`` says whether the part's rows are the object's, ``weighted`` whether they are if they
     have weights, ``frozen`` whether the part was fitted before.
@@ -187,7 +187,7 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     elif _library(value) not in _LEAVES | _REMOTE:
         if hasattr(value, "__dict__"):
             yield from ((f".{name}", part) for name, part in vars(value).items())
-        # Whatever has no name: slots, and the items of containers written in C.
+        # Parts without names: slots, and the items of containers written in C.
         yield from (("", part) for part in gc.get_referents(value))
 
 
@@ -196,7 +196,7 @@ def _library(value: Any) -> str:
 
 
 def _is_closed(value: Any) -> bool:
-    """Whether an object may hold a model that nobody can see from here."""
+    """Whether an object may hold a model that cannot be reached from Python."""
     library = _library(value)
     if library in _REMOTE:
         return True
@@ -205,7 +205,7 @@ def _is_closed(value: Any) -> bool:
 
 
 def _learnt(path: str, value: Any) -> list[str]:
-    """What an object other than a model learnt from the records."""
+    """Return what an object other than a model learnt from the records, a line each."""
     if not hasattr(type(value), "get_params"):
         return []
     name = type(value).__name__

@@ -1,4 +1,4 @@
-"""What an estimator keeps in its vault beside the model: parameters, columns, spelling of classes.
+"""Reads and writes what an estimator keeps in its vault: parameters, columns and classes.
 
 The engine knows classes by their names alone. `load` is to give back what `fit` was given: the same
 parameters, and labels of the same type.
