@@ -169,12 +169,7 @@ impl Labels {
                 if let Some(&class) = index.get(name.as_ref()) {
                     return Ok(Verdict::Keep(Label::Class(class)));
                 }
-                let is_missing = match cell {
-                    Cell::Text(text) => none.says(text.trim()),
-                    Cell::Number(value) => value.is_nan(),
-                    _ => cell == Cell::Null,
-                };
-                if is_missing {
+                if none.is(cell) {
                     return Ok(Verdict::Missing);
                 }
                 let is_text = matches!(cell, Cell::Text(_));
@@ -271,12 +266,7 @@ fn number(
     range: Option<(f64, f64)>,
     bounded: bool,
 ) -> Result<Option<f64>, Fault> {
-    let is_missing = match cell {
-        Cell::Text(text) => none.says(text.trim()),
-        Cell::Null => true,
-        _ => false,
-    };
-    if is_missing {
+    if none.is(cell) {
         return Ok(None);
     }
     let value = cell.number().ok_or_else(|| {

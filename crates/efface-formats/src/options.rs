@@ -94,6 +94,11 @@ impl ReadOptions {
         all.into_iter().filter(|(_, stated)| *stated).map(|(option, _)| option)
     }
 
+    /// How many labels are wanted: one if nobody names any.
+    pub(crate) fn labels_wanted(&self) -> usize {
+        1 + self.more_labels.len()
+    }
+
     /// The label columns, in order.
     pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
         self.label.as_deref().into_iter().chain(self.more_labels.iter().map(String::as_str))

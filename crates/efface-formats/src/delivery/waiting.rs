@@ -9,12 +9,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::Keys;
 use crate::cell::Cell;
 use crate::error::{Fault, Spot};
 use crate::feature_map::Mapper;
 use crate::label::Label;
 use crate::row_map::{Mapped, RowMap};
+use crate::rows::Keys;
 
 /// Rows that wait at most.
 const ROWS: usize = 1536;

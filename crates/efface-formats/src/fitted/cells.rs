@@ -4,6 +4,7 @@ use super::counts::Counts;
 use super::look::Look;
 use super::number;
 use super::raw::{MISSING, RawCell, Reader, of_key};
+use super::source::Merge;
 use super::sums::Sums;
 use super::tally::{ColumnStats, Form};
 use crate::error::Fault;
@@ -70,18 +71,6 @@ impl Cells {
         self.are_many = true;
     }
 
-    pub(super) fn merge(&mut self, mut other: Self) {
-        if self.are_many != other.are_many {
-            let counting = if self.are_many { &mut other } else { &mut *self };
-            counting.give_up();
-        }
-        self.look.merge(other.look);
-        self.missing += other.missing;
-        self.numbers += other.numbers;
-        self.sums.merge(&other.sums);
-        self.others.merge(other.others);
-    }
-
     /// What is counted of the column; where that is not known yet, what another pass is to count.
     pub(super) fn tally(mut self) -> Result<ColumnStats, Form> {
         let others = self.others.iter();
@@ -91,6 +80,20 @@ impl Cells {
             ColumnStats::of(form, this.missing, (this.numbers, this.sums), this.others)
         };
         if self.are_many { Err(form) } else { found(self).ok_or(form) }
+    }
+}
+
+impl Merge for Cells {
+    fn merge(&mut self, mut other: Self) {
+        if self.are_many != other.are_many {
+            let counting = if self.are_many { &mut other } else { &mut *self };
+            counting.give_up();
+        }
+        self.look.merge(other.look);
+        self.missing += other.missing;
+        self.numbers += other.numbers;
+        self.sums.merge(other.sums);
+        self.others.merge(other.others);
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::amount;
-use super::frame::Frame;
-use super::learned::{Column, Columns, Learned, Levels, Order};
+use super::amount::NumberFormat;
+use super::frame::{Frame, FrameColumn};
+use super::learned::{Column, Columns, Learned, Levels};
 use super::places::Places;
 use super::rules::Rules;
 use super::tally::{HOURS, named_time};
 use super::write::keys;
-use crate::time::{MONTHS, WEEKDAYS};
+use crate::time::{MONTHS, Order, WEEKDAYS};
 
 /// The encoding of every column.
 #[derive(Debug, Clone)]
@@ -35,14 +35,14 @@ pub(super) enum EncoderForm {
     Empty,
     /// Numbers of which nothing is learnt but that they are missing.
     FewNumbers {
-        notation: u8,
+        format: NumberFormat,
     },
     /// Such times.
     FewTimes {
         order: Order,
     },
     Number {
-        notation: u8,
+        format: NumberFormat,
         mean: f64,
         inverse: f64,
         cells: Option<Box<Cells>>,
@@ -115,21 +115,17 @@ pub(super) type Part = [Option<u32>; 24];
 
 impl Plan {
     pub(super) fn new(learned: &Learned) -> Self {
-        match (&learned.columns, &learned.frame) {
-            (Columns::Named(columns), frame) => {
-                let names = match frame {
-                    Frame::Columns(names) => names.as_slice(),
-                    Frame::Matrix { .. } => &[],
-                };
+        match &learned.columns {
+            Columns::Named(_) => {
                 let mut first = 0;
-                let code = |(column, name): (&Column, &super::FrameColumn)| {
-                    let code = ColumnEncoder::new(&name.name, column, first, &learned.rules);
+                let code = |(named, column): (&FrameColumn, &Column)| {
+                    let code = ColumnEncoder::new(&named.name, column, first, &learned.rules);
                     first += column.width(&learned.rules);
                     code
                 };
-                Self::Named(columns.iter().zip(names).map(code).collect())
+                Self::Named(learned.named().map(code).collect())
             }
-            (Columns::Matrix(matrix), frame) => {
+            Columns::Matrix(matrix) => {
                 let mut inverses: Vec<f64> =
                     matrix.scales.iter().map(|scale| 1.0 / scale.0).collect();
                 for at in matrix.few(&learned.rules, learned.records) {
@@ -137,7 +133,7 @@ impl Plan {
                         *inverse = 0.0;
                     }
                 }
-                if let Frame::Matrix { sparse: true, .. } = frame {
+                if let Frame::Matrix { sparse: true, .. } = learned.frame {
                     return Self::Sparse { inverses };
                 }
                 let means = matrix.means.iter().map(|mean| mean.0).collect();
@@ -153,20 +149,17 @@ impl ColumnEncoder {
         let form = match column {
             Column::Empty { .. } => EncoderForm::Empty,
             Column::Number { comma, clock, mean, scale, levels, few, .. } => {
-                let notation = match (comma, clock) {
-                    (_, true) => amount::CLOCK,
-                    (true, false) => amount::COMMA,
-                    (false, false) => amount::POINT,
+                let format = match (comma, clock) {
+                    (_, true) => NumberFormat::Clock,
+                    (true, false) => NumberFormat::Comma,
+                    (false, false) => NumberFormat::Point,
                 };
                 let cells = (levels.width() > 0).then(|| Box::new(Cells::new(levels, first + 1)));
                 match few {
-                    true => EncoderForm::FewNumbers { notation },
-                    false => EncoderForm::Number {
-                        notation,
-                        mean: mean.0,
-                        inverse: 1.0 / scale.0,
-                        cells,
-                    },
+                    true => EncoderForm::FewNumbers { format },
+                    false => {
+                        EncoderForm::Number { format, mean: mean.0, inverse: 1.0 / scale.0, cells }
+                    }
                 }
             }
             Column::Time { order, few: true, .. } => EncoderForm::FewTimes { order: *order },

@@ -2,6 +2,7 @@
 
 use super::number;
 use super::raw::Reader;
+use super::source::Merge;
 use super::sums::Sums;
 use crate::error::FitFault;
 use crate::row_bytes::RowBytes;
@@ -89,19 +90,17 @@ impl DenseSums {
         self.held = 0;
     }
 
-    /// Adds the sums of other rows.
-    pub(super) fn merge(&mut self, mut other: Self) {
-        other.transfer();
-        for ((sums, missing), (more, more_missing)) in self.columns.iter_mut().zip(&other.columns) {
-            sums.merge(more);
-            *missing += more_missing;
-        }
-    }
-
     /// The sums of each column, and how many of its cells are missing.
     pub(super) fn columns(mut self) -> Vec<(Sums, u64)> {
         self.transfer();
         self.columns
+    }
+}
+
+impl Merge for DenseSums {
+    fn merge(&mut self, mut other: Self) {
+        other.transfer();
+        self.columns.merge(other.columns);
     }
 }
 

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::frame::Frame;
+use super::frame::{Frame, FrameColumn};
 use super::rules::{Rules, SHARED, WIDEST, YEARS};
 use super::{exact, number, sums};
 use crate::error::{Fault, fault};
 use crate::name::sort_classes;
+use crate::time::Order;
 
 /// A finite number that is written as its shortest decimal text, so that reading it back is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,18 +134,6 @@ fn is_false(value: &bool) -> bool {
 
 fn is_zero(value: &u64) -> bool {
     *value == 0
-}
-
-/// How times are spelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Order {
-    /// They are stored as times.
-    Stored,
-    /// With the year first, or the name of a month; the others read these, too.
-    YearFirst,
-    DayFirst,
-    MonthFirst,
 }
 
 /// Categories that enough records have; none where the part plays no role.
@@ -342,6 +331,15 @@ impl Columns {
 }
 
 impl Learned {
+    /// The named columns in order, each with what is learned of it; none of an array.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&FrameColumn, &Column)> {
+        let (frame, columns) = match (&self.frame, &self.columns) {
+            (Frame::Columns(frame), Columns::Named(columns)) => (&frame[..], &columns[..]),
+            _ => (&[][..], &[][..]),
+        };
+        frame.iter().zip(columns)
+    }
+
     /// How many records one category of a column that is left out would need: columns of more single
     /// ones than have places are left out also where k is 1.
     pub(super) fn least_of_left_out(&self) -> u32 {

@@ -1,5 +1,6 @@
 //! Which cells are categories with a place of their own, by how many records have each.
 
+use super::amount::NumberFormat;
 use super::counts::Counts;
 use super::learned::Levels;
 use super::raw::{RawCell, numeric, of_key};
@@ -9,8 +10,8 @@ use super::rules::{Rules, SHARED};
 const NAMES: u64 = 5;
 
 /// Whether most of the numbers are in cells that fewer records have.
-pub(super) fn are_rare(values: &Counts, notation: u8, least: u64) -> bool {
-    let numbers = values.iter().filter(|(key, _)| numeric(of_key(key), notation).is_some());
+pub(super) fn are_rare(values: &Counts, format: NumberFormat, least: u64) -> bool {
+    let numbers = values.iter().filter(|(key, _)| numeric(of_key(key), format).is_some());
     let (mut rare, mut all) = (0, 0);
     for (_, count) in numbers {
         all += count;
@@ -21,11 +22,16 @@ pub(super) fn are_rare(values: &Counts, notation: u8, least: u64) -> bool {
 
 /// Cells that are categories beside their numbers: where other texts come again as numbers do, all may be
 /// names.
-pub(super) fn of_codes(values: &Counts, notation: u8, rules: &Rules, records: u64) -> Levels {
-    let is_code = |cell: RawCell<'_>| numeric(cell, notation).is_none();
+pub(super) fn of_codes(
+    values: &Counts,
+    format: NumberFormat,
+    rules: &Rules,
+    records: u64,
+) -> Levels {
+    let is_code = |cell: RawCell<'_>| numeric(cell, format).is_none();
     let again = rules.least(records).max(SHARED).into();
     let has_codes = values.iter().any(|(key, count)| count >= again && is_code(of_key(key)));
-    if !has_codes || are_rare(values, notation, again) {
+    if !has_codes || are_rare(values, format, again) {
         return Levels::default();
     }
     beside(values, rules, records, |_, _| true)

@@ -22,8 +22,9 @@
 //! number beside decimal commas (`7.116`); as a category it is the same as the number. A text that begins
 //! with a whole day, year first, is stored as that time where nobody declared its column.
 
+use super::amount::{self, NumberFormat};
 use super::frame::Frame;
-use super::{amount, number, places};
+use super::{number, places};
 use crate::cell::number_text;
 use crate::error::{Fault, fault};
 use crate::time;
@@ -440,10 +441,10 @@ pub(super) fn of_key(key: &[u8]) -> RawCell<'_> {
 
 /// The number in a cell of a column of numbers.
 #[inline]
-pub(super) fn numeric(cell: RawCell<'_>, notation: u8) -> Option<f64> {
+pub(super) fn numeric(cell: RawCell<'_>, format: NumberFormat) -> Option<f64> {
     match cell {
         RawCell::Number(value) => Some(number::canonical(value)),
-        RawCell::Text(text) => amount::spelled(text, notation).map(number::canonical),
+        RawCell::Text(text) => amount::spelled(text, format).map(number::canonical),
         RawCell::Missing | RawCell::Time(_) => None,
     }
 }

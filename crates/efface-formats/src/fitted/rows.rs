@@ -25,7 +25,7 @@ pub struct TellingApart {
 
 /// Whether a text spells a time or a number that is not whole.
 fn is_measured(text: &str) -> bool {
-    time::orders(text) != 0 || number::spelled(text).is_some_and(|value| value.fract() != 0.0)
+    time::is_spelled(text) || number::spelled(text).is_some_and(|value| value.fract() != 0.0)
 }
 
 /// Raw rows of one frame.
@@ -208,11 +208,6 @@ impl RawRows {
     /// The rows in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.bytes.iter()
-    }
-
-    /// The rows at these positions, in order; none beyond the last.
-    pub(super) fn range(&self, rows: Range<usize>) -> impl Iterator<Item = &[u8]> {
-        self.bytes.range(rows)
     }
 
     /// Bytes of all rows.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::amount;
+use super::amount::{self, NumberFormat};
 use super::counts::Counts;
 use super::frame::Frame;
 use super::raw::{DOUBLE, RawCell, Reader, of_key};
@@ -88,15 +88,15 @@ impl Spelling {
             RawCell::Number(value) => return self.see_number(value, records),
             RawCell::Text(text) => text,
         };
-        let notations = [amount::POINT, amount::COMMA, amount::CLOCK].into_iter();
-        let mut numbers = notations.filter_map(|notation| amount::spelled(text, notation));
+        let formats = NumberFormat::ALL.into_iter();
+        let mut numbers = formats.filter_map(|format| amount::spelled(text, format));
         if let Some(value) = numbers.next() {
             return self.see_number(value, records);
         }
         self.addresses += if is_address(text) { records } else { 0 };
         if time::looks_like(text) {
             self.days += records;
-            self.unread_days += if time::orders(text) == 0 { records } else { 0 };
+            self.unread_days += if time::is_spelled(text) { 0 } else { records };
             self.day.get_or_insert_with(|| quoted(text));
         } else if amount::looks_like_number(text) {
             self.unread += records;

@@ -2,7 +2,9 @@
 
 use num_bigint::BigInt;
 
+use super::learned::Exact;
 use super::number::{parts, ratio, root_of_ratio};
+use super::source::Merge;
 
 /// Numbers summed at most: 2^32 squares of 96 bits fill 128.
 pub(crate) const MOST: u64 = u32::MAX as u64;
@@ -83,15 +85,6 @@ impl Sums {
         &mut self.buckets[at]
     }
 
-    /// Adds the sums of other numbers.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        for (exponent, bucket) in (other.base..).zip(&other.buckets) {
-            if bucket.squares != 0 {
-                self.add_at(exponent, bucket.sum, bucket.squares);
-            }
-        }
-    }
-
     /// The sums of numbers and of squares, in units of 2 to the base and to twice the base.
     fn totals(&self) -> (BigInt, BigInt, i64) {
         let (mut sum, mut squares) = (BigInt::from(0), BigInt::from(0));
@@ -108,6 +101,12 @@ impl Sums {
         root_of_ratio(&squares, &BigInt::from(count.max(1)), 2 * base)
     }
 
+    /// What `count` numbers are centred and [divided](Moments::scale) by.
+    pub(super) fn standard(&self, count: u64, constant: f64, rounding: f64) -> (Exact, Exact) {
+        let moments = self.moments(count);
+        (Exact(moments.mean), Exact(moments.scale(constant, rounding)))
+    }
+
     /// Mean and deviation of `count` numbers: those added, and zeros. At least one.
     pub(crate) fn moments(&self, count: u64) -> Moments {
         let (sum, squares, base) = self.totals();
@@ -116,6 +115,16 @@ impl Sums {
         Moments {
             mean: ratio(&sum, &count, base) + 0.0,
             deviation: root_of_ratio(&spread, &(&count * &count), 2 * base),
+        }
+    }
+}
+
+impl Merge for Sums {
+    fn merge(&mut self, other: Self) {
+        for (exponent, bucket) in (other.base..).zip(other.buckets) {
+            if bucket.squares != 0 {
+                self.add_at(exponent, bucket.sum, bucket.squares);
+            }
         }
     }
 }
@@ -218,7 +227,7 @@ mod tests {
             backwards.reverse();
             let (left, right) = backwards.split_at(at);
             let mut parts = sums(right);
-            parts.merge(&sums(left));
+            parts.merge(sums(left));
             let parts = parts.moments(values.len() as u64);
             prop_assert_eq!(whole.mean.to_bits(), parts.mean.to_bits());
             prop_assert_eq!(whole.deviation.to_bits(), parts.deviation.to_bits());

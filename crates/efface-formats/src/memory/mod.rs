@@ -14,13 +14,13 @@ use std::ops::Range;
 
 use crate::budget::Budget;
 use crate::cell::Cell;
-use crate::delivery::{Delivery, Keys};
+use crate::delivery::Delivery;
 use crate::error::{Fault, Place, ReadError, Spot, fault, inexact_name, no_label};
 use crate::fitted::Typing;
 use crate::numbers::Numbers;
 use crate::options::ReadOptions;
 use crate::record::Sink;
-use crate::rows::{self, Cells, RowValues, Rows};
+use crate::rows::{Cells, Keys, RowValues, Rows};
 use crate::summary::Summary;
 
 /// What the rows are called in messages.
@@ -216,12 +216,12 @@ pub fn read_memory_part(
     }
     let width = table.rows.width();
     if width == 0 {
-        return Err(ReadError::at(Place::file(ROWS), fault!("no feature columns are left")));
+        return Err(ReadError::of_file(ROWS, fault!("no feature columns are left")));
     }
-    let count = table.rows.count().map_err(|fault| ReadError::at(Place::file(ROWS), fault))?;
+    let count = table.rows.count().map_err(|fault| ReadError::of_file(ROWS, fault))?;
     let labels = if options.label_required { table.labels } else { None };
     if options.label_required && labels.is_none() {
-        return Err(ReadError::at(Place::file("y"), no_label()));
+        return Err(ReadError::of_file("y", no_label()));
     }
     let weights = if options.label_required { table.weights } else { None };
     let parts =
@@ -229,8 +229,8 @@ pub fn read_memory_part(
     for (part, values) in parts {
         if let (Some(Values::Several { names, .. }), true) = (values, part != "y") {
             let (part, got) = (part.to_owned(), names.len());
-            return Err(ReadError::at(
-                Place::file(ROWS),
+            return Err(ReadError::of_file(
+                ROWS,
                 fault!("`{part}` must have one value for each row, got {got}"),
             ));
         }
@@ -238,8 +238,8 @@ pub fn read_memory_part(
             && got != count
         {
             let (got, expected) = (got as u64, count as u64);
-            return Err(ReadError::at(
-                Place::file(part),
+            return Err(ReadError::of_file(
+                part,
                 fault!("{got} rows, but the features have {expected}"),
             ));
         }
@@ -255,7 +255,7 @@ pub fn read_memory_part(
         delivery.took(rows.taken(), parts.rows.len() as u64);
         return Ok(delivery.finish(None, maker)?.with_targets(names));
     }
-    rows::deliver(&mut OneByOne { parts: &parts, read: 0 }, maker, names, None, delivery)
+    delivery.run(&mut OneByOne { parts: &parts, read: 0 }, maker, names, None)
 }
 
 /// What is read of a table.

@@ -18,7 +18,7 @@ pub(super) fn open(source: &mut Source<'_>, limits: &Limits) -> Result<Batches, 
     let file = source.name();
     let container =
         messages::check(&mut reader, source.budget()).map_err(|refusal| refusal.at(file))?;
-    reader.rewind().map_err(|error| ReadError::io(file, error))?;
+    reader.rewind().map_err(|error| ReadError::of_file(file, error))?;
     let opened: Result<Batches, ArrowError> = match container {
         Container::File => FileReader::try_new(reader, None)
             .map(|reader| Batches::whole(reader.schema(), Box::new(reader))),

@@ -16,7 +16,7 @@ mod messages;
 mod parquet;
 
 #[cfg(feature = "parquet")]
-pub(crate) use batches::{Unread, open};
+pub(crate) use batches::open;
 
 /// Why a file is not given to the decoder.
 #[cfg(feature = "parquet")]
@@ -33,10 +33,10 @@ enum Refusal {
 #[cfg(feature = "parquet")]
 impl Refusal {
     fn at(self, file: &str) -> crate::error::ReadError {
-        use crate::error::{Place, ReadError};
+        use crate::error::ReadError;
         match self {
-            Self::Io(error) => ReadError::io(file, error),
-            Self::Expansion(fault) => ReadError::at(Place::file(file), fault),
+            Self::Io(error) => ReadError::of_file(file, error),
+            Self::Expansion(fault) => ReadError::of_file(file, fault),
             Self::Broken(message) => batches::decode(file, &message),
         }
     }

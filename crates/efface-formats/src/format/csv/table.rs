@@ -25,7 +25,7 @@ pub(crate) struct CsvTable<'r> {
     /// Whether the first line names the columns.
     has_header: bool,
     /// How the file turned out to be laid out.
-    pub(crate) shape: CsvShape,
+    shape: CsvShape,
 }
 
 impl<'r> CsvTable<'r> {
@@ -33,11 +33,10 @@ impl<'r> CsvTable<'r> {
     pub(crate) fn open(
         file: &str,
         stream: Stream<'r>,
-        schema: Option<&Schema>,
         options: &ReadOptions,
         budget: &Budget,
     ) -> Result<Self, ReadError> {
-        let (stated, limits) = (options.csv, &options.limits);
+        let (stated, limits, schema) = (options.csv, &options.limits, options.schema.as_ref());
         let mut shape = schema.map_or(stated, |schema| stated.or(schema.csv()));
         let lines = Lines::new(file, stream.input, limits.line_bytes)?;
         let comment = shape.comment.map(|sign| sign as u8);
@@ -84,11 +83,6 @@ impl<'r> CsvTable<'r> {
         };
         Ok(Self { records, skipped, names, waiting, has_header, shape })
     }
-
-    /// What a first column without a name, a row index, is called if it is left out of names and cells.
-    pub(crate) fn index_left_out(&self) -> Option<String> {
-        (self.skipped > 0).then(|| by_place(1))
-    }
 }
 
 impl Table for CsvTable<'_> {
@@ -120,6 +114,14 @@ impl Table for CsvTable<'_> {
 
     fn spot(&self) -> Spot {
         self.records.spot()
+    }
+
+    fn index_left_out(&self) -> Option<String> {
+        (self.skipped > 0).then(|| by_place(1))
+    }
+
+    fn shape(&self) -> CsvShape {
+        self.shape
     }
 
     fn is_typed(&self) -> bool {

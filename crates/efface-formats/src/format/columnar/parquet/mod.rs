@@ -40,7 +40,8 @@ pub(super) fn open(
     let budget = source.budget().clone();
     let opened = match source.plain_file()? {
         Some(file) => {
-            let again = file.try_clone().map_err(|error| ReadError::io(source.name(), error))?;
+            let again =
+                file.try_clone().map_err(|error| ReadError::of_file(source.name(), error))?;
             batches::<File>(file, again, wanted, &budget)
         }
         None => {
