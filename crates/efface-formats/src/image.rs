@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// What bytes of images are divided by: the largest of them.
+pub(crate) const BYTE: f64 = 255.0;
+
 /// How the numbers of a row lie in an image: channel after channel, in each line after line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ImageShape {

@@ -19,7 +19,6 @@ pub(crate) enum Verdict {
     Keep(Label),
     /// The class is not one of the given ones.
     LeaveOut,
-    /// There is none.
     Missing,
 }
 
@@ -57,7 +56,7 @@ pub(crate) enum Labels {
     Numbers {
         range: Option<(f64, f64)>,
         bounded: bool,
-        /// Those of one row, where there are several.
+        /// Those of one row, if there are several.
         values: Vec<f64>,
         none: Missing,
     },
@@ -130,7 +129,6 @@ impl Labels {
         }
     }
 
-    /// Judges one label.
     pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, Fault> {
         let own = match cell {
             Cell::Number(value) => Cell::Number(value),
@@ -169,12 +167,7 @@ impl Labels {
                 if let Some(&class) = index.get(name.as_ref()) {
                     return Ok(Verdict::Keep(Label::Class(class)));
                 }
-                let is_missing = match cell {
-                    Cell::Text(text) => none.says(text.trim()),
-                    Cell::Number(value) => value.is_nan(),
-                    _ => cell == Cell::Null,
-                };
-                if is_missing {
+                if none.is(cell) {
                     return Ok(Verdict::Missing);
                 }
                 let is_text = matches!(cell, Cell::Text(_));
@@ -271,12 +264,7 @@ fn number(
     range: Option<(f64, f64)>,
     bounded: bool,
 ) -> Result<Option<f64>, Fault> {
-    let is_missing = match cell {
-        Cell::Text(text) => none.says(text.trim()),
-        Cell::Null => true,
-        _ => false,
-    };
-    if is_missing {
+    if none.is(cell) {
         return Ok(None);
     }
     let value = cell.number().ok_or_else(|| {

@@ -19,7 +19,7 @@ impl<'r> Lines<'r> {
         mut input: Box<dyn BufRead + 'r>,
         limit: u32,
     ) -> Result<Self, ReadError> {
-        let mark = input.fill_buf().map_err(|error| ReadError::io(file, error))?;
+        let mark = input.fill_buf().map_err(|error| ReadError::of_file(file, error))?;
         if mark.starts_with(&[0xef, 0xbb, 0xbf]) {
             input.consume(3);
         }
@@ -30,8 +30,9 @@ impl<'r> Lines<'r> {
     pub(crate) fn next(&mut self, text: &mut Vec<u8>) -> Result<bool, ReadError> {
         let before = text.len();
         let mut limited = (&mut self.input).take(self.limit + 2);
-        let read =
-            limited.read_until(b'\n', text).map_err(|error| ReadError::io(&self.file, error))?;
+        let read = limited
+            .read_until(b'\n', text)
+            .map_err(|error| ReadError::of_file(&self.file, error))?;
         if read == 0 {
             return Ok(false);
         }

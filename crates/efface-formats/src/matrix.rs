@@ -1,19 +1,19 @@
 //! Tables without column names: what NPY, NPZ, IDX and folders of images have in common.
 
 use crate::cell::Cell;
-use crate::delivery::{Delivery, Keys};
-use crate::error::{Place, ReadError, Spot, fault};
+use crate::delivery::Delivery;
+use crate::error::{ReadError, Spot, fault};
 use crate::format::arrays::ArrayRows;
 use crate::input::Format;
-use crate::rows::{self, RowValues, Rows};
+use crate::rows::{self, Keys, RowValues, Rows};
 use crate::summary::Summary;
 
 /// The arrays of one table.
 pub(crate) struct Arrays<'r> {
     pub(crate) features: ArrayRows<'r>,
-    /// Labels, where they are read: one array, of one column or several, or an array for each label.
+    /// Labels, if they are read: one array, of one column or several, or an array for each label.
     pub(crate) labels: Vec<ArrayRows<'r>>,
-    /// Ids, subjects and weights, where they are read.
+    /// Ids, subjects and weights, if they are read.
     pub(crate) columns: [Option<ArrayRows<'r>>; 3],
 }
 
@@ -52,7 +52,7 @@ impl Rows for Arrays<'_> {
     }
 }
 
-/// Hands over all rows. `divide` applies where no schema says otherwise.
+/// Hands over all rows. `divide` applies if no schema says otherwise.
 pub(crate) fn deliver(
     mut arrays: Arrays<'_>,
     divide: f64,
@@ -62,12 +62,12 @@ pub(crate) fn deliver(
     let (file, options) = (delivery.file(), delivery.options);
     let (width, rows) = (arrays.features.width(), arrays.features.rows());
     if width == 0 {
-        return Err(ReadError::at(Place::file(file), fault!("no feature columns are left")));
+        return Err(ReadError::of_file(file, fault!("no feature columns are left")));
     }
     arrays.beside().try_for_each(|array| array.expect_rows(rows))?;
     let labels = options.label_names("y")?;
     let maker = rows::array(file, rows::implied(width, divide), false, options)?;
     let image = arrays.features.image().filter(|_| options.frame.is_none());
     delivery.begin(&maker, image)?;
-    rows::deliver(&mut arrays, maker, labels, Some(format), delivery)
+    delivery.run(&mut arrays, maker, labels, Some(format))
 }

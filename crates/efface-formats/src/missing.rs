@@ -1,12 +1,13 @@
 //! Which texts say that there is no value.
 
-/// The texts that say so where nobody lists them, in any case: of files, databases, spreadsheets, Python and R.
+use crate::cell::Cell;
+
+/// The texts that say so if nobody lists them, in any case: of files, databases, spreadsheets, Python and R.
 const USUAL: [&str; 17] = [
     "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "nat", "none", "null", "nil", "<na>", "#n/a",
     "(null)", "[null]", "\\n",
 ];
 
-/// The longest of them.
 const LONGEST: usize = 6;
 
 /// The texts that say that a cell has no value. An empty cell says so, whatever is listed.
@@ -24,6 +25,16 @@ impl Missing {
     /// Whether somebody listed the texts.
     pub(crate) fn is_listed(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// Whether a cell has no value: a null, NaN, or a text that says so.
+    pub(crate) fn is(&self, cell: Cell<'_>) -> bool {
+        match cell {
+            Cell::Text(text) => self.says(text.trim()),
+            Cell::Number(value) => value.is_nan(),
+            Cell::Null => true,
+            Cell::Integer(_) | Cell::Truth(_) | Cell::Time(_) => false,
+        }
     }
 
     /// Whether a text without spaces around says that there is no value.

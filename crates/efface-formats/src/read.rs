@@ -4,13 +4,14 @@ use std::io::{self, Read};
 
 use crate::budget::Budget;
 use crate::delivery::Delivery;
-use crate::error::{Fault, Place, ReadError, fault, other_rows, other_shape, other_width};
+use crate::error::{Fault, ReadError, fault, other_rows, other_shape, other_width};
 use crate::fitted::{Frame, FrameRequest};
-use crate::format::arrays::{ArrayRows, Axes};
+use crate::format::arrays::{ArrayRows, Axes, Role};
 use crate::format::csv::CsvTable;
-use crate::format::libsvm::{self, Base, LibsvmLines, LibsvmRows};
+use crate::format::libsvm::{self, Base, LibsvmRows};
 use crate::format::npz::Archive;
 use crate::format::{idx, npy, npz, png, recognise};
+use crate::image::BYTE;
 use crate::input::{Format, Input};
 use crate::matrix::{self, Arrays};
 use crate::options::ReadOptions;
@@ -19,7 +20,7 @@ use crate::rows;
 use crate::schema::{Body, Matrix, Origin, Schema};
 use crate::source::{Source, Stream};
 use crate::summary::Summary;
-use crate::table;
+use crate::table::{self, Table, Unread};
 
 /// Reads a table row by row into `sink`.
 ///
@@ -51,10 +52,51 @@ pub fn read_from<'r>(
     dispatch(source, None, format, options, sink)
 }
 
-/// An input whose format is known, opened unless the format needs random access.
+/// An open input whose format is known.
 pub(crate) enum Opened<'r> {
+    /// Named columns.
+    Table(Format, Box<dyn Table + 'r>),
     Stream(Format, Stream<'r>),
+    /// A format that needs random access, not opened yet.
     Seekable(Format),
+}
+
+impl<'r> Opened<'r> {
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            Self::Table(format, _) | Self::Stream(format, _) | Self::Seekable(format) => *format,
+        }
+    }
+
+    /// Opens the table, if the format has named columns.
+    pub(crate) fn table(
+        self,
+        source: &mut Source<'r>,
+        options: &ReadOptions,
+        unread: Unread,
+    ) -> Result<Self, ReadError> {
+        match self {
+            Self::Stream(format @ Format::Csv, stream) => {
+                let table = CsvTable::open(source.name(), stream, options, source.budget())?;
+                Ok(Self::Table(format, Box::new(table)))
+            }
+            #[cfg(feature = "parquet")]
+            Self::Seekable(format @ (Format::Parquet | Format::ArrowIpc)) => {
+                let table = crate::format::columnar::open(source, format, options, unread)?;
+                Ok(Self::Table(format, Box::new(table)))
+            }
+            #[cfg(not(feature = "parquet"))]
+            Self::Seekable(format @ (Format::Parquet | Format::ArrowIpc)) => {
+                let _ = unread;
+                let file = source.name();
+                Err(fault!(
+                    "{file}: this build does not read {format} files: it lacks the `parquet` feature"
+                )
+                .into())
+            }
+            opened => Ok(opened),
+        }
+    }
 }
 
 /// Finds the format by what was stated, by name or by content, in this order; else it is `otherwise`.
@@ -69,14 +111,14 @@ pub(crate) fn open<'r>(
         None | Some(Format::Png) if is_folder => return Ok(Opened::Seekable(Format::Png)),
         Some(Format::Png) => {
             let error = io::Error::from(io::ErrorKind::NotADirectory);
-            return Err(ReadError::io(source.name(), error));
+            return Err(ReadError::of_file(source.name(), error));
         }
         _ => {}
     }
     let stream = source.open(&options.limits)?;
     if recognise::is_utf16(&stream.head) {
-        return Err(ReadError::at(
-            Place::file(source.name()),
+        return Err(ReadError::of_file(
+            source.name(),
             fault!("the text is UTF-16; save the file as UTF-8 (in a spreadsheet: `CSV UTF-8`)"),
         ));
     }
@@ -114,43 +156,14 @@ fn dispatch(
     let file = source.name().to_owned();
     let delivery = Delivery::new(&file, options, sink, source.budget().clone())?;
     let opened = open(&mut source, stated, None, options)?;
-    let format = match &opened {
-        Opened::Stream(format, _) | Opened::Seekable(format) => *format,
-    };
-    check_options(&file, format, labels.is_some(), options)?;
-    match (format, opened) {
-        (Format::Csv, Opened::Stream(_, stream)) => {
-            let schema = options.schema.as_ref();
-            let mut csv = CsvTable::open(&file, stream, schema, options, source.budget())?;
-            let index_left_out = csv.index_left_out();
-            let summary = table::deliver(&mut csv, format, delivery)?;
-            Ok(Summary { index_left_out, ..summary })
-        }
-        (Format::Libsvm, Opened::Stream(_, stream)) => sparse_lines(&mut source, stream, delivery),
-        (_, Opened::Stream(_, stream)) => array(stream, labels, format, delivery),
-        (Format::Npz, Opened::Seekable(_)) => archive(&mut source, delivery),
-        (Format::Png, Opened::Seekable(_)) => folder(&source, labels, delivery),
-        #[cfg(feature = "parquet")]
-        (_, Opened::Seekable(_)) => {
-            let mut columnar = crate::format::columnar::open(
-                &mut source,
-                format,
-                options,
-                crate::format::columnar::Unread::Refused,
-            )?;
-            let index_left_out = columnar.index_left_out.take();
-            let summary = table::deliver(&mut columnar, format, delivery)?;
-            Ok(Summary { index_left_out, ..summary })
-        }
-        #[cfg(not(feature = "parquet"))]
-        (_, Opened::Seekable(_)) => Err(not_built(&file, format)),
+    check_options(&file, opened.format(), labels.is_some(), options)?;
+    match opened.table(&mut source, options, Unread::Refused)? {
+        Opened::Table(format, mut table) => table::deliver(&mut *table, format, delivery),
+        Opened::Stream(Format::Libsvm, stream) => sparse_lines(&mut source, stream, delivery),
+        Opened::Stream(format, stream) => array(stream, labels, format, delivery),
+        Opened::Seekable(Format::Npz) => archive(&mut source, delivery),
+        Opened::Seekable(_) => folder(&source, labels, delivery),
     }
-}
-
-/// The refusal of a format whose reader is not compiled in.
-#[cfg(not(feature = "parquet"))]
-pub(crate) fn not_built(file: &str, format: Format) -> ReadError {
-    fault!("{file}: this build does not read {format} files: it lacks the `parquet` feature").into()
 }
 
 /// Refuses options that the format has no use for.
@@ -163,7 +176,7 @@ fn check_options(
     let named_columns = matches!(format, Format::Csv | Format::Parquet | Format::ArrowIpc);
     let named_arrays = format == Format::Npz;
     let bare = matches!(format, Format::Npy | Format::Idx);
-    // Where labels have no names, several are named by the option, in their order.
+    // If labels have no names, several are named by the option, in their order.
     let named_labels = !options.more_labels.is_empty() && (bare || format == Format::Libsvm);
     let fits = |option: &&str| match *option {
         "label" if named_labels => true,
@@ -182,8 +195,8 @@ fn check_options(
     let labels = (labels_file && !apart).then_some("labels");
     if let Some(option) = options.stated().find(|option| !fits(option)).or(labels) {
         return Err(match format {
-            Format::Png => ReadError::at(
-                Place::file(file),
+            Format::Png => ReadError::of_file(
+                file,
                 fault!("a folder is read as one of PNG images, to which `{option}` does not apply"),
             ),
             _ => fault!("`{option}` does not apply to {format} files").into(),
@@ -198,59 +211,52 @@ fn check_options(
     Ok(())
 }
 
-/// How many labels are named, one where nobody names any.
-fn options_labels(options: &ReadOptions) -> usize {
-    1 + options.more_labels.len()
-}
-
 fn array(
     stream: Stream<'_>,
     labels: Option<Source<'_>>,
     format: Format,
     delivery: Delivery<'_>,
 ) -> Result<Summary, ReadError> {
-    let limits = &delivery.options.limits;
-    let (features, divide) =
-        array_features(delivery.file(), stream, format, delivery.options, &delivery.budget)?;
-    let label = match labels {
-        Some(mut source) if delivery.options.label_required => {
-            let mut stream = source.open(limits)?;
-            let header = if idx::recognise(&stream.head) {
-                idx::read_header(source.name(), &mut stream.input)?
-            } else {
-                npy::read_header(source.name(), &mut stream.input, limits)?
-            };
-            let budget = source.budget().clone();
-            let (input, count) = (stream.input, options_labels(delivery.options));
-            Some(ArrayRows::labels(source.name(), &header, input, count, limits, &budget)?)
-        }
-        _ => None,
-    };
-    let labels = label.into_iter().collect();
-    let arrays = Arrays { features, labels, columns: [None, None, None] };
+    let (file, options, budget) = (delivery.file(), delivery.options, &delivery.budget);
+    let (features, divide) = bare_array(file, stream, format, None, options, budget)?;
+    let mut read = Vec::new();
+    if let Some(mut source) = labels.filter(|_| options.label_required) {
+        let stream = source.open(&options.limits)?;
+        let format = if idx::recognise(&stream.head) { Format::Idx } else { Format::Npy };
+        let role = Some(Role::Labels(options.labels_wanted()));
+        read.push(bare_array(source.name(), stream, format, role, options, source.budget())?.0);
+    }
+    let arrays = Arrays { features, labels: read, columns: [None, None, None] };
     matrix::deliver(arrays, divide, format, delivery)
 }
 
-/// The features of a bare array, and what they are divided by without a schema.
-pub(crate) fn array_features<'r>(
+/// An array in a file of its own, of features unless another role is given, and what features are
+/// divided by without a schema.
+pub(crate) fn bare_array<'r>(
     file: &str,
     mut stream: Stream<'r>,
     format: Format,
+    role: Option<Role>,
     options: &ReadOptions,
     budget: &Budget,
 ) -> Result<(ArrayRows<'r>, f64), ReadError> {
     let limits = &options.limits;
-    let (header, divide) = if format == Format::Idx {
-        let header = idx::read_header(file, &mut stream.input)?;
-        let divide = idx::divisor(&header);
-        (header, divide)
-    } else {
-        let header = npy::read_header(file, &mut stream.input, limits)?;
-        let divide = idx::divisor_of_images(&header);
-        (header, divide)
+    let (header, divide, axes) = match format {
+        Format::Idx => {
+            let header = idx::read_header(&mut stream.input);
+            (header, idx::divisor as fn(&_) -> _, Axes::Joined)
+        }
+        _ => {
+            let header = npy::read_header(&mut stream.input, limits);
+            (header, idx::divisor_of_images as fn(&_) -> _, Axes::ChannelsLast)
+        }
     };
-    let axes = if format == Format::Idx { Axes::Joined } else { Axes::ChannelsLast };
-    Ok((ArrayRows::features(file, &header, stream.input, axes, limits, budget)?, divide))
+    let opened = header.and_then(|header| {
+        let role = role.unwrap_or(Role::Features(axes));
+        let rows = ArrayRows::open(file, &header, stream.input, role, limits, budget)?;
+        Ok((rows, divide(&header)))
+    });
+    opened.map_err(|fault| ReadError::of_file(file, fault))
 }
 
 fn folder(
@@ -261,7 +267,7 @@ fn folder(
     let png::Folder { images, labels, ids } = png::open(source, labels, delivery.options)?;
     let labels = labels.into_iter().collect();
     let arrays = Arrays { features: images, labels, columns: [Some(ids), None, None] };
-    matrix::deliver(arrays, idx::BYTE, Format::Png, delivery)
+    matrix::deliver(arrays, BYTE, Format::Png, delivery)
 }
 
 fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, ReadError> {
@@ -273,7 +279,7 @@ fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, R
     let subject =
         options.subject.as_deref().or_else(|| features.holds("subject").then_some("subject"));
     // Several labels are an array each, or the columns of one.
-    let count = options_labels(options);
+    let count = options.labels_wanted();
     let wide = count > 1 && !features.holds(label);
     let named: Vec<&str> = match options.label_required {
         false => Vec::new(),
@@ -282,23 +288,22 @@ fn archive(source: &mut Source<'_>, delivery: Delivery<'_>) -> Result<Summary, R
             std::iter::once(label).chain(options.more_labels.iter().map(String::as_str)).collect()
         }
     };
-    let weight = options.weight.as_deref().filter(|_| options.label_required);
-    let names = [id, subject, weight];
-    let label_views = named.iter().map(|_| Archive::open(source, limits));
-    let mut label_views = label_views.collect::<Result<Vec<_>, _>>()?;
-    let views = names.map(|name| name.map(|_| Archive::open(source, limits)).transpose());
-    let mut views = views.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let keys = [id, subject, options.weight.as_deref().filter(|_| options.label_required)];
+    let labels = named.iter().map(|name| (*name, Role::Labels(if wide { count } else { 1 })));
+    let arrays: Vec<_> =
+        labels.chain(keys.into_iter().flatten().map(|name| (name, Role::Key))).collect();
+    let views = arrays.iter().map(|_| Archive::open(source, limits));
+    let mut views = views.collect::<Result<Vec<_>, _>>()?;
     let array = options.array.as_deref().unwrap_or(npz::FEATURES);
-    let (features, divide) = features.features(array, limits)?;
-    let labels = label_views.iter_mut().zip(&named);
-    let labels = labels
-        .map(|(archive, array)| archive.labels(array, if wide { count } else { 1 }, limits))
-        .collect::<Result<Vec<_>, _>>()?;
+    let (features, divide) = features.array(array, npz::FEATURE_ROLE, limits)?;
+    let mut opened = views
+        .iter_mut()
+        .zip(arrays)
+        .map(|(archive, (array, role))| Ok(archive.array(array, role, limits)?.0));
+    let labels = opened.by_ref().take(named.len()).collect::<Result<Vec<_>, ReadError>>()?;
     let mut columns = [const { None }; 3];
-    for ((column, view), name) in columns.iter_mut().zip(&mut views).zip(names) {
-        if let (Some(archive), Some(array)) = (view, name) {
-            *column = Some(archive.column(array, limits)?);
-        }
+    for (column, key) in columns.iter_mut().zip(keys) {
+        *column = key.and_then(|_| opened.next()).transpose()?;
     }
     matrix::deliver(Arrays { features, labels, columns }, divide, Format::Npz, delivery)
 }
@@ -310,7 +315,7 @@ fn sparse_lines<'r>(
 ) -> Result<Summary, ReadError> {
     let options = delivery.options;
     let file = delivery.file();
-    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::of_file(file, fault);
     let given = match &options.frame {
         Some(FrameRequest::Given(Frame::Columns(_))) => {
             return Err(here(other_rows("named columns", "an array without names")));
@@ -343,13 +348,11 @@ fn sparse_lines<'r>(
         },
         None => libsvm_width(source, stream, options)?,
     };
-    let base = Base::of(options.zero_based);
-    let lines = LibsvmLines::open(file, stream, base, &options.limits)?;
+    let mut rows = LibsvmRows::open(file, stream, matrix.width, options)?;
     let labels = options.label_names("label")?;
     let maker = rows::array(file, matrix, true, options)?;
     delivery.begin(&maker, None)?;
-    let mut rows = LibsvmRows::new(lines, matrix.width, options);
-    rows::deliver(&mut rows, maker, labels, Some(Format::Libsvm), delivery)
+    delivery.run(&mut rows, maker, labels, Some(Format::Libsvm))
 }
 
 /// The width as declared, else from a first pass over a file.
@@ -374,7 +377,7 @@ pub(crate) fn libsvm_width<'r>(
     source.budget().features(u64::from(width)).map_err(|fault| {
         let largest = u64::from(width) - 1 + u64::from(base.first());
         let fault = fault!("the index {largest} makes {width} features of each row: {fault}");
-        ReadError::at(Place::file(source.name()), fault)
+        ReadError::of_file(source.name(), fault)
     })?;
     Ok((shape(width, Origin::Data), source.open(&options.limits)?))
 }

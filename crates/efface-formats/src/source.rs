@@ -1,4 +1,4 @@
-//! Bytes from a file, from standard input or from any reader: unpacked, counted, seekable where
+//! Bytes from a file, from standard input or from any reader: unpacked, counted, seekable if
 //! a format needs it.
 
 use std::fs::File;
@@ -52,7 +52,6 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// A file.
     pub(crate) fn path(path: &Path, limits: &Limits) -> Self {
         let budget = Budget::new(limits);
         if let Ok(about) = path.metadata()
@@ -94,18 +93,18 @@ impl<'r> Source<'r> {
         let raw: Box<dyn Read + 'r> = match &mut self.kind {
             Kind::Path(path) => match File::open(path) {
                 Ok(file) => Box::new(stored(Box::new(file))),
-                Err(error) => return Err(ReadError::io(&self.name, error)),
+                Err(error) => return Err(ReadError::of_file(&self.name, error)),
             },
             Kind::Once(reader) => match reader.take() {
                 Some(reader) => Box::new(stored(reader)),
                 None => {
                     let error = io::Error::other("the input can be read only once");
-                    return Err(ReadError::io(&self.name, error));
+                    return Err(ReadError::of_file(&self.name, error));
                 }
             },
             Kind::Partitioned(bytes) => Box::new(Cursor::new(bytes.clone())),
         };
-        self.unpack(raw, limits).map_err(|error| ReadError::io(&self.name, error))
+        self.unpack(raw, limits).map_err(|error| ReadError::of_file(&self.name, error))
     }
 
     fn unpack(&self, raw: Box<dyn Read + 'r>, limits: &Limits) -> io::Result<Stream<'r>> {
@@ -132,7 +131,7 @@ impl<'r> Source<'r> {
     /// The file, if this is one that is not packed.
     pub(crate) fn plain_file(&self) -> Result<Option<File>, ReadError> {
         let Kind::Path(path) = &self.kind else { return Ok(None) };
-        let io = |error| ReadError::io(&self.name, error);
+        let io = |error| ReadError::of_file(&self.name, error);
         let mut file = File::open(path).map_err(io)?;
         let mut magic = Vec::new();
         (&mut file).take(GZIP.len() as u64).read_to_end(&mut magic).map_err(io)?;
@@ -153,7 +152,7 @@ impl<'r> Source<'r> {
     pub(crate) fn hold_stream(&mut self, stream: Stream<'r>) -> Result<Arc<[u8]>, ReadError> {
         // It is read whole before it is shared, so it is there twice for a moment.
         let held: Arc<[u8]> = read_all(stream.input, u64::MAX, 2, &self.budget)
-            .map_err(|error| ReadError::io(&self.name, error))?
+            .map_err(|error| ReadError::of_file(&self.name, error))?
             .into();
         self.kind = Kind::Partitioned(held.clone());
         Ok(held)

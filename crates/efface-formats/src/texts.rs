@@ -3,13 +3,12 @@
 use crate::budget::Budget;
 use crate::error::{Place, ReadError, absent, fault};
 use crate::fitted::{Frame, FrameRequest};
-use crate::format::csv::CsvTable;
 use crate::input::{Format, Input};
 use crate::limits::Limits;
 use crate::options::ReadOptions;
 use crate::read::{Opened, open};
 use crate::source::Source;
-use crate::table::{Table, name};
+use crate::table::{Table, Unread, name};
 
 /// The values of a column in the text form that ids have ([`crate::Cell::text`]); empty cells are left
 /// out. Tables with named columns only: CSV, Parquet, Arrow.
@@ -22,27 +21,16 @@ pub fn column_texts(
     column: &str,
     limits: &Limits,
 ) -> Result<Vec<String>, ReadError> {
-    let options = ReadOptions { limits: limits.clone(), ..ReadOptions::default() };
+    let mut options = ReadOptions { limits: limits.clone(), ..ReadOptions::default() };
     let mut source = Source::new(&input.path, limits);
     let file = source.name().to_owned();
-    match open(&mut source, input.format, Some(Format::Csv), &options)? {
-        Opened::Stream(Format::Csv, stream) => {
-            // Columns without a name do not matter: those of a given frame, here none, are read alone.
-            let frame = Some(FrameRequest::Given(Frame::Columns(Vec::new())));
-            let options = ReadOptions { frame, ..options };
-            let mut table = CsvTable::open(&file, stream, None, &options, source.budget())?;
-            collected(&file, &mut table, column, source.budget())
-        }
-        #[cfg(feature = "parquet")]
-        Opened::Seekable(format @ (Format::Parquet | Format::ArrowIpc)) => {
-            let mut table = crate::format::columnar::open(
-                &mut source,
-                format,
-                &options,
-                crate::format::columnar::Unread::Empty,
-            )?;
-            collected(&file, &mut table, column, source.budget())
-        }
+    let opened = open(&mut source, input.format, Some(Format::Csv), &options)?;
+    if opened.format() == Format::Csv {
+        // Columns without a name do not matter: those of a given frame, here none, are read alone.
+        options.frame = Some(FrameRequest::Given(Frame::Columns(Vec::new())));
+    }
+    match opened.table(&mut source, &options, Unread::Empty)? {
+        Opened::Table(_, mut table) => collected(&file, &mut *table, column, source.budget()),
         Opened::Stream(format, _) | Opened::Seekable(format) => {
             Err(fault!("`column` does not apply to {format} files").into())
         }
@@ -58,7 +46,7 @@ fn collected(
     let found = table.names().iter().position(|name| name == column);
     let at = found.ok_or_else(|| {
         let fault = absent(column, "named with `§column`", table.names());
-        ReadError::at(Place::file(file), fault)
+        ReadError::of_file(file, fault)
     })?;
     if let Some(kind) = table.unread(at) {
         let fault = fault!("columns of type {kind} are not supported; store it as text");
@@ -68,7 +56,7 @@ fn collected(
     while table.advance()? {
         let text = name(file, table, at)?.text();
         if !text.is_empty() {
-            budget.text(&text).map_err(|fault| ReadError::at(Place::file(file), fault))?;
+            budget.text(&text).map_err(|fault| ReadError::of_file(file, fault))?;
             texts.push(text.into_owned());
         }
     }

@@ -1,6 +1,8 @@
 //! Days and times: how they are spelled, counted and taken apart.
 
-/// Microseconds in a day.
+use serde::{Deserialize, Serialize};
+
+/// Microseconds.
 pub(crate) const DAY: i64 = 86_400_000_000;
 
 /// What times count.
@@ -31,15 +33,25 @@ impl TimeUnit {
     }
 }
 
-/// `2024-01-31`, `2024-01` and dates with the name of a month: nothing in them could change places,
-/// so that they have all three orders.
-pub(crate) const YEAR_FIRST: u8 = 1;
-/// `31.01.2024`, `31/01/24`, `31-01-2024`.
-pub(crate) const DAY_FIRST: u8 = 2;
-/// `01/31/2024`, `1/31/24`, `01-31-2024`.
-pub(crate) const MONTH_FIRST: u8 = 4;
+/// How times are spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Order {
+    /// They are stored as times, and no text is one.
+    Stored,
+    /// `2024-01-31`, `2024-01` and dates with the name of a month: nothing in them could change places,
+    /// so that they have all three orders.
+    YearFirst,
+    /// `31.01.2024`, `31/01/24`, `31-01-2024`.
+    DayFirst,
+    /// `01/31/2024`, `1/31/24`, `01-31-2024`.
+    MonthFirst,
+}
 
-const ORDERS: [u8; 3] = [YEAR_FIRST, DAY_FIRST, MONTH_FIRST];
+impl Order {
+    /// The orders that texts may have.
+    const SPELLED: [Self; 3] = [Self::YearFirst, Self::DayFirst, Self::MonthFirst];
+}
 
 /// Names of months in order, as far as all their forms have in common.
 pub(crate) const MONTHS: [&str; 12] =
@@ -52,7 +64,7 @@ const MONTHS_ON: [&str; 12] =
 const WEEKDAYS_ON: [&str; 7] = ["day", "sday", "nesday", "rsday", "day", "urday", "day"];
 
 /// A time as it was spelled in one order: microseconds since 1970-01-01 00:00 UTC.
-pub(crate) fn spelled(text: &str, order: u8) -> Option<i64> {
+pub(crate) fn spelled(text: &str, order: Order) -> Option<i64> {
     let (day, clock) = split(text)?;
     let days = days(day, order)?;
     let (clock, offset) = clock.map_or(Some((0, 0)), clock_of)?;
@@ -62,24 +74,32 @@ pub(crate) fn spelled(text: &str, order: u8) -> Option<i64> {
 /// The time that is stored for a text: of one that begins with a whole day in the order of ISO 8601.
 pub(crate) fn stored(text: &str) -> Option<i64> {
     let begins = matches!(text.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _, ..]);
-    begins.then(|| spelled(text, YEAR_FIRST)).flatten()
+    begins.then(|| spelled(text, Order::YearFirst)).flatten()
 }
 
-/// The orders in which a text spells a time, as a set of bits; 0 for other texts.
-pub(crate) fn orders(text: &str) -> u8 {
-    let Some((day, clock)) = split(text) else { return 0 };
-    if clock.is_some_and(|clock| clock_of(clock).is_none()) {
-        return 0;
+/// Whether a text spells a time with the year, the day and the month first.
+pub(crate) fn orders(text: &str) -> [bool; 3] {
+    match split(text) {
+        Some((day, clock)) if clock.is_none_or(|clock| clock_of(clock).is_some()) => {
+            Order::SPELLED.map(|order| days(day, order).is_some())
+        }
+        _ => [false; 3],
     }
-    ORDERS.into_iter().filter(|order| days(day, *order).is_some()).sum()
 }
 
-/// The order in which a text spells a time; none where day and month could change places.
-pub(crate) fn settled(orders: u8) -> Option<u8> {
-    if orders & YEAR_FIRST != 0 {
-        return Some(YEAR_FIRST);
+/// Whether a text spells a time in some order.
+pub(crate) fn is_spelled(text: &str) -> bool {
+    orders(text) != [false; 3]
+}
+
+/// The order in which a text spells a time; none if day and month could change places.
+pub(crate) fn settled(orders: [bool; 3]) -> Option<Order> {
+    match orders {
+        [true, ..] => Some(Order::YearFirst),
+        [_, true, false] => Some(Order::DayFirst),
+        [_, false, true] => Some(Order::MonthFirst),
+        [_, true, true] | [_, false, false] => None,
     }
-    [DAY_FIRST, MONTH_FIRST].into_iter().find(|order| orders == *order)
 }
 
 /// The day, and the time of day behind it.
@@ -115,7 +135,7 @@ fn without_utc(text: &str) -> &str {
 /// Whether a text spells a time or has the look of a day, in whatever order and form: three groups of digits, or a
 /// number beside the name of a month.
 pub(crate) fn looks_like(text: &str) -> bool {
-    if orders(text) != 0 {
+    if is_spelled(text) {
         return true;
     }
     let groups: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).take(4).collect();
@@ -158,7 +178,7 @@ fn name_of(text: &str, names: &[&str], longer: &[&str]) -> Option<usize> {
 }
 
 /// Days since 1970-01-01.
-fn days(text: &str, order: u8) -> Option<i64> {
+fn days(text: &str, order: Order) -> Option<i64> {
     if has_word(text) {
         return days_in_words(text);
     }
@@ -166,24 +186,25 @@ fn days(text: &str, order: u8) -> Option<i64> {
     let mut groups = text.split(char::from(sign));
     let (first, second, third) = (groups.next()?, groups.next()?, groups.next());
     // A year in front cannot be taken for anything else.
-    let order = if first.len() == 4 { YEAR_FIRST } else { order };
+    let order = if first.len() == 4 { Order::YearFirst } else { order };
     let signs: &[u8] = match order {
-        YEAR_FIRST => b"-/.",
-        DAY_FIRST => b"./-",
-        _ => b"/-",
+        Order::YearFirst => b"-/.",
+        Order::DayFirst => b"./-",
+        Order::MonthFirst => b"/-",
+        Order::Stored => b"",
     };
     if groups.next().is_some() || !signs.contains(&sign) {
         return None;
     }
     let (year, month, day) = match (order, third) {
-        (YEAR_FIRST, Some(third)) => (first, second, third),
+        (Order::YearFirst, Some(third)) => (first, second, third),
         // `2024-01`; a point would make it a number.
-        (YEAR_FIRST, None) if sign != b'.' && second.len() == 2 => (first, second, "1"),
-        (DAY_FIRST, Some(third)) => (third, second, first),
-        (MONTH_FIRST, Some(third)) => (third, first, second),
+        (Order::YearFirst, None) if sign != b'.' && second.len() == 2 => (first, second, "1"),
+        (Order::DayFirst, Some(third)) => (third, second, first),
+        (Order::MonthFirst, Some(third)) => (third, first, second),
         _ => return None,
     };
-    let short = || short_year(year).filter(|_| order != YEAR_FIRST && sign != b'-');
+    let short = || short_year(year).filter(|_| order != Order::YearFirst && sign != b'-');
     date(digits(year, 4, 4).or_else(short)?, digits(month, 1, 2)?, digits(day, 1, 2)?)
 }
 
@@ -215,7 +236,7 @@ fn days_in_words(text: &str) -> Option<i64> {
     }
 }
 
-/// Of two digits, from 1969 to 2068, as POSIX reads them.
+/// A year of two digits, from 1969 to 2068, as POSIX reads them.
 fn short_year(text: &str) -> Option<i64> {
     let year = digits(text, 2, 2)?;
     Some(if year < 69 { 2000 + year } else { 1900 + year })
@@ -230,7 +251,7 @@ fn ordinal(text: &str) -> Option<i64> {
     digits(if is_ordinal { &text[..text.len() - 2] } else { text }, 1, 2)
 }
 
-/// Days since 1970-01-01, where there is such a day.
+/// Days since 1970-01-01, if there is such a day.
 fn date(year: i64, month: i64, day: i64) -> Option<i64> {
     let exists =
         year > 0 && (1..=12).contains(&month) && (1..=month_days(year, month)).contains(&day);
@@ -378,18 +399,19 @@ pub(crate) fn text(micros: i64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::Order::{DayFirst, MonthFirst, YearFirst};
     use super::*;
     use proptest::prelude::*;
 
     #[test]
     fn texts_spell_times() {
-        assert_eq!(spelled("1970-01-02", YEAR_FIRST), Some(DAY));
-        assert_eq!(spelled("1970/1/1 00:00:01.5", YEAR_FIRST), Some(1_500_000));
-        assert_eq!(spelled("1970-01-01T01:00+01:00", YEAR_FIRST), Some(0));
-        assert_eq!(spelled("1970-01-01T00:00:00Z", YEAR_FIRST), Some(0));
-        assert_eq!(spelled("02.01.1970", DAY_FIRST), Some(DAY));
-        assert_eq!(spelled("1/2/1970 12:30 AM", MONTH_FIRST), Some(DAY + DAY / 48));
-        assert_eq!(spelled("2024-02-29", YEAR_FIRST), Some(19_782 * DAY));
+        assert_eq!(spelled("1970-01-02", YearFirst), Some(DAY));
+        assert_eq!(spelled("1970/1/1 00:00:01.5", YearFirst), Some(1_500_000));
+        assert_eq!(spelled("1970-01-01T01:00+01:00", YearFirst), Some(0));
+        assert_eq!(spelled("1970-01-01T00:00:00Z", YearFirst), Some(0));
+        assert_eq!(spelled("02.01.1970", DayFirst), Some(DAY));
+        assert_eq!(spelled("1/2/1970 12:30 AM", MonthFirst), Some(DAY + DAY / 48));
+        assert_eq!(spelled("2024-02-29", YearFirst), Some(19_782 * DAY));
         let words = [
             "Jan 31 2000",
             "January 31, 2000",
@@ -402,24 +424,24 @@ mod tests {
             "31. January 2000",
         ];
         for text in words {
-            assert_eq!(spelled(text, YEAR_FIRST), Some(10_987 * DAY), "{text}");
-            assert_eq!(orders(text), YEAR_FIRST | DAY_FIRST | MONTH_FIRST, "{text}");
+            assert_eq!(spelled(text, YearFirst), Some(10_987 * DAY), "{text}");
+            assert_eq!(orders(text), [true; 3], "{text}");
         }
         for text in ["31.1.00", "31/01/00", "31/01/2000 0:00 UTC"] {
-            assert_eq!(spelled(text, DAY_FIRST), Some(10_987 * DAY), "{text}");
+            assert_eq!(spelled(text, DayFirst), Some(10_987 * DAY), "{text}");
         }
-        assert_eq!(spelled("1/31/00", MONTH_FIRST), Some(10_987 * DAY));
+        assert_eq!(spelled("1/31/00", MonthFirst), Some(10_987 * DAY));
         for text in
             ["Mon, 31 Jan 2000 12:00:00 GMT", "2000-01-31 12:00 utc", "2000-01-31T12:00:00UTC"]
         {
-            assert_eq!(spelled(text, YEAR_FIRST), Some(10_987 * DAY + DAY / 2), "{text}");
+            assert_eq!(spelled(text, YearFirst), Some(10_987 * DAY + DAY / 2), "{text}");
         }
-        assert_eq!(spelled("Jan 31 2000 12:00 PM", YEAR_FIRST), Some(10_987 * DAY + DAY / 2));
-        assert_eq!(spelled("Thu Jan 1 1970 01:00 +01:00", YEAR_FIRST), Some(0));
+        assert_eq!(spelled("Jan 31 2000 12:00 PM", YearFirst), Some(10_987 * DAY + DAY / 2));
+        assert_eq!(spelled("Thu Jan 1 1970 01:00 +01:00", YearFirst), Some(0));
         for text in ["Jan 1970", "1970 January", "1970-01", "1970/01", "1 Sept 1970"] {
-            assert!(spelled(text, YEAR_FIRST).is_some(), "{text}");
+            assert!(spelled(text, YearFirst).is_some(), "{text}");
         }
-        assert_eq!(spelled("Feb 1970", YEAR_FIRST), Some(31 * DAY));
+        assert_eq!(spelled("Feb 1970", YearFirst), Some(31 * DAY));
         let no_words = [
             "Jan",
             "Jan 15",
@@ -437,12 +459,12 @@ mod tests {
             "31-01",
             "Jan 1, 2000T1",
         ];
-        no_words.into_iter().for_each(|text| assert_eq!(orders(text), 0, "{text}"));
+        no_words.into_iter().for_each(|text| assert!(!is_spelled(text), "{text}"));
         let other = ["2023-02-29", "2024-13-01", "24-01-01", "1.2", "10:30", "2024", "2024-01-01x"];
         for text in
             other.into_iter().chain(["1-2-3-4", "", "9999999999999999999-1-1", "2024-01-01T"])
         {
-            assert_eq!(orders(text), 0, "{text}");
+            assert!(!is_spelled(text), "{text}");
         }
     }
 
@@ -467,12 +489,15 @@ mod tests {
 
     #[test]
     fn day_and_month_are_told_apart_by_the_column() {
-        assert_eq!(settled(orders("01/02/2024")), None);
-        assert_eq!(settled(orders("01/02/2024") & orders("01/13/2024")), Some(MONTH_FIRST));
-        assert_eq!(settled(orders("01/02/2024") & orders("13/01/2024")), Some(DAY_FIRST));
-        assert_eq!(settled(orders("13/01/2024") & orders("01/13/2024")), None);
-        assert_eq!(settled(orders("13/01/2024") & orders("2024-01-13")), Some(DAY_FIRST));
-        assert_eq!(settled(orders("01.02.2024")), Some(DAY_FIRST));
+        for (text, order) in [
+            ("01/02/2024", None),
+            ("01/13/2024", Some(MonthFirst)),
+            ("13/01/2024", Some(DayFirst)),
+            ("2024-01-13", Some(YearFirst)),
+            ("01.02.2024", Some(DayFirst)),
+        ] {
+            assert_eq!(settled(orders(text)), order, "{text}");
+        }
     }
 
     #[test]
@@ -488,7 +513,7 @@ mod tests {
     proptest! {
         #[test]
         fn texts_come_back(micros in -62_135_596_800_000_000_i64..253_402_300_800_000_000) {
-            prop_assert_eq!(spelled(&text(micros), YEAR_FIRST), Some(micros));
+            prop_assert_eq!(spelled(&text(micros), YearFirst), Some(micros));
         }
 
         #[test]

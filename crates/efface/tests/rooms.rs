@@ -15,8 +15,8 @@ const ROOMS: &[(&str, &str)] = &[
     ("efface-matrix", "change simd tree kernel csr dense matrix gram pass"),
     (
         "efface-formats",
-        "image input lengths limits time cell error missing name budget lines record row_bytes row_map schema \
-         source feature_map fitted options summary label raw_rows delivery table format matrix memory \
+        "image input lengths limits numbers time cell error missing name budget lines record row_bytes row_map \
+         schema source feature_map fitted options summary label rows delivery table format matrix memory \
          read draft texts",
     ),
     (

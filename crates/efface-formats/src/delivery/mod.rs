@@ -18,7 +18,7 @@ use crate::name::{NOBODY, Spellings, truth};
 use crate::options::ReadOptions;
 use crate::record::{DenseRows, FeatureNames, Features, LabelRef, Layout, Record, Sink};
 use crate::row_map::Mapped;
-use crate::rows::{RowForm, RowMaker, RowValues, Rows};
+use crate::rows::{Keys, RowForm, RowMaker, RowValues, Rows};
 use crate::summary::{PrivateEvidence, Summary};
 use crate::time;
 use waiting::{Held, Waiting};
@@ -29,7 +29,7 @@ struct Made<'a> {
     spot: Spot,
     features: Features<'a>,
     raw: Option<&'a [u8]>,
-    /// Bytes that it takes where rows are kept.
+    /// Bytes that it takes if rows are kept.
     stored: usize,
     label: Option<Label>,
     /// The numbers of several labels; none: those that were judged last.
@@ -47,7 +47,7 @@ pub(crate) struct Delivery<'a> {
     untyped: Option<[Spellings; 2]>,
     /// Dense rows that wait for others.
     waiting: Option<Waiting>,
-    /// The shape of the images that rows are, where the file says so.
+    /// The shape of the images that rows are, if the file says so.
     image: Option<ImageShape>,
     /// Rows before the first that is read.
     skipped: u64,
@@ -68,14 +68,6 @@ pub(crate) struct Taken {
     pub(crate) labels: Option<Labels>,
     pub(crate) rows: u64,
     pub(crate) private: PrivateEvidence,
-}
-
-/// What a record carries besides features and label.
-#[derive(Default)]
-pub(crate) struct Keys<'c> {
-    pub(crate) id: Option<Cell<'c>>,
-    pub(crate) subject: Option<Cell<'c>>,
-    pub(crate) weight: Option<Cell<'c>>,
 }
 
 impl<'a> Delivery<'a> {
@@ -144,16 +136,16 @@ impl<'a> Delivery<'a> {
         {
             let fault =
                 fault!("the images are {got}, and those that the model was trained on {expected}");
-            return Err(ReadError::at(Place::file(self.file), fault));
+            return Err(ReadError::of_file(self.file, fault));
         }
         let limit = u64::from(self.options.limits.columns);
         within("features", columns.len() as u64, limit)
-            .map_err(|fault| ReadError::at(Place::file(self.file), fault))?;
+            .map_err(|fault| ReadError::of_file(self.file, fault))?;
         let inputs = columns.len() as u32;
         let (columns, mapper) = match &self.options.feature_map {
             None => (columns, None),
             Some(map) => {
-                let here = |fault| ReadError::at(Place::file(self.file), fault);
+                let here = |fault| ReadError::of_file(self.file, fault);
                 let image = image.and_then(ImageShape::gray);
                 let map = map.of_rows(inputs, sparse, image).map_err(here)?;
                 let mapper = Mapper::new(&map, inputs).map_err(here)?;
@@ -168,8 +160,25 @@ impl<'a> Delivery<'a> {
         self.sink.begin(&layout).map_err(|source| ReadError::Sink { position: 0, source })
     }
 
+    /// Hands over all rows, whose labels have these names. [`begin`](Self::begin) comes before.
+    pub(crate) fn run(
+        mut self,
+        rows: &mut dyn Rows,
+        mut maker: RowMaker,
+        labels: Vec<String>,
+        format: Option<Format>,
+    ) -> Result<Summary, ReadError> {
+        while let Some(spot) = rows.advance()? {
+            if self.admit(spot, &labels, rows)? {
+                self.make(spot, rows.features()?, &mut maker)?;
+                self.deliver(spot, &mut maker, &rows.keys()?)?;
+            }
+        }
+        Ok(self.finish(format, maker)?.with_targets(labels))
+    }
+
     /// Counts a row and judges its labels, which have these names; `false` if it is left out.
-    pub(crate) fn admit(
+    fn admit(
         &mut self,
         spot: Spot,
         names: &[String],
@@ -208,7 +217,7 @@ impl<'a> Delivery<'a> {
     }
 
     /// Makes of the features of the row that was admitted last what is stored of it.
-    pub(crate) fn make(
+    fn make(
         &mut self,
         spot: Spot,
         values: RowValues<'_>,
@@ -232,7 +241,7 @@ impl<'a> Delivery<'a> {
     }
 
     /// Hands over the row that was made, at once or with others; an encoded one is bounded.
-    pub(crate) fn deliver(
+    fn deliver(
         &mut self,
         spot: Spot,
         maker: &mut RowMaker,
@@ -308,7 +317,6 @@ impl<'a> Delivery<'a> {
         Some(self.labels.as_ref()?.reference(self.label?))
     }
 
-    /// Hands a record over.
     fn hand_over(&mut self, made: Made<'_>, keys: &Keys<'_>) -> Result<(), ReadError> {
         let Made { position, spot, features, raw, stored, label, labels } = made;
         let id = keys.id.map(|cell| cell.text());
@@ -385,7 +393,7 @@ impl<'a> Delivery<'a> {
             self.deliver_next()?;
         }
         if let Some(keys) = &self.untyped {
-            let here = |fault| ReadError::at(Place::file(self.file), fault);
+            let here = |fault| ReadError::of_file(self.file, fault);
             keys.iter().try_for_each(Spellings::check).map_err(here)?;
         }
         if let (Some((rows, first)), false) = (&self.unlabelled, self.options.drop_unlabelled) {

@@ -6,15 +6,16 @@ use std::io::{Cursor, Read};
 
 use crate::budget::Budget;
 use crate::error::{Fault, Place, ReadError, absent, check_distinct, fault, within};
+use crate::format::arrays::ArrayRows;
 use crate::format::csv::CsvTable;
 use crate::format::npz::{self, Archive};
 use crate::input::{Format, Input};
 use crate::options::ReadOptions;
-use crate::read::{Opened, array_features, libsvm_width, open};
+use crate::read::{Opened, bare_array, libsvm_width, open};
 use crate::rows::{self, Cells as _};
 use crate::schema::{Body, Column, CsvShape, Header, Kind, Notes, Origin, Schema, Storage};
 use crate::source::{Source, Stream};
-use crate::table::{self, Table};
+use crate::table::{self, Named, Table, Unread};
 
 use findings::Findings;
 
@@ -57,8 +58,8 @@ impl From<Schema> for Draft {
 /// Drafts a schema from the data: every value it takes from the rows is marked
 /// `origin = "data"`, and [`Draft::to_toml`] says at each what to confirm.
 ///
-/// Of the options it uses `label`, `id`, `subject`, `weight`, `ignore`, `csv`, `width` and `limits`. The
-/// whole table is read. A column of numbers gets the range found, one of words a list of up to
+/// Uses the options `label`, `id`, `subject`, `weight`, `ignore`, `csv`, `width` and `limits`. Reads the
+/// whole table. A column of numbers gets the range found, one of words a list of up to
 /// 64 categories and beyond that a hash; a column without any value is ignored. So are columns that
 /// are hardly meant as they look (dates, nearly unique values, numbers with commas or percent
 /// signs, types that are not read), each with a note of what to decide.
@@ -82,48 +83,35 @@ fn draft_source(
     options: &ReadOptions,
 ) -> Result<Draft, ReadError> {
     let file = source.name().to_owned();
-    match open(&mut source, stated, None, options)? {
-        Opened::Stream(Format::Csv, stream) => {
-            let shape = guess_header(&file, &stream, options)?;
-            let mut stated = options.clone();
-            stated.csv.header = shape.header;
-            let mut table = CsvTable::open(&file, stream, None, &stated, source.budget())?;
-            let mut csv = table.shape;
-            csv.origin = shape.origin;
-            draft_table(&file, &mut table, csv, options, source.budget())
+    let opened = open(&mut source, stated, None, options)?;
+    let shape = match &opened {
+        Opened::Stream(Format::Csv, stream) => guess_header(&file, stream, options)?,
+        _ => CsvShape::default(),
+    };
+    let mut shaped = ReadOptions { schema: None, ..options.clone() };
+    shaped.csv.header = shape.header.or(options.csv.header);
+    let array = |(features, divide): (ArrayRows<'_>, f64)| -> Result<Draft, ReadError> {
+        Ok(Schema::matrix(rows::implied(features.width(), divide))?.into())
+    };
+    match opened.table(&mut source, &shaped, Unread::Empty)? {
+        Opened::Table(_, mut table) => {
+            let csv = CsvShape { origin: shape.origin, ..table.shape() };
+            draft_table(&file, &mut *table, csv, options, source.budget())
         }
         Opened::Stream(Format::Libsvm, stream) => {
             let (matrix, _) = libsvm_width(&mut source, stream, options)?;
             Ok(Schema::matrix(matrix)?.into())
         }
         Opened::Stream(format, stream) => {
-            let (features, divide) =
-                array_features(&file, stream, format, options, source.budget())?;
-            Ok(Schema::matrix(rows::implied(features.width(), divide))?.into())
-        }
-        // Images have no columns to look at: rows are bytes, divided by 255.
-        Opened::Seekable(Format::Png) => {
-            let option = "schema";
-            Err(fault!("`{option}` does not apply to {format} files", format = Format::Png).into())
+            array(bare_array(&file, stream, format, None, options, source.budget())?)
         }
         Opened::Seekable(Format::Npz) => {
             let mut archive = Archive::open(&mut source, &options.limits)?;
-            let (features, divide) = archive
-                .features(options.array.as_deref().unwrap_or(npz::FEATURES), &options.limits)?;
-            Ok(Schema::matrix(rows::implied(features.width(), divide))?.into())
+            let name = options.array.as_deref().unwrap_or(npz::FEATURES);
+            array(archive.array(name, npz::FEATURE_ROLE, &options.limits)?)
         }
-        #[cfg(feature = "parquet")]
-        Opened::Seekable(format) => {
-            let mut table = crate::format::columnar::open(
-                &mut source,
-                format,
-                options,
-                crate::format::columnar::Unread::Empty,
-            )?;
-            draft_table(&file, &mut table, CsvShape::default(), options, source.budget())
-        }
-        #[cfg(not(feature = "parquet"))]
-        Opened::Seekable(format) => Err(crate::read::not_built(&file, format)),
+        // Images have no columns to look at: rows are bytes, divided by 255.
+        Opened::Seekable(format) => Err(fault!("`schema` does not apply to {format} files").into()),
     }
 }
 
@@ -140,7 +128,7 @@ fn guess_header(
     let head = Stream { head: Vec::new(), input: Box::new(Cursor::new(stream.head.clone())) };
     let mut stated = options.clone();
     stated.csv.header = Some(Header::Absent);
-    let mut table = CsvTable::open(file, head, None, &stated, &Budget::new(&options.limits))?;
+    let mut table = CsvTable::open(file, head, &stated, &Budget::new(&options.limits))?;
     table.advance()?;
     let numbers: Vec<Option<f64>> =
         (0..table.names().len()).map(|at| table.cell(at).number()).collect();
@@ -153,7 +141,7 @@ fn guess_header(
 }
 
 /// Drafts from a table of named columns.
-pub(crate) fn draft_table(
+fn draft_table(
     file: &str,
     table: &mut dyn Table,
     csv: CsvShape,
@@ -196,7 +184,7 @@ pub(crate) fn draft_table(
     let width: u64 = columns.iter().map(|column| u64::from(column.width())).sum();
     let sparse = width >= u64::from(SPARSE_FROM);
     let storage = if sparse { Storage::Sparse } else { Storage::Dense };
-    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::of_file(file, fault);
     if rows == 0 {
         return Err(here(fault!("the table has column names, but no rows to draft a schema from")));
     }
@@ -229,18 +217,15 @@ fn roles(
     names: &[String],
     options: &ReadOptions,
 ) -> Result<Vec<Option<Kind>>, ReadError> {
-    check_distinct(names).map_err(|fault| ReadError::at(Place::file(file), fault))?;
+    check_distinct(names).map_err(|fault| ReadError::of_file(file, fault))?;
     let mut roles: Vec<Option<Kind>> = vec![None; names.len()];
-    for (column, kind) in options.roles() {
-        let Some(at) = names.iter().position(|name| name == column) else {
-            let fault = absent(column, &table::option(&kind), names);
-            return Err(ReadError::at(Place::file(file), fault));
-        };
-        if let Some(other) = roles[at].replace(kind.clone())
-            && other != kind
-        {
-            let (first, second) = (other.name(), kind.name());
-            return Err(fault!("column `{column}` has two roles: {first} and {second}").into());
+    for Named { column, kind } in table::named_columns(options)? {
+        match names.iter().position(|name| name == column) {
+            Some(at) => roles[at] = Some(kind),
+            None => {
+                let fault = absent(column, &table::option(&kind), names);
+                return Err(ReadError::of_file(file, fault));
+            }
         }
     }
     Ok(roles)

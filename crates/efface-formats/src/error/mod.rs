@@ -38,20 +38,18 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        fault!("{error}")
+    }
+}
+
 /// Why reading stopped. Messages name the file, the place in it and the rule that was broken;
 /// they may quote one value of the file, so they are private where the data is.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The operating system or the decompressor failed.
-    #[error("{file}: {source}")]
-    Io {
-        /// The file as the user named it.
-        file: String,
-        /// What failed.
-        source: io::Error,
-    },
-    /// An option, the schema or the content of the file breaks a rule.
+    /// An option, the schema or the content of the file breaks a rule, or it cannot be read.
     #[error("{0}")]
     Refused(#[from] Fault),
     /// The sink took no more rows.
@@ -70,12 +68,9 @@ impl ReadError {
         Self::Refused(fault!("{place}: {fault}"))
     }
 
-    /// A failed read; a limit that the stream itself enforces becomes a broken rule.
-    pub(crate) fn io(file: &str, source: io::Error) -> Self {
-        match source.get_ref().and_then(|inner| inner.downcast_ref::<Fault>()) {
-            Some(limit) => Self::at(Place::file(file), limit.clone()),
-            None => Self::Io { file: file.to_owned(), source },
-        }
+    /// A fault of a file as a whole.
+    pub(crate) fn of_file(file: &str, fault: impl Into<Fault>) -> Self {
+        Self::at(Place::file(file), fault.into())
     }
 }
 

@@ -5,12 +5,20 @@ use super::number;
 use crate::name::truth;
 use crate::time;
 
-/// A decimal point; commas only between thousands.
-pub(super) const POINT: u8 = 1;
-/// A decimal comma; points only between thousands.
-pub(super) const COMMA: u8 = 2;
-/// A time of day, as seconds since midnight.
-pub(super) const CLOCK: u8 = 4;
+/// How numbers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NumberFormat {
+    /// A decimal point; commas only between thousands.
+    Point,
+    /// A decimal comma; points only between thousands.
+    Comma,
+    /// A time of day, as seconds since midnight.
+    Clock,
+}
+
+impl NumberFormat {
+    pub(super) const ALL: [Self; 3] = [Self::Point, Self::Comma, Self::Clock];
+}
 
 /// Signs of currencies that may stand before or behind a number.
 const CURRENCIES: [char; 4] = ['$', '€', '£', '¥'];
@@ -22,7 +30,7 @@ const CODES: [&str; 32] = [
     "SEK", "SGD", "THB", "TRY", "UAH", "ZAR",
 ];
 
-/// The codes that a text may have: none, where it has no capital letter.
+/// The codes that a text may have: none, if it has no capital letter.
 fn codes(text: &str) -> &'static [&'static str] {
     if text.bytes().any(|byte| byte.is_ascii_uppercase()) { &CODES } else { &[] }
 }
@@ -31,14 +39,14 @@ fn codes(text: &str) -> &'static [&'static str] {
 /// spaces that do not break a line.
 const SEPARATORS: [char; 5] = ['\'', '\u{2019}', '\u{a0}', '\u{202f}', '\u{2009}'];
 
-/// The number that a text spells in a notation, at most [`number::LARGEST`] in magnitude.
-pub(super) fn spelled(text: &str, notation: u8) -> Option<f64> {
-    match notation {
-        POINT => number::spelled(text)
+/// The number that a text spells in a format, at most [`number::LARGEST`] in magnitude.
+pub(super) fn spelled(text: &str, format: NumberFormat) -> Option<f64> {
+    match format {
+        NumberFormat::Point => number::spelled(text)
             .or_else(|| truth(text).map(f64::from))
             .or_else(|| written(text, '.', ',')),
-        CLOCK => time::of_day(text).map(|micros| micros as f64 / 1e6),
-        _ => written(text, ',', '.'),
+        NumberFormat::Clock => time::of_day(text).map(|micros| micros as f64 / 1e6),
+        NumberFormat::Comma => written(text, ',', '.'),
     }
 }
 
@@ -80,7 +88,7 @@ pub fn is_number_in_words(text: &str) -> bool {
     let text = text.trim();
     text.parse::<f64>().is_err()
         && truth(text).is_none()
-        && [POINT, COMMA].into_iter().any(|notation| spelled(text, notation).is_some())
+        && matches!(formats(text), [true, ..] | [_, true, _])
 }
 
 /// Whether a text has nothing that no number has, and a digit, or is a truth value: what most words fail at
@@ -103,16 +111,15 @@ fn may_be_number(text: &str) -> bool {
     may_be && digits || truth(text).is_some()
 }
 
-/// The notations in which a text spells a number, as a set of bits; 0 for other texts.
-pub(super) fn notations(text: &str) -> u8 {
+/// Whether a text spells a number in each of [the formats](NumberFormat::ALL).
+pub(super) fn formats(text: &str) -> [bool; 3] {
     if !may_be_number(text) {
-        return 0;
+        return [false; 3];
     }
-    let notations = [POINT, COMMA, CLOCK].into_iter();
-    notations.filter(|notation| spelled(text, *notation).is_some()).sum()
+    NumberFormat::ALL.map(|format| spelled(text, format).is_some())
 }
 
-/// Whether a number is a decimal with a point, and thousands where the decimal sign is a comma: `7.116`.
+/// Whether a number is a decimal with a point, and thousands if the decimal sign is a comma: `7.116`.
 pub(super) fn is_ambiguous(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let [whole @ .., b'.', a, b, c] = digits else { return false };
@@ -120,9 +127,9 @@ pub(super) fn is_ambiguous(text: &str) -> bool {
         && [a, b, c].into_iter().all(u8::is_ascii_digit)
 }
 
-/// The notations in which a number may have been spelled that is stored as one.
-pub(super) fn of_number(value: f64) -> u8 {
-    if value.fract() == 0.0 { POINT | COMMA } else { POINT }
+/// The same for a number that is stored as one: in which formats it may have been spelled.
+pub(super) fn formats_of(value: f64) -> [bool; 3] {
+    [true, value.fract() == 0.0, false]
 }
 
 /// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`, `CHF 95'521.50`, and `(1,200)` for -1,200, as accounts have it.
@@ -175,7 +182,7 @@ fn in_parentheses(text: &str) -> Option<&str> {
     text.strip_prefix('(')?.strip_suffix(')').map(str::trim)
 }
 
-/// A text without the spaces at either end, where it has some.
+/// A text without the spaces at either end, if it has some.
 fn spaced(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     (trimmed.len() < text.len()).then_some(trimmed)
@@ -191,6 +198,7 @@ fn sign(text: &str) -> (&str, bool) {
 
 #[cfg(test)]
 mod tests {
+    use super::NumberFormat::{Clock, Comma, Point};
     use super::*;
     use proptest::prelude::*;
 
@@ -221,7 +229,7 @@ mod tests {
             ("FALSE", 0.0),
         ];
         for (text, value) in all {
-            assert_eq!(spelled(text, POINT), Some(value), "{text}");
+            assert_eq!(spelled(text, Point), Some(value), "{text}");
         }
         let all = [
             ("2,6", 2.6),
@@ -235,15 +243,15 @@ mod tests {
             ("95'521,25", 95521.25),
             ("12 SEK", 12.0),
         ];
-        let all = all.map(|(text, value)| (text, value, COMMA));
+        let all = all.map(|(text, value)| (text, value, Comma));
         let clocks =
             [("00:00", 0.0), ("9:30", 34200.0), ("23:59:59.5", 86399.5), ("1:05 pm", 47100.0)];
-        let clocks = clocks.map(|(text, value)| (text, value, CLOCK));
-        for (text, value, notation) in all.into_iter().chain(clocks) {
-            assert_eq!(spelled(text, notation), Some(value), "{text}");
+        let clocks = clocks.map(|(text, value)| (text, value, Clock));
+        for (text, value, format) in all.into_iter().chain(clocks) {
+            assert_eq!(spelled(text, format), Some(value), "{text}");
         }
         for text in ["24:00", "12:60", "1:2", "10:00Z", "10:00+01:00", "16:9", "1230", "12"] {
-            assert_eq!(notations(text) & CLOCK, 0, "{text}");
+            assert!(!formats(text)[2], "{text}");
         }
         let none = [
             "12,34,5",
@@ -275,10 +283,10 @@ mod tests {
             "12.6K",
         ];
         for text in none.into_iter().chain(["-$-1", "192.168.100.200", "1 234", "12:30", "1/2"]) {
-            assert_eq!(spelled(text, POINT), None, "{text}");
+            assert_eq!(spelled(text, Point), None, "{text}");
         }
         for text in ["0.123", "1.5", "1234.567", "1,2,3", "1,5.000", "192.168.100.200", "3,"] {
-            assert_eq!(spelled(text, COMMA), None, "{text}");
+            assert_eq!(spelled(text, Comma), None, "{text}");
         }
         for text in ["12.6K", ">100", "1 234", "25:13", "12 kg", "10-20", "~1.2e"] {
             assert!(looks_like_number(text), "{text}");
@@ -306,11 +314,16 @@ mod tests {
         for text in ["10.17", "-3", "1e5", "nan", "true", "12.6K", "9:30", "yes", ""] {
             assert!(!is_number_in_words(text), "{text}");
         }
-        assert_eq!(notations("1,234"), POINT | COMMA);
-        assert_eq!((notations("12:30"), notations("1'234")), (CLOCK, POINT | COMMA));
-        assert_eq!((notations("1.5"), notations("2,6")), (POINT, COMMA));
-        assert_eq!((notations("0,123"), notations("0.123")), (COMMA, POINT));
-        assert_eq!((notations("7.116"), notations("1.234.567")), (POINT | COMMA, COMMA));
+        for text in ["1,234", "1'234", "7.116"] {
+            assert_eq!(formats(text), [true, true, false], "{text}");
+        }
+        for text in ["2,6", "0,123", "1.234.567"] {
+            assert_eq!(formats(text), [false, true, false], "{text}");
+        }
+        for text in ["1.5", "0.123"] {
+            assert_eq!(formats(text), [true, false, false], "{text}");
+        }
+        assert_eq!(formats("12:30"), [false, false, true]);
         for text in ["7.116", "-12.345", "999.100"] {
             assert!(is_ambiguous(text), "{text}");
         }
@@ -319,7 +332,7 @@ mod tests {
         {
             assert!(!is_ambiguous(text), "{text}");
         }
-        assert_eq!(spelled("-0 %", POINT).map(f64::to_bits), Some(0));
+        assert_eq!(spelled("-0 %", Point).map(f64::to_bits), Some(0));
     }
 
     proptest! {
@@ -327,9 +340,8 @@ mod tests {
         fn what_cannot_be_a_number_is_none(
             text in "[0-9.,+()'%: $€A-Za-z<=\u{a0}\u{2212}\u{2019}]{0,9}|(-?\\$|CHF )?[0-9]{1,3}[,.'][0-9]{3}( ?%)?",
         ) {
-            let all = [POINT, COMMA, CLOCK].into_iter();
-            let all: u8 = all.filter(|notation| spelled(&text, *notation).is_some()).sum();
-            prop_assert_eq!(notations(&text), all);
+            let all = NumberFormat::ALL.map(|format| spelled(&text, format).is_some());
+            prop_assert_eq!(formats(&text), all);
         }
     }
 }

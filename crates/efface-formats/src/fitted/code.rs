@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::amount;
-use super::frame::Frame;
-use super::learned::{Column, Columns, Learned, Levels, Order};
+use super::amount::NumberFormat;
+use super::frame::{Frame, FrameColumn};
+use super::learned::{Column, Columns, Learned, Levels};
 use super::places::Places;
+use super::raw::{RawCell, numeric};
 use super::rules::Rules;
-use super::tally::{HOURS, named_time};
+use super::tally::{HOURS, moment, named_time};
 use super::write::keys;
-use crate::time::{MONTHS, WEEKDAYS};
+use crate::time::{MONTHS, Order, WEEKDAYS};
 
 /// The encoding of every column.
 #[derive(Debug, Clone)]
@@ -33,16 +34,10 @@ pub(super) struct ColumnEncoder {
 #[derive(Debug, Clone)]
 pub(super) enum EncoderForm {
     Empty,
-    /// Numbers of which nothing is learnt but that they are missing.
-    FewNumbers {
-        notation: u8,
-    },
-    /// Such times.
-    FewTimes {
-        order: Order,
-    },
+    /// Numbers or times of which nothing is learnt but that they are missing.
+    Few(Measure),
     Number {
-        notation: u8,
+        format: NumberFormat,
         mean: f64,
         inverse: f64,
         cells: Option<Box<Cells>>,
@@ -60,6 +55,23 @@ pub(super) enum EncoderForm {
     Text {
         width: u32,
     },
+}
+
+/// What cells are read as.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Measure {
+    Number(NumberFormat),
+    Time(Order),
+}
+
+impl Measure {
+    /// Whether a cell is one.
+    pub(super) fn is(self, cell: RawCell<'_>) -> bool {
+        match self {
+            Self::Number(format) => numeric(cell, format).is_some(),
+            Self::Time(order) => moment(cell, order).is_some(),
+        }
+    }
 }
 
 /// The place of each cell that has one, by its bytes, and of the others.
@@ -81,7 +93,7 @@ impl Cells {
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
     pub(super) years: Whole,
-    /// Of months, weekdays and hours.
+    /// The places of months, weekdays and hours.
     pub(super) calendar: [Part; 3],
     pub(super) times: Whole,
 }
@@ -115,21 +127,17 @@ pub(super) type Part = [Option<u32>; 24];
 
 impl Plan {
     pub(super) fn new(learned: &Learned) -> Self {
-        match (&learned.columns, &learned.frame) {
-            (Columns::Named(columns), frame) => {
-                let names = match frame {
-                    Frame::Columns(names) => names.as_slice(),
-                    Frame::Matrix { .. } => &[],
-                };
+        match &learned.columns {
+            Columns::Named(_) => {
                 let mut first = 0;
-                let code = |(column, name): (&Column, &super::FrameColumn)| {
-                    let code = ColumnEncoder::new(&name.name, column, first, &learned.rules);
+                let code = |(named, column): (&FrameColumn, &Column)| {
+                    let code = ColumnEncoder::new(&named.name, column, first, &learned.rules);
                     first += column.width(&learned.rules);
                     code
                 };
-                Self::Named(columns.iter().zip(names).map(code).collect())
+                Self::Named(learned.named().map(code).collect())
             }
-            (Columns::Matrix(matrix), frame) => {
+            Columns::Matrix(matrix) => {
                 let mut inverses: Vec<f64> =
                     matrix.scales.iter().map(|scale| 1.0 / scale.0).collect();
                 for at in matrix.few(&learned.rules, learned.records) {
@@ -137,7 +145,7 @@ impl Plan {
                         *inverse = 0.0;
                     }
                 }
-                if let Frame::Matrix { sparse: true, .. } = frame {
+                if let Frame::Matrix { sparse: true, .. } = learned.frame {
                     return Self::Sparse { inverses };
                 }
                 let means = matrix.means.iter().map(|mean| mean.0).collect();
@@ -153,23 +161,20 @@ impl ColumnEncoder {
         let form = match column {
             Column::Empty { .. } => EncoderForm::Empty,
             Column::Number { comma, clock, mean, scale, levels, few, .. } => {
-                let notation = match (comma, clock) {
-                    (_, true) => amount::CLOCK,
-                    (true, false) => amount::COMMA,
-                    (false, false) => amount::POINT,
+                let format = match (comma, clock) {
+                    (_, true) => NumberFormat::Clock,
+                    (true, false) => NumberFormat::Comma,
+                    (false, false) => NumberFormat::Point,
                 };
                 let cells = (levels.width() > 0).then(|| Box::new(Cells::new(levels, first + 1)));
                 match few {
-                    true => EncoderForm::FewNumbers { notation },
-                    false => EncoderForm::Number {
-                        notation,
-                        mean: mean.0,
-                        inverse: 1.0 / scale.0,
-                        cells,
-                    },
+                    true => EncoderForm::Few(Measure::Number(format)),
+                    false => {
+                        EncoderForm::Number { format, mean: mean.0, inverse: 1.0 / scale.0, cells }
+                    }
                 }
             }
-            Column::Time { order, few: true, .. } => EncoderForm::FewTimes { order: *order },
+            Column::Time { order, few: true, .. } => EncoderForm::Few(Measure::Time(*order)),
             Column::Time { order, mean, scale, years, months, weekdays, hours, levels, .. } => {
                 let month = first + 1 + years.width();
                 let weekday = month + months.width();

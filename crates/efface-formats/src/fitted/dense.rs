@@ -2,6 +2,7 @@
 
 use super::number;
 use super::raw::Reader;
+use super::source::Merge;
 use super::sums::Sums;
 use crate::error::FitFault;
 use crate::row_bytes::RowBytes;
@@ -14,7 +15,6 @@ const WIDE: usize = 4096;
 const ROWS: usize = 1 << 16;
 /// The exponent field of a number that is missing.
 const NAN: usize = 0xff;
-/// Bits of a fraction.
 const FRACTION: u32 = 23;
 /// Where the count of a bucket begins, above the sum of 2^16 fractions.
 const COUNT: u32 = 40;
@@ -24,10 +24,9 @@ const COUNT: u32 = 40;
 /// same lines of the cache.
 type Buckets = [(u64, u64); 516];
 
-/// Sums of all columns.
 pub(super) struct DenseSums {
     columns: Vec<(Sums, u64)>,
-    /// Of the last rows, for each column; none for wide arrays.
+    /// The buckets of the last rows, for each column; none for wide arrays.
     buckets: Vec<Buckets>,
     /// How many rows are in the buckets.
     held: usize,
@@ -89,19 +88,17 @@ impl DenseSums {
         self.held = 0;
     }
 
-    /// Adds the sums of other rows.
-    pub(super) fn merge(&mut self, mut other: Self) {
-        other.transfer();
-        for ((sums, missing), (more, more_missing)) in self.columns.iter_mut().zip(&other.columns) {
-            sums.merge(more);
-            *missing += more_missing;
-        }
-    }
-
     /// The sums of each column, and how many of its cells are missing.
     pub(super) fn columns(mut self) -> Vec<(Sums, u64)> {
         self.transfer();
         self.columns
+    }
+}
+
+impl Merge for DenseSums {
+    fn merge(&mut self, mut other: Self) {
+        other.transfer();
+        self.columns.merge(other.columns);
     }
 }
 

@@ -5,13 +5,12 @@ use super::learned::{Column, Columns, Exact, Learned, Levels, Target};
 
 /// One line for each named column, or one for an array, and one for each target.
 pub(super) fn describe(learned: &Learned) -> Vec<String> {
-    let mut lines = match (&learned.columns, &learned.frame) {
-        (Columns::Named(columns), Frame::Columns(frame)) => {
-            let names = frame.iter().map(|column| column.name.as_str());
-            names.zip(columns).map(|(name, column)| of_column(name, column, learned)).collect()
+    let mut lines = match &learned.columns {
+        Columns::Named(_) => {
+            learned.named().map(|(c, column)| of_column(&c.name, column, learned)).collect()
         }
-        (Columns::Matrix(matrix), frame) => {
-            let sparse = matches!(frame, Frame::Matrix { sparse: true, .. });
+        Columns::Matrix(matrix) => {
+            let sparse = matches!(learned.frame, Frame::Matrix { sparse: true, .. });
             let kind = if sparse {
                 "scaled by the size of those that are not zero"
             } else {
@@ -25,7 +24,6 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
             }
             vec![line]
         }
-        (Columns::Named(_), Frame::Matrix { .. }) => Vec::new(),
     };
     let number = |target: String, mean: &Exact, scale: &Exact| {
         format!("{target}: number, mean {}, scale {}", short(mean.0), short(scale.0))
@@ -50,7 +48,7 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
 pub struct ColumnKind<'a> {
     /// Its name.
     pub name: &'a str,
-    /// `numbers`, `times`, `categories` or `text`; none where no record has a value.
+    /// `numbers`, `times`, `categories` or `text`; none if no record has a value.
     pub kind: Option<&'static str>,
     /// Records with a text that spells no number or no time and counts as missing.
     pub strays: u64,
@@ -70,10 +68,6 @@ pub struct ColumnKind<'a> {
 
 /// The kinds of named columns, in order; none of an array.
 pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
-    let (Columns::Named(columns), Frame::Columns(frame)) = (&learned.columns, &learned.frame)
-    else {
-        return Vec::new();
-    };
     let kind = |column: &Column| match column {
         Column::Empty { .. } => None,
         Column::Number { .. } => Some("numbers"),
@@ -81,8 +75,8 @@ pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
         Column::Category { .. } | Column::Hashed { .. } => Some("categories"),
         Column::Text { .. } => Some("text"),
     };
-    let pairs = frame.iter().zip(columns);
-    pairs
+    learned
+        .named()
         .map(|(framed, column)| ColumnKind {
             name: &framed.name,
             kind: kind(column),

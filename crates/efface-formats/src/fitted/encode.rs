@@ -1,16 +1,13 @@
 //! From raw rows to numbers: T_S, a map of single rows.
 
-use std::ops::Range;
-
 use pulp::{Arch, Simd, WithSimd};
 
 use super::code::{Cells, ColumnEncoder, EncoderForm, Plan};
 use super::learned::{Exact, Target};
 use super::raw::{RawCell, RawTarget, Reader, numeric};
-use super::rows::RawRows;
 use super::tally::{days, moment};
 use super::{Fitted, FittedTarget, number, words};
-use crate::error::{Fault, fault};
+use crate::error::Fault;
 use crate::schema::{Row, Storage, hashing};
 use crate::time;
 
@@ -43,77 +40,38 @@ impl Fitted {
     /// Encodes a raw row of the frame into `row`, of either storage, whose former content is gone. The
     /// row bound is not applied.
     ///
-    /// A category that no record has is `other` where there is one and else all zeros; a missing
+    /// A category that no record has is `other` if there is one and else all zeros; a missing
     /// value, and a text that is no number or no time in a column of these, is the mean, or zeros, and
-    /// its own number where some record misses one, too.
+    /// its own number if some record misses one, too.
     ///
     /// # Errors
     /// A damaged row, as far as its cells tell; its target is looked at by [`target`](Self::target) alone.
     pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), Fault> {
         row.clear(self.width);
-        if let Row::Dense(values) = row {
-            return self.encode_dense_into(raw, values);
-        }
-        self.each(raw, |place, value| row.put(place, value))
-    }
-
-    /// As [`Fitted::encode`], into exactly [`Fitted::width`] numbers.
-    ///
-    /// # Errors
-    /// As [`Fitted::encode`], and a buffer of another length.
-    pub fn encode_dense_into(&self, raw: &[u8], out: &mut [f32]) -> Result<(), Fault> {
-        let (got, expected) = (out.len(), self.width as usize);
-        if got != expected {
-            return Err(fault!(
-                "the buffer has room for {got} numbers, but an encoded row has {expected}"
-            ));
-        }
-        if let Plan::Dense { means, inverses, missing } = &*self.plan {
-            let mut reader = Reader::new(raw);
-            reader.skip_target()?;
-            let numbers = reader.dense(means.len() as u32)?;
-            let (out, indicators) = out.split_at_mut(means.len());
-            Arch::new().dispatch(Standardise { numbers, means, inverses, out });
-            for (indicator, at) in indicators.iter_mut().zip(missing) {
-                let bytes = numbers.get(*at as usize).copied().unwrap_or_default();
-                *indicator = f32::from(u8::from(f32::from_le_bytes(bytes).is_nan()));
+        match (&*self.plan, row) {
+            (Plan::Dense { means, inverses, missing }, Row::Dense(out)) => {
+                let mut reader = Reader::new(raw);
+                reader.skip_target()?;
+                let numbers = reader.dense(means.len() as u32)?;
+                let (out, indicators) = out.split_at_mut(means.len());
+                Arch::new().dispatch(Standardise { numbers, means, inverses, out });
+                for (indicator, at) in indicators.iter_mut().zip(missing) {
+                    let bytes = numbers.get(*at as usize).copied().unwrap_or_default();
+                    *indicator = f32::from(u8::from(f32::from_le_bytes(bytes).is_nan()));
+                }
+                Ok(())
             }
-            return Ok(());
+            (_, Row::Dense(out)) => self.each(raw, |place, value| {
+                if let Some(out) = out.get_mut(place as usize) {
+                    *out = value;
+                }
+            }),
+            (_, row @ Row::Sparse { .. }) => self.each(raw, |place, value| row.put(place, value)),
         }
-        out.fill(0.0);
-        self.each(raw, |place, value| {
-            if let Some(out) = out.get_mut(place as usize) {
-                *out = value;
-            }
-        })
-    }
-
-    /// Encodes several rows one after the other into `rows.len() * width` numbers.
-    ///
-    /// # Errors
-    /// As [`Fitted::encode_dense_into`].
-    pub fn encode_block(
-        &self,
-        raw: &RawRows,
-        rows: Range<usize>,
-        out: &mut [f32],
-    ) -> Result<(), Fault> {
-        let width = self.width as usize;
-        let (got, expected) = (out.len(), rows.len().saturating_mul(width));
-        if got != expected {
-            return Err(fault!(
-                "the buffer has room for {got} numbers, but an encoded row has {expected}"
-            ));
-        }
-        if width == 0 {
-            return Ok(());
-        }
-        let mut pairs = raw.range(rows).zip(out.chunks_exact_mut(width));
-        pairs.try_for_each(|(row, out)| self.encode_dense_into(row, out))
     }
 
     /// Counts, by named column, cells of a raw row that are unlike those that the column was fitted to: texts
-    /// that are no number or time where others are, and are no category of the column either; and values
+    /// that are no number or time if others are, and are no category of the column either; and values
     /// of a column of categories that is none of them.
     ///
     /// # Errors
@@ -131,15 +89,13 @@ impl Fitted {
             let cell = reader.cell()?;
             let read = match &code.form {
                 _ if cell == RawCell::Missing => true,
-                EncoderForm::Number { notation, cells, .. } => {
+                EncoderForm::Number { format, cells, .. } => {
                     let key = ahead.token()?;
                     let is_category = |cells: &Cells| cells.places.get(key).is_some();
-                    numeric(cell, *notation).is_some() || cells.as_deref().is_some_and(is_category)
+                    numeric(cell, *format).is_some() || cells.as_deref().is_some_and(is_category)
                 }
-                EncoderForm::FewNumbers { notation } => numeric(cell, *notation).is_some(),
-                EncoderForm::FewTimes { order } | EncoderForm::Time { order, .. } => {
-                    moment(cell, *order).is_some()
-                }
+                EncoderForm::Few(measure) => measure.is(cell),
+                EncoderForm::Time { order, .. } => moment(cell, *order).is_some(),
                 EncoderForm::Category(cells) => {
                     let is_known = cells.places.get(ahead.token()?).is_some();
                     count.values += 1;
@@ -173,7 +129,7 @@ impl Fitted {
     }
 
     /// Appends the targets of a raw row of a regression, each less its mean and divided by its scale;
-    /// `false`, and nothing appended, where the row has others than the statistics.
+    /// `false`, and nothing appended, if the row has others than the statistics.
     ///
     /// # Errors
     /// A damaged row.
@@ -275,9 +231,9 @@ impl ColumnEncoder {
                 };
                 place.into_iter().for_each(|at| put(at, 1.0));
             }
-            EncoderForm::Number { notation, mean, inverse, cells: Some(cells) } => {
+            EncoderForm::Number { format, mean, inverse, cells: Some(cells) } => {
                 let (key, cell) = (reader.token()?, cell.cell()?);
-                let number = numeric(cell, *notation);
+                let number = numeric(cell, *format);
                 number.into_iter().for_each(|n| put(self.first, standard(n, *mean, *inverse)));
                 let other = cells.other.filter(|_| cell != RawCell::Missing);
                 let place = cells.places.get(key).or(other);
@@ -299,20 +255,12 @@ impl ColumnEncoder {
         match &self.form {
             // Categories are found by their bytes.
             EncoderForm::Empty | EncoderForm::Category(_) => {}
-            EncoderForm::Number { notation, mean, inverse, .. } => match numeric(cell, *notation) {
+            EncoderForm::Number { format, mean, inverse, .. } => match numeric(cell, *format) {
                 Some(number) => put(self.first, standard(number, *mean, *inverse)),
                 None => missing(),
             },
-            EncoderForm::FewNumbers { notation } => {
-                if numeric(cell, *notation).is_none() {
-                    missing();
-                }
-            }
-            EncoderForm::FewTimes { order } => {
-                if moment(cell, *order).is_none() {
-                    missing();
-                }
-            }
+            EncoderForm::Few(measure) if measure.is(cell) => {}
+            EncoderForm::Few(_) => missing(),
             EncoderForm::Time { order, mean, inverse, parts } => {
                 let Some(micros) = moment(cell, *order) else { return missing() };
                 put(self.first, standard(days(micros), *mean, *inverse));

@@ -11,7 +11,7 @@ use super::learned::{Columns, Exact, Learned, MatrixColumns, Target, UNUSED};
 use super::raw::Reader;
 use super::rows::RawRows;
 use super::rules::{Rules, WIDEST};
-use super::source::{InThreads, RawSource, fold};
+use super::source::{InThreads, Merge, RawSource, fold};
 use super::sums::{self, Sums, divisor};
 use super::tally::{ColumnStats, Form};
 use super::targets::Targets;
@@ -84,7 +84,6 @@ impl Fitted {
     }
 }
 
-/// Passes over the rows.
 struct Pass<'a, S> {
     source: &'a S,
     rules: &'a Rules,
@@ -94,7 +93,7 @@ struct Pass<'a, S> {
 /// What the first pass finds of a named column.
 #[expect(clippy::large_enum_variant, reason = "one for each column")]
 enum First {
-    /// Of one that was declared, all that is counted.
+    /// All that is counted of one that was declared.
     Declared(ColumnStats),
     Any(Cells),
 }
@@ -115,15 +114,6 @@ impl First {
         }
     }
 
-    fn merge(&mut self, other: Self) {
-        match (self, other) {
-            (Self::Declared(tally), Self::Declared(other)) => tally.merge(other),
-            (Self::Any(cells), Self::Any(other)) => cells.merge(other),
-            // Both are of the same column.
-            (Self::Declared(_) | Self::Any(_), _) => {}
-        }
-    }
-
     fn tally(self) -> Result<ColumnStats, Form> {
         match self {
             Self::Declared(tally) => Ok(tally),
@@ -132,14 +122,15 @@ impl First {
     }
 }
 
-/// What was counted of columns in two parts of the rows, together.
-fn merged(
-    mut all: Vec<Option<ColumnStats>>,
-    part: Vec<Option<ColumnStats>>,
-) -> Vec<Option<ColumnStats>> {
-    let pairs = all.iter_mut().flatten().zip(part.into_iter().flatten());
-    pairs.for_each(|(tally, other)| tally.merge(other));
-    all
+impl Merge for First {
+    fn merge(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Declared(tally), Self::Declared(other)) => tally.merge(other),
+            (Self::Any(cells), Self::Any(other)) => cells.merge(other),
+            // Both are of the same column.
+            (Self::Declared(_) | Self::Any(_), _) => {}
+        }
+    }
 }
 
 /// Reads each row of a block, behind its target, and counts that.
@@ -170,17 +161,13 @@ impl<S: RawSource> Pass<'_, S> {
             let first: Vec<_> = columns.iter().map(|column| First::of(column.declared)).collect();
             (first, Targets::new(self.rules))
         };
-        let parts = fold(self.source, columns.len(), make, |(first, targets), at, rows| {
-            each(at, rows, targets, |mut reader| {
-                first.iter_mut().try_for_each(|first| first.read(&mut reader))?;
-                reader.end()
-            })
-        })?;
-        let (mut first, mut targets) = make();
-        for (other, others) in parts {
-            first.iter_mut().zip(other).for_each(|(first, other)| first.merge(other));
-            targets.merge(others);
-        }
+        let (first, targets) =
+            fold(self.source, columns.len(), make, |(first, targets), at, rows| {
+                each(at, rows, targets, |mut reader| {
+                    first.iter_mut().try_for_each(|first| first.read(&mut reader))?;
+                    reader.end()
+                })
+            })?;
         let mut found: Vec<_> = first.into_iter().map(First::tally).collect();
         if found.iter().any(Result::is_err) {
             self.again(&mut found)?;
@@ -193,13 +180,15 @@ impl<S: RawSource> Pass<'_, S> {
     /// Counts columns of which one pass did not tell all, in another one.
     fn again(&self, found: &mut [Result<ColumnStats, Form>]) -> Result<(), S::Error> {
         let forms: Vec<_> = found.iter().map(|found| found.as_ref().err().copied()).collect();
-        let make = || -> Vec<_> { forms.iter().map(|form| form.map(ColumnStats::new)).collect() };
-        let parts = fold(self.source, forms.len(), make, |tallies, first, rows| {
+        let make =
+            || -> Vec<_> { forms.iter().flatten().map(|form| ColumnStats::new(*form)).collect() };
+        let tallies = fold(self.source, forms.len(), make, |tallies, first, rows| {
             (first..).zip(rows.iter()).try_for_each(|(row, bytes)| {
                 let mut reader = Reader::new(bytes);
+                let mut tallies = tallies.iter_mut();
                 let mut read = || {
                     reader.skip_target()?;
-                    tallies.iter_mut().try_for_each(|tally| match tally {
+                    forms.iter().try_for_each(|form| match form.and_then(|_| tallies.next()) {
                         Some(tally) => tally.read(&mut reader),
                         None => reader.token().map(drop),
                     })
@@ -207,32 +196,24 @@ impl<S: RawSource> Pass<'_, S> {
                 read().map_err(|fault| FitFault::Row { row, fault })
             })
         })?;
-        for (place, tally) in found.iter_mut().zip(parts.into_iter().fold(make(), merged)) {
-            if let Some(tally) = tally {
-                *place = Ok(tally);
-            }
-        }
+        let open = found.iter_mut().filter(|found| found.is_err());
+        open.zip(tallies).for_each(|(place, tally)| *place = Ok(tally));
         Ok(())
     }
 
     fn dense(&self, width: u32, divide: f64) -> Result<(Columns, Target), S::Error> {
         let make = || (DenseSums::new(width), Targets::new(self.rules));
-        let parts = fold(self.source, width as usize, make, |(sums, targets), first, rows| {
-            each(first, rows, targets, |reader| reader.numbers(width, false))?;
-            sums.add(first, rows)
-        })?;
-        let (mut all, mut targets) = make();
-        for (sums, others) in parts {
-            all.merge(sums);
-            targets.merge(others);
-        }
+        let (all, targets) =
+            fold(self.source, width as usize, make, |(sums, targets), first, rows| {
+                each(first, rows, targets, |reader| reader.numbers(width, false))?;
+                sums.add(first, rows)
+            })?;
         let mut learned = MatrixColumns::default();
         for (at, (sums, missing)) in (0..).zip(all.columns()) {
             let present = self.records - missing;
-            let moments = sums.moments(present);
             let (mean, scale) = match self.rules.are_few(present, missing) {
                 true => UNUSED,
-                false => (Exact(moments.mean), Exact(moments.scale(divide, sums::SINGLE))),
+                false => sums.standard(present, divide, sums::SINGLE),
             };
             learned.means.push(mean);
             learned.scales.push(scale);
@@ -248,29 +229,22 @@ impl<S: RawSource> Pass<'_, S> {
             let sums = vec![(Sums::default(), 0_u64); width as usize];
             (sums, Targets::new(self.rules))
         };
-        let parts = fold(self.source, width as usize, make, |(sums, targets), first, rows| {
-            each(first, rows, targets, |reader| {
-                reader.numbers(width, true)?;
-                for (index, value) in reader.sparse()? {
-                    match sums.get_mut(index as usize) {
-                        Some((sums, entries)) => {
-                            sums.add(f64::from(value));
-                            *entries += 1;
+        let (all, targets) =
+            fold(self.source, width as usize, make, |(sums, targets), first, rows| {
+                each(first, rows, targets, |reader| {
+                    reader.numbers(width, true)?;
+                    for (index, value) in reader.sparse()? {
+                        match sums.get_mut(index as usize) {
+                            Some((sums, entries)) => {
+                                sums.add(f64::from(value));
+                                *entries += 1;
+                            }
+                            None => return reader.broken("an entry is out of range or order"),
                         }
-                        None => return reader.broken("an entry is out of range or order"),
                     }
-                }
-                Ok(())
-            })
-        })?;
-        let (mut all, mut targets) = make();
-        for (part, others) in parts {
-            for ((sums, entries), (more, more_entries)) in all.iter_mut().zip(&part) {
-                sums.merge(more);
-                *entries += more_entries;
-            }
-            targets.merge(others);
-        }
+                    Ok(())
+                })
+            })?;
         let mut learned = MatrixColumns::default();
         for (sums, entries) in all {
             learned.entries += entries;

@@ -1,9 +1,10 @@
 //! From a table's cells to raw rows.
 
+use super::amount::{self, NumberFormat};
 use super::frame::{Declared, FrameColumn};
+use super::number;
 use super::raw::{RawTarget, stored_number};
 use super::write::RawWriter;
-use super::{amount, number};
 use crate::cell::{Cell, quoted};
 use crate::error::{CellFault, Fault, fault, large_label};
 use crate::missing::looks_missing;
@@ -15,23 +16,20 @@ use crate::time;
 impl RawWriter {
     /// Begins a row with its label.
     pub(crate) fn begin(&mut self, label: Option<LabelRef<'_>>) -> Result<(), Fault> {
-        if let Some(LabelRef::Values(values)) = label {
-            if let Some(&value) = values.iter().find(|value| !number::is_single_sized(**value)) {
-                return Err(large_label(value));
-            }
-            self.start_several(values);
-            return Ok(());
+        let numbers = match &label {
+            Some(LabelRef::Values(values)) => values,
+            Some(LabelRef::Value(value)) => std::slice::from_ref(value),
+            Some(LabelRef::Class { .. }) | None => &[],
+        };
+        if let Some(&value) = numbers.iter().find(|value| !number::is_single_sized(**value)) {
+            return Err(large_label(value));
         }
-        self.start(match label {
-            None | Some(LabelRef::Values(_)) => RawTarget::None,
-            Some(LabelRef::Class { name, .. }) => RawTarget::Class(name),
-            Some(LabelRef::Value(value)) if number::is_single_sized(value) => {
-                RawTarget::Value(value)
-            }
-            Some(LabelRef::Value(value)) => {
-                return Err(large_label(value));
-            }
-        });
+        match label {
+            None => self.start(RawTarget::None),
+            Some(LabelRef::Class { name, .. }) => self.start(RawTarget::Class(name)),
+            Some(LabelRef::Value(value)) => self.start(RawTarget::Value(value)),
+            Some(LabelRef::Values(values)) => self.start_several(values),
+        }
         Ok(())
     }
 
@@ -130,7 +128,7 @@ impl RawWriter {
         Ok(())
     }
 
-    /// A whole number; where a binary64 number is not exactly it, its digits, so that categories are
+    /// A whole number; if a binary64 number is not exactly it, its digits, so that categories are
     /// kept apart.
     fn integer(&mut self, value: i128, declared: Option<Declared>) -> Result<(), Fault> {
         let near = value as f64;
@@ -151,7 +149,7 @@ impl RawWriter {
             return Ok(());
         }
         match declared {
-            Some(Declared::Number) => match amount::spelled(text, amount::POINT) {
+            Some(Declared::Number) => match amount::spelled(text, NumberFormat::Point) {
                 Some(value) => self.number(value),
                 None if text.parse::<f64>().is_ok() => return Err(unbounded(text)),
                 None => {
@@ -200,7 +198,7 @@ impl Typing {
             // Digits are what is stored of a whole number that no float is.
             let is_whole = text.parse::<i128>().is_ok_and(|whole| whole.to_string() == text);
             self.kept[0] += u64::from(stored_number(text).is_none() && !is_whole);
-        } else if time::orders(text) != 0 {
+        } else if time::is_spelled(text) {
             self.times += 1;
             self.kept[1] += u64::from(time::stored(text).is_none());
         }

@@ -1,16 +1,17 @@
 //! Which cells are categories with a place of their own, by how many records have each.
 
+use super::amount::NumberFormat;
 use super::counts::Counts;
 use super::learned::Levels;
 use super::raw::{RawCell, numeric, of_key};
 use super::rules::{Rules, SHARED};
 
-/// A column names its records where fewer than one in so many of them share their value with another.
+/// A column names its records if fewer than one in so many of them share their value with another.
 const NAMES: u64 = 5;
 
 /// Whether most of the numbers are in cells that fewer records have.
-pub(super) fn are_rare(values: &Counts, notation: u8, least: u64) -> bool {
-    let numbers = values.iter().filter(|(key, _)| numeric(of_key(key), notation).is_some());
+pub(super) fn are_rare(values: &Counts, format: NumberFormat, least: u64) -> bool {
+    let numbers = values.iter().filter(|(key, _)| numeric(of_key(key), format).is_some());
     let (mut rare, mut all) = (0, 0);
     for (_, count) in numbers {
         all += count;
@@ -19,19 +20,24 @@ pub(super) fn are_rare(values: &Counts, notation: u8, least: u64) -> bool {
     2 * rare > all
 }
 
-/// Cells that are categories beside their numbers: where other texts come again as numbers do, all may be
+/// Cells that are categories beside their numbers: if other texts come again as numbers do, all may be
 /// names.
-pub(super) fn of_codes(values: &Counts, notation: u8, rules: &Rules, records: u64) -> Levels {
-    let is_code = |cell: RawCell<'_>| numeric(cell, notation).is_none();
+pub(super) fn of_codes(
+    values: &Counts,
+    format: NumberFormat,
+    rules: &Rules,
+    records: u64,
+) -> Levels {
+    let is_code = |cell: RawCell<'_>| numeric(cell, format).is_none();
     let again = rules.least(records).max(SHARED).into();
     let has_codes = values.iter().any(|(key, count)| count >= again && is_code(of_key(key)));
-    if !has_codes || are_rare(values, notation, again) {
+    if !has_codes || are_rare(values, format, again) {
         return Levels::default();
     }
     beside(values, rules, records, |_, _| true)
 }
 
-/// Categories beside numbers, of some of the cells: none where there is one cell alone, or more would
+/// Categories beside numbers, of some of the cells: none if there is one cell alone, or more would
 /// have a place than may.
 pub(super) fn beside(
     values: &Counts,
@@ -44,7 +50,7 @@ pub(super) fn beside(
     if fits { placed } else { Levels::default() }
 }
 
-/// Those of some cells that have a place of their own; `None` where these are more than may be.
+/// Those of some cells that have a place of their own; `None` if these are more than may be.
 pub(super) fn placed(
     values: &Counts,
     rules: &Rules,

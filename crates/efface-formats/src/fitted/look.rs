@@ -1,96 +1,81 @@
 //! What the cells of a named column could be, from which its kind follows.
 
-use super::amount;
-use super::learned::Order;
+use super::amount::{self, NumberFormat};
 use super::raw::RawCell;
+use super::source::Merge;
 use super::tally::Form;
-use crate::time;
+use crate::time::{self, Order};
 
-/// Of ten cells, one at most may be another thing than the others.
+/// At most one cell in ten may be another thing than the others.
 const ONE_IN: u64 = 10;
 
 /// How many cells of a column could be what.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Look {
-    /// Cells with a value.
     cells: u64,
-    /// Those that spell a number with a decimal point, with a decimal comma, and a time of day.
-    point: u64,
-    comma: u64,
-    clock: u64,
-    /// Those that spell a time: where nothing could change places, with the day first only, with the
-    /// month first only, and where these two could change places.
+    /// Those that spell a number, by [format](NumberFormat::ALL).
+    numbers: [u64; 3],
+    /// Those that spell a time: if nothing could change places, with the day first only, with the
+    /// month first only, and if these two could change places.
     times: [u64; 4],
 }
 
 impl Look {
     /// Looks at the cell of so many records.
     pub(super) fn see(&mut self, cell: RawCell<'_>, records: u64) {
-        let notations = match cell {
+        let formats = match cell {
             RawCell::Missing => return,
-            RawCell::Number(value) => amount::of_number(value),
+            RawCell::Number(value) => amount::formats_of(value),
             RawCell::Text(text) => {
-                let notations = amount::notations(text);
-                if notations == 0 {
-                    // No time is spelled without digits.
-                    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
-                    match if digits { time::orders(text) } else { 0 } {
-                        0 => {}
-                        time::DAY_FIRST => self.times[1] += records,
-                        time::MONTH_FIRST => self.times[2] += records,
-                        orders if orders & time::YEAR_FIRST == 0 => self.times[3] += records,
-                        _ => self.times[0] += records,
+                let formats = amount::formats(text);
+                // No time is spelled without digits.
+                if formats == [false; 3] && text.bytes().any(|byte| byte.is_ascii_digit()) {
+                    match time::orders(text) {
+                        [true, ..] => self.times[0] += records,
+                        [_, true, false] => self.times[1] += records,
+                        [_, false, true] => self.times[2] += records,
+                        [_, true, true] => self.times[3] += records,
+                        [_, false, false] => {}
                     }
                 }
-                notations
+                formats
             }
             RawCell::Time(_) => {
                 self.times[0] += records;
-                0
+                [false; 3]
             }
         };
-        self.add(notations, records);
+        self.add(formats, records);
     }
 
-    /// Looks at a number.
     #[inline]
     pub(super) fn see_number(&mut self, value: f64) {
-        self.add(amount::of_number(value), 1);
+        self.add(amount::formats_of(value), 1);
     }
 
     #[inline]
-    fn add(&mut self, notations: u8, records: u64) {
+    fn add(&mut self, formats: [bool; 3], records: u64) {
         self.cells += records;
-        let of = |notation| if notations & notation != 0 { records } else { 0 };
-        self.point += of(amount::POINT);
-        self.comma += of(amount::COMMA);
-        self.clock += of(amount::CLOCK);
-    }
-
-    pub(super) fn merge(&mut self, other: Self) {
-        self.cells += other.cells;
-        self.point += other.point;
-        self.comma += other.comma;
-        self.clock += other.clock;
-        self.times.iter_mut().zip(other.times).for_each(|(count, more)| *count += more);
+        self.numbers.merge(formats.map(|fits| if fits { records } else { 0 }));
     }
 
     /// What is to be counted of a column that was not declared.
     pub(super) fn form(self) -> Form {
-        let (notation, numbers) = if self.clock > self.point.max(self.comma) {
-            (amount::CLOCK, self.clock)
-        } else if self.point >= self.comma {
-            (amount::POINT, self.point)
+        let [point, comma, clock] = self.numbers;
+        let (format, numbers) = if clock > point.max(comma) {
+            (NumberFormat::Clock, clock)
+        } else if point >= comma {
+            (NumberFormat::Point, point)
         } else {
-            (amount::COMMA, self.comma)
+            (NumberFormat::Comma, comma)
         };
         let (order, times) = self.order();
         let is_most = |count: u64| count > 0 && ONE_IN * (self.cells - count) <= self.cells;
         match (is_most(numbers), is_most(times)) {
-            (true, _) if numbers < self.cells => Form::Codes(notation),
-            (true, _) => Form::Number(notation),
+            (true, _) if numbers < self.cells => Form::Codes(format),
+            (true, _) => Form::Number(format),
             (false, true) => Form::Time(order),
-            (false, false) if 2 * numbers > self.cells => Form::Words(Some(notation)),
+            (false, false) if 2 * numbers > self.cells => Form::Words(Some(format)),
             (false, false) => Form::Words(None),
         }
     }
@@ -106,5 +91,13 @@ impl Look {
         } else {
             (Order::YearFirst, certain)
         }
+    }
+}
+
+impl Merge for Look {
+    fn merge(&mut self, other: Self) {
+        self.cells += other.cells;
+        self.numbers.merge(other.numbers);
+        self.times.merge(other.times);
     }
 }

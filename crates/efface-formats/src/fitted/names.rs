@@ -1,47 +1,43 @@
 //! Names of the numbers of an encoded row.
 
-use super::frame::Frame;
-use super::frame::FrameColumn;
 use super::learned::{Column, Columns, Learned, Levels};
 use super::rules::Rules;
 use crate::record::FeatureNames;
 
 pub(super) fn feature_names(learned: &Learned) -> FeatureNames {
-    match (&learned.columns, &learned.frame) {
-        (Columns::Named(columns), Frame::Columns(frame)) => {
-            let names = frame.iter().zip(columns);
-            FeatureNames::Listed(names.flat_map(|(f, c)| of_column(f, c, &learned.rules)).collect())
+    match &learned.columns {
+        Columns::Named(_) => {
+            let names = learned.named().flat_map(|(f, c)| of_column(&f.name, c, &learned.rules));
+            FeatureNames::Listed(names.collect())
         }
-        (Columns::Matrix(matrix), frame) if !matrix.missing.is_empty() => {
-            let plain = frame.feature_columns();
+        Columns::Matrix(matrix) if !matrix.missing.is_empty() => {
+            let plain = learned.frame.feature_columns();
             let name = |at: usize| plain.name(at).unwrap_or_default().into_owned();
             let shown = matrix.shown(&learned.rules);
             let missing = shown.map(|at| format!("{}=missing", name(at as usize)));
             FeatureNames::Listed((0..plain.len()).map(name).chain(missing).collect())
         }
-        (_, frame) => frame.feature_columns(),
+        Columns::Matrix(_) => learned.frame.feature_columns(),
     }
 }
 
-fn of_column(frame: &FrameColumn, column: &Column, rules: &Rules) -> Vec<String> {
-    let name = &frame.name;
+fn of_column(name: &str, column: &Column, rules: &Rules) -> Vec<String> {
+    let beside = |parts: &[(&str, &Levels)]| {
+        let names =
+            parts.iter().flat_map(|(part, levels)| of_levels(&format!("{name}{part}"), levels));
+        std::iter::once(name.to_owned()).chain(names).collect()
+    };
     let mut names = match column {
         Column::Empty { .. } => return Vec::new(),
         Column::Number { few: true, .. } | Column::Time { few: true, .. } => Vec::new(),
-        Column::Number { levels, .. } => {
-            let mut names = vec![name.clone()];
-            names.extend(of_levels(name, levels));
-            names
-        }
-        Column::Time { years, months, weekdays, hours, levels, .. } => {
-            let mut names = vec![name.clone()];
-            names.extend(of_levels(&format!("{name} year"), years));
-            names.extend(of_levels(&format!("{name} month"), months));
-            names.extend(of_levels(&format!("{name} weekday"), weekdays));
-            names.extend(of_levels(&format!("{name} hour"), hours));
-            names.extend(of_levels(name, levels));
-            names
-        }
+        Column::Number { levels, .. } => beside(&[("", levels)]),
+        Column::Time { years, months, weekdays, hours, levels, .. } => beside(&[
+            (" year", years),
+            (" month", months),
+            (" weekday", weekdays),
+            (" hour", hours),
+            ("", levels),
+        ]),
         Column::Category { levels, .. } => of_levels(name, levels),
         Column::Hashed { .. } => numbered(name, rules.max_categories),
         Column::Text { .. } => numbered(name, rules.text_width),
@@ -65,7 +61,7 @@ fn numbered(name: &str, width: u32) -> Vec<String> {
     (0..width).map(|place| format!("{name}#{place}")).collect()
 }
 
-/// The name, with a word behind it where a category has the same.
+/// The name, with a word behind it if a category has the same.
 fn own(taken: &[String], name: String, word: &str) -> String {
     if taken.contains(&name) { format!("{name} {word}") } else { name }
 }

@@ -27,7 +27,7 @@ pub trait RawSource {
     /// How many rows each pass shows.
     ///
     /// # Errors
-    /// Where that is not known.
+    /// If that is not known.
     fn records(&self) -> Result<u64, Self::Error>;
 
     /// Shows every row once, in blocks, in any order and on any number of threads at a time; with each
@@ -74,15 +74,46 @@ impl RawSource for InThreads<'_> {
 /// Columns that are summed at a time by all threads together, unless one thread has more: some 200 MB.
 const MOST_COLUMNS: usize = 1 << 22;
 
-/// What threads found in a pass: each sums into one of its own, or waits for one where rows have so many
-/// `columns` that few fit in memory; so the order of rows must have no part in what is made of all. At least
-/// one; the fault of the first block that has one.
-pub(super) fn fold<S: RawSource, A: Send>(
+/// What was found in some rows, to which what was found in others is added.
+pub(super) trait Merge {
+    /// Adds the other part; neither order nor grouping of parts changes the whole.
+    fn merge(&mut self, other: Self);
+}
+
+impl Merge for u64 {
+    fn merge(&mut self, other: Self) {
+        *self += other;
+    }
+}
+
+impl<A: Merge, B: Merge> Merge for (A, B) {
+    fn merge(&mut self, other: Self) {
+        self.0.merge(other.0);
+        self.1.merge(other.1);
+    }
+}
+
+impl<T: Merge, const N: usize> Merge for [T; N] {
+    fn merge(&mut self, other: Self) {
+        self.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
+    }
+}
+
+impl<T: Merge> Merge for Vec<T> {
+    fn merge(&mut self, other: Self) {
+        self.iter_mut().zip(other).for_each(|(own, other)| own.merge(other));
+    }
+}
+
+/// What is found in a pass over all rows. Each thread sums into a part of its own; if rows have so many
+/// `columns` that few parts fit in memory, it waits for one. Errs with the fault of the first block that
+/// has one.
+pub(super) fn fold<S: RawSource, A: Send + Merge>(
     source: &S,
     columns: usize,
     make: impl Fn() -> A + Sync,
     see: impl Fn(&mut A, usize, &RowBytes) -> Result<(), FitFault> + Sync,
-) -> Result<Vec<A>, S::Error> {
+) -> Result<A, S::Error> {
     let most = (MOST_COLUMNS / columns.max(1)).clamp(1, THREADS);
     let places: Vec<Mutex<Option<A>>> = (0..most).map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
@@ -102,14 +133,12 @@ pub(super) fn fold<S: RawSource, A: Send>(
     if let Some((_, found)) = fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(found.into());
     }
-    let found = places
+    let parts = places
         .into_iter()
         .filter_map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner));
-    let mut found: Vec<A> = found.collect();
-    if found.is_empty() {
-        found.push(make());
-    }
-    Ok(found)
+    let mut all = make();
+    parts.for_each(|part| all.merge(part));
+    Ok(all)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -2,7 +2,9 @@
 
 use num_bigint::BigInt;
 
+use super::learned::Exact;
 use super::number::{parts, ratio, root_of_ratio};
+use super::source::Merge;
 
 /// Numbers summed at most: 2^32 squares of 96 bits fill 128.
 pub(crate) const MOST: u64 = u32::MAX as u64;
@@ -16,7 +18,7 @@ pub(crate) struct Sums {
     buckets: Vec<Bucket>,
 }
 
-/// Of the numbers with one exponent: the sum of their significands and of the squares of these.
+/// The sum of the significands of numbers with one exponent, and of the squares of these.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Bucket {
     sum: i128,
@@ -33,7 +35,6 @@ pub(crate) struct Moments {
 }
 
 impl Sums {
-    /// Adds a canonical number.
     #[inline]
     pub(crate) fn add(&mut self, value: f64) {
         let (significand, exponent) = parts(value);
@@ -83,15 +84,6 @@ impl Sums {
         &mut self.buckets[at]
     }
 
-    /// Adds the sums of other numbers.
-    pub(crate) fn merge(&mut self, other: &Self) {
-        for (exponent, bucket) in (other.base..).zip(&other.buckets) {
-            if bucket.squares != 0 {
-                self.add_at(exponent, bucket.sum, bucket.squares);
-            }
-        }
-    }
-
     /// The sums of numbers and of squares, in units of 2 to the base and to twice the base.
     fn totals(&self) -> (BigInt, BigInt, i64) {
         let (mut sum, mut squares) = (BigInt::from(0), BigInt::from(0));
@@ -108,6 +100,12 @@ impl Sums {
         root_of_ratio(&squares, &BigInt::from(count.max(1)), 2 * base)
     }
 
+    /// What `count` numbers are centred and [divided](Moments::scale) by.
+    pub(super) fn standard(&self, count: u64, constant: f64, rounding: f64) -> (Exact, Exact) {
+        let moments = self.moments(count);
+        (Exact(moments.mean), Exact(moments.scale(constant, rounding)))
+    }
+
     /// Mean and deviation of `count` numbers: those added, and zeros. At least one.
     pub(crate) fn moments(&self, count: u64) -> Moments {
         let (sum, squares, base) = self.totals();
@@ -120,13 +118,23 @@ impl Sums {
     }
 }
 
+impl Merge for Sums {
+    fn merge(&mut self, other: Self) {
+        for (exponent, bucket) in (other.base..).zip(other.buckets) {
+            if bucket.squares != 0 {
+                self.add_at(exponent, bucket.sum, bucket.squares);
+            }
+        }
+    }
+}
+
 /// How far, relative to their size, numbers in double precision differ that are one but for rounding.
 pub(crate) const DOUBLE: f64 = 4.0 * f64::EPSILON;
 /// The same for single precision.
 pub(crate) const SINGLE: f64 = 2.0 * f32::EPSILON as f64;
 
 impl Moments {
-    /// What numbers are divided by: the deviation, or `constant` where they are all equal, but for `rounding` of
+    /// What numbers are divided by: the deviation, or `constant` if they are all equal, but for `rounding` of
     /// their size, or differ by less than can be divided by.
     pub(crate) fn scale(&self, constant: f64, rounding: f64) -> f64 {
         let deviates = self.deviation > self.mean.abs() * rounding;
@@ -134,7 +142,7 @@ impl Moments {
     }
 }
 
-/// What can be divided by: the value, or `constant` where it is too small.
+/// What can be divided by: the value, or `constant` if it is too small.
 pub(crate) fn divisor(value: f64, constant: f64) -> f64 {
     if value < f64::MIN_POSITIVE { constant } else { value }
 }
@@ -218,7 +226,7 @@ mod tests {
             backwards.reverse();
             let (left, right) = backwards.split_at(at);
             let mut parts = sums(right);
-            parts.merge(&sums(left));
+            parts.merge(sums(left));
             let parts = parts.moments(values.len() as u64);
             prop_assert_eq!(whole.mean.to_bits(), parts.mean.to_bits());
             prop_assert_eq!(whole.deviation.to_bits(), parts.deviation.to_bits());

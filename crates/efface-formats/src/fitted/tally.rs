@@ -3,18 +3,20 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::amount::NumberFormat;
 use super::counts::Counts;
 use super::frame::Declared;
-use super::learned::{Column, Exact, Levels, Order, UNUSED};
+use super::learned::{Column, Exact, Levels, UNUSED};
 use super::raw::{MISSING, RawCell, Reader, numeric, of_key};
 use super::rules::{Rules, SHARED, YEARS};
+use super::source::Merge;
 use super::sums::{self, Sums};
 use super::write::{category_key, time_key};
-use super::{amount, levels, number, words};
+use super::{levels, number, words};
 use crate::error::Fault;
-use crate::time::{self, MONTHS, WEEKDAYS};
+use crate::time::{self, MONTHS, Order, WEEKDAYS};
 
-/// How many records a number needs to be common, where a column is told to be one of numbers or
+/// How many records a number needs to be common, if a column is told to be one of numbers or
 /// categories: this does not follow the number of records as k does.
 fn common(rules: &Rules) -> u64 {
     rules.min_records.max(SHARED).into()
@@ -23,23 +25,23 @@ fn common(rules: &Rules) -> u64 {
 /// What is counted of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Form {
-    /// Numbers in a notation.
-    Number(u8),
+    /// Numbers in a format.
+    Number(NumberFormat),
     /// As [`Form::Number`], with other texts among them: some of the cells may be categories as well.
-    Codes(u8),
+    Codes(NumberFormat),
     Time(Order),
     Category,
     Text,
-    /// Categories or text, as the counts decide; or numbers in a notation, which more than half of
+    /// Categories or text, as the counts decide; or numbers in a format, which more than half of
     /// the cells spell.
-    Words(Option<u8>),
+    Words(Option<NumberFormat>),
 }
 
 impl Form {
     /// What is counted of a column that was declared.
     pub(super) fn of(declared: Declared) -> Self {
         match declared {
-            Declared::Number => Self::Number(amount::POINT),
+            Declared::Number => Self::Number(NumberFormat::Point),
             Declared::Time => Self::Time(Order::Stored),
             Declared::Text => Self::Text,
             Declared::Category => Self::Category,
@@ -52,10 +54,10 @@ impl Form {
 pub(super) struct ColumnStats {
     form: Form,
     missing: u64,
-    /// Of those, records with a text that does not say so.
+    /// How many of those records have a text that does not say so.
     strays: u64,
     present: u64,
-    /// Of numbers, or of days.
+    /// The sums of numbers, or of days.
     sums: Sums,
     years: HashMap<i64, u64>,
     /// Records by month, weekday and hour.
@@ -89,7 +91,7 @@ impl ColumnStats {
     }
 
     /// What was found of a column of this form at first: sums of so many numbers, missing cells, and how
-    /// many records have each of the other cells. `None` where that does not tell all that is counted:
+    /// many records have each of the other cells. `None` if that does not tell all that is counted:
     /// numbers among categories.
     pub(super) fn of(
         form: Form,
@@ -155,13 +157,13 @@ impl ColumnStats {
             return;
         }
         match self.form {
-            Form::Number(notation) => match numeric(cell, notation) {
+            Form::Number(format) => match numeric(cell, format) {
                 Some(number) => self.sums.add_times(number, records),
                 None => return self.count_stray(records),
             },
-            Form::Codes(notation) => {
+            Form::Codes(format) => {
                 self.add_level(key, records);
-                match numeric(cell, notation) {
+                match numeric(cell, format) {
                     Some(number) => self.sums.add_times(number, records),
                     None => return self.count_stray(records),
                 }
@@ -203,30 +205,11 @@ impl ColumnStats {
         }
     }
 
-    /// Counts a text among numbers or times, where it is a missing value.
+    /// Counts a text among numbers or times, if it is a missing value.
     #[cold]
     fn count_stray(&mut self, records: u64) {
         self.missing += records;
         self.strays += records;
-    }
-
-    pub(super) fn merge(&mut self, other: Self) {
-        self.missing += other.missing;
-        self.strays += other.strays;
-        self.present += other.present;
-        self.sums.merge(&other.sums);
-        let counts = self.calendar.iter_mut().flatten();
-        counts.zip(other.calendar.iter().flatten()).for_each(|(count, more)| *count += more);
-        self.has_clock |= other.has_clock;
-        for (year, count) in other.years {
-            *self.years.entry(year).or_default() += count;
-        }
-        self.values.merge(other.values);
-        self.words += other.words;
-        if let Form::Codes(_) | Form::Time(_) = self.form {
-            self.are_many |= other.are_many;
-            self.limit();
-        }
     }
 
     /// What is learned of the column, of so many records.
@@ -238,8 +221,8 @@ impl ColumnStats {
             };
             self.words = self.values.iter().map(|(key, records)| words(key) * records).sum();
         }
-        if let Form::Words(Some(notation)) = self.form {
-            self.settle(notation, rules);
+        if let Form::Words(Some(format)) = self.form {
+            self.settle(format, rules);
         }
         self.values = self.values.map(|key| match category_key(key, of_key(key)) {
             Cow::Owned(other) => Some(other),
@@ -255,11 +238,11 @@ impl ColumnStats {
             self = Self { missing, strays, ..Self::new(self.form) };
         }
         match self.form {
-            Form::Number(notation) | Form::Codes(notation) => {
+            Form::Number(format) | Form::Codes(format) => {
                 let ((mean, scale), few) = (self.moments(), self.present == 0);
-                let (comma, clock) = (notation == amount::COMMA, notation == amount::CLOCK);
+                let (comma, clock) = (format == NumberFormat::Comma, format == NumberFormat::Clock);
                 let levels = match self.form {
-                    Form::Codes(_) => levels::of_codes(&self.values, notation, rules, records),
+                    Form::Codes(_) => levels::of_codes(&self.values, format, rules, records),
                     _ => Levels::default(),
                 };
                 Column::Number { comma, clock, mean, scale, levels, few, missing, strays }
@@ -301,7 +284,7 @@ impl ColumnStats {
                 &self.values,
                 rules,
                 records,
-                // A day tells of others only where it comes again often.
+                // A day tells of others only if it comes again often.
                 |cell, count| {
                     count >= rules.min_missing.into()
                         && matches!(cell, RawCell::Time(at) if named_time(&cell.name()) == Some(at))
@@ -328,28 +311,27 @@ impl ColumnStats {
         if self.present == 0 {
             return UNUSED;
         }
-        let moments = self.sums.moments(self.present);
-        (Exact(moments.mean), Exact(moments.scale(1.0, sums::DOUBLE)))
+        self.sums.standard(self.present, 1.0, sums::DOUBLE)
     }
 
-    /// Makes numbers of cells where most of the numbers among them would be merged as categories.
-    fn settle(&mut self, notation: u8, rules: &Rules) {
-        if !levels::are_rare(&self.values, notation, common(rules)) {
+    /// Makes numbers of cells if most of the numbers among them would be merged as categories.
+    fn settle(&mut self, format: NumberFormat, rules: &Rules) {
+        if !levels::are_rare(&self.values, format, common(rules)) {
             return;
         }
         let (mut sums, mut present) = (Sums::default(), 0);
         for (key, count) in self.values.iter() {
-            if let Some(value) = numeric(of_key(key), notation) {
+            if let Some(value) = numeric(of_key(key), format) {
                 sums.add_times(value, count);
                 present += count;
             }
         }
-        let strays = self.values.iter().filter(|(key, _)| numeric(of_key(key), notation).is_none());
+        let strays = self.values.iter().filter(|(key, _)| numeric(of_key(key), format).is_none());
         self.strays = strays.map(|(_, count)| count).sum();
         self.missing += self.present - present;
         self.present = present;
         self.sums = sums;
-        self.form = Form::Number(notation);
+        self.form = Form::Number(format);
     }
 
     /// Whether the cells are sentences: four words each, and most of no place as categories, even if k
@@ -361,7 +343,27 @@ impl ColumnStats {
     }
 }
 
-/// Parts of dates that enough records have; none where all are of one part.
+impl Merge for ColumnStats {
+    fn merge(&mut self, other: Self) {
+        self.missing += other.missing;
+        self.strays += other.strays;
+        self.present += other.present;
+        self.sums.merge(other.sums);
+        self.calendar.merge(other.calendar);
+        self.has_clock |= other.has_clock;
+        for (year, count) in other.years {
+            *self.years.entry(year).or_default() += count;
+        }
+        self.values.merge(other.values);
+        self.words += other.words;
+        if let Form::Codes(_) | Form::Time(_) = self.form {
+            self.are_many |= other.are_many;
+            self.limit();
+        }
+    }
+}
+
+/// Parts of dates that enough records have; none if all are of one part.
 fn calendar(found: impl Iterator<Item = (String, u64)>, rules: &Rules) -> Levels {
     let found: Vec<_> = found.collect();
     if found.len() < 2 {
@@ -379,16 +381,14 @@ fn calendar(found: impl Iterator<Item = (String, u64)>, rules: &Rules) -> Levels
 pub(super) fn moment(cell: RawCell<'_>, order: Order) -> Option<i64> {
     match (cell, order) {
         (RawCell::Time(micros), _) => Some(micros),
-        (RawCell::Text(text), Order::YearFirst) => time::spelled(text, time::YEAR_FIRST),
-        (RawCell::Text(text), Order::DayFirst) => time::spelled(text, time::DAY_FIRST),
-        (RawCell::Text(text), Order::MonthFirst) => time::spelled(text, time::MONTH_FIRST),
+        (RawCell::Text(text), order) => time::spelled(text, order),
         _ => None,
     }
 }
 
 /// The time of a name that [`RawCell::name`] gave it.
 pub(super) fn named_time(name: &str) -> Option<i64> {
-    time::spelled(name, time::YEAR_FIRST)
+    time::spelled(name, Order::YearFirst)
 }
 
 /// Days since 1970-01-01, as the number that is summed.

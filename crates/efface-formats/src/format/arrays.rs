@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::numbers::Numbers;
 use crate::source::read_all;
 
-/// What one element is.
+/// The type of one element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     F16,
@@ -57,17 +57,76 @@ pub(crate) enum Endian {
     Big,
 }
 
+/// What the elements of an array are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Features: columns, or images whose axes lie so.
+    Features(Axes),
+    /// So many labels for each row.
+    Labels(usize),
+    /// An id, a subject or a weight for each row.
+    Key,
+}
+
 /// What the axes behind the first are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Axes {
-    /// One value for each row.
-    Value,
     /// Any number of them, joined: rows of an IDX file.
     Joined,
     /// Columns, or an image by height and width, with channels before these.
     ChannelsFirst,
     /// Columns, or an image by height and width, with channels behind these, which rows have in front.
     ChannelsLast,
+}
+
+impl Role {
+    /// Refuses arrays of another shape or type.
+    fn check(self, header: &ArrayHeader) -> Result<(), Fault> {
+        let (shape, is_text) = (&header.shape[..], header.element.is_text());
+        match self {
+            Self::Features(axes) => {
+                let (got, most) = (shape.len(), if axes == Axes::Joined { usize::MAX } else { 4 });
+                if !(2..=most).contains(&got) {
+                    return Err(fault!(
+                        "features must have 2 axes (rows, columns), or 3 (images, height, width) or 4 \
+                         (images, height, width, channels), got {got}"
+                    ));
+                }
+                match is_text {
+                    true => Err(fault!("the elements are text, but features must be numbers")),
+                    false => Ok(()),
+                }
+            }
+            Self::Labels(labels) => {
+                let fits = match *shape {
+                    [_] => labels <= 1,
+                    [_, columns] => columns == labels.max(1) as u64,
+                    _ => false,
+                };
+                let named = match labels {
+                    0 | 1 => "one label was named, or none".to_owned(),
+                    labels => format!("{labels} labels were named"),
+                };
+                match (fits, labels > 1 && is_text) {
+                    (false, _) => Err(fault!(
+                        "the labels have shape {shape}, and {named}; each row has one label, or \
+                         several numbers that are learnt together, named in their order with `§label` \
+                         once for each",
+                        shape = header.shape_text()
+                    )),
+                    (true, true) => Err(fault!(
+                        "several labels are numbers to predict together, and these are text"
+                    )),
+                    (true, false) => Ok(()),
+                }
+            }
+            Self::Key if matches!(shape, [_] | [_, 1]) => Ok(()),
+            Self::Key => Err(fault!(
+                "ids, subjects and weights must have one value per row, got shape {}",
+                header.shape_text()
+            )),
+        }
+    }
 }
 
 /// What a header states.
@@ -84,12 +143,11 @@ impl ArrayHeader {
         self.shape.first().copied().unwrap_or(1)
     }
 
-    /// The shape of each row, where it is an image.
-    fn image(&self, axes: Axes) -> Option<ImageShape> {
+    /// The shape of each row, if it is an image.
+    fn image(&self, role: Role) -> Option<ImageShape> {
+        let Role::Features(axes) = role else { return None };
         let [channels, height, width] = match (axes, &self.shape[..]) {
-            (Axes::Joined | Axes::ChannelsFirst | Axes::ChannelsLast, &[_, height, width]) => {
-                [1, height, width]
-            }
+            (_, &[_, height, width]) => [1, height, width],
             (Axes::ChannelsFirst, &[_, channels, height, width])
             | (Axes::ChannelsLast, &[_, height, width, channels]) => [channels, height, width],
             _ => return None,
@@ -114,7 +172,7 @@ pub(crate) struct ArrayRows<'r> {
     width: usize,
     row: u64,
     bytes: Vec<u8>,
-    /// The numbers of an image as they lie in the file, where rows have them in another order.
+    /// The numbers of an image as they lie in the file, if rows have them in another order.
     pixels: Vec<u8>,
     /// All bytes of an array stored column by column.
     columns: Option<Vec<u8>>,
@@ -122,114 +180,33 @@ pub(crate) struct ArrayRows<'r> {
     /// The numbers of the row in the precision of the file.
     singles: Vec<f32>,
     doubles: Vec<f64>,
-    /// The shape of each row, where it is an image.
+    /// The shape of each row, if it is an image.
     image: Option<ImageShape>,
     /// Whether the numbers of an image lie in another order in the file than in rows.
     reordered: bool,
 }
 
 impl<'r> ArrayRows<'r> {
-    /// An array of features: rows of columns, or images.
-    pub(crate) fn features(
+    /// Opens the array whose header was read from `input`.
+    pub(crate) fn open(
         file: &str,
         header: &ArrayHeader,
         input: Box<dyn BufRead + 'r>,
-        axes: Axes,
+        role: Role,
         limits: &Limits,
         budget: &Budget,
-    ) -> Result<Self, ReadError> {
-        let here = |fault| ReadError::at(Place::file(file), fault);
-        let got = header.shape.len();
-        let most = if axes == Axes::Joined { usize::MAX } else { 4 };
-        if !(2..=most).contains(&got) {
-            return Err(here(fault!(
-                "features must have 2 axes (rows, columns), or 3 (images, height, width) or 4 \
-                 (images, height, width, channels), got {got}"
-            )));
-        }
-        if header.element.is_text() {
-            return Err(here(fault!("the elements are text, but features must be numbers")));
-        }
-        Self::open(file, header, input, axes, limits, budget)
-    }
-
-    /// An array of labels: one value per row, or `labels` numbers where there are several.
-    pub(crate) fn labels(
-        file: &str,
-        header: &ArrayHeader,
-        input: Box<dyn BufRead + 'r>,
-        labels: usize,
-        limits: &Limits,
-        budget: &Budget,
-    ) -> Result<Self, ReadError> {
-        let here = |fault: Fault| ReadError::at(Place::file(file), fault);
-        let columns = match *header.shape.as_slice() {
-            [_] => Some(1),
-            [_, columns] => Some(columns),
-            _ => None,
-        };
-        if columns != Some(labels.max(1) as u64) {
-            let shape = header.shape_text();
-            let named = match labels {
-                0 | 1 => "one label was named, or none".to_owned(),
-                labels => format!("{labels} labels were named"),
-            };
-            return Err(here(fault!(
-                "the labels have shape {shape}, and {named}; each row has one label, or several \
-                 numbers that are learnt together, named in their order with `§label` once for \
-                 each"
-            )));
-        }
-        if labels > 1 && header.element.is_text() {
-            return Err(here(fault!(
-                "several labels are numbers to predict together, and these are text"
-            )));
-        }
-        Self::open(file, header, input, Axes::Value, limits, budget)
-    }
-
-    /// An array of one value per row.
-    pub(crate) fn column(
-        file: &str,
-        header: &ArrayHeader,
-        input: Box<dyn BufRead + 'r>,
-        limits: &Limits,
-        budget: &Budget,
-    ) -> Result<Self, ReadError> {
-        if !matches!(header.shape.as_slice(), [_] | [_, 1]) {
-            let shape = header.shape_text();
-            return Err(ReadError::at(
-                Place::file(file),
-                fault!("ids, subjects and weights must have one value per row, got shape {shape}"),
-            ));
-        }
-        Self::open(file, header, input, Axes::Value, limits, budget)
-    }
-
-    fn open(
-        file: &str,
-        header: &ArrayHeader,
-        input: Box<dyn BufRead + 'r>,
-        axes: Axes,
-        limits: &Limits,
-        budget: &Budget,
-    ) -> Result<Self, ReadError> {
-        let here = |fault: Fault| ReadError::at(Place::file(file), fault);
-        let rows = header.rows();
-        let width =
-            header.shape.iter().skip(1).try_fold(1_u64, |product, &axis| product.checked_mul(axis));
-        let (Some(width), size) = (width, header.element.size()) else {
-            return Err(here(fault!("the shape has more than 2^64 elements")));
-        };
-        within("rows", rows, limits.rows)
-            .and_then(|()| within("columns", width, u64::from(limits.columns)))
-            .and_then(|()| within("bytes in one field", size, u64::from(limits.field_bytes)))
-            .map_err(here)?;
-        budget.features(width).map_err(here)?;
-        let total = width.checked_mul(size).and_then(|row| row.checked_mul(rows));
-        let Some(total) = total else {
-            return Err(here(fault!("the shape has more than 2^64 elements")));
-        };
+    ) -> Result<Self, Fault> {
+        role.check(header)?;
+        let (rows, size) = (header.rows(), header.element.size());
+        let product =
+            |axes: &[u64]| axes.iter().try_fold(1_u64, |all, &axis| all.checked_mul(axis));
+        let too_large = || fault!("the shape has more than 2^64 elements");
+        let width = product(header.shape.get(1..).unwrap_or_default()).ok_or_else(too_large)?;
+        within("rows", rows, limits.rows)?;
+        within("columns", width, u64::from(limits.columns))?;
+        within("bytes in one field", size, u64::from(limits.field_bytes))?;
+        budget.features(width)?;
+        let total = product(&[width, size, rows]).ok_or_else(too_large)?;
         let mut array = Self {
             file: file.to_owned(),
             input,
@@ -244,12 +221,12 @@ impl<'r> ArrayRows<'r> {
             text: String::new(),
             singles: Vec::new(),
             doubles: Vec::new(),
-            image: header.image(axes),
+            image: header.image(role),
             reordered: false,
         };
         let channels = array.image.map_or(1, |image| image.channels);
         array.reordered = array.image.is_some() && header.column_major
-            || axes == Axes::ChannelsLast && channels > 1;
+            || role == Role::Features(Axes::ChannelsLast) && channels > 1;
         if header.column_major && width > 1 && (rows > 1 || array.reordered) {
             let all = read_all(&mut array.input, total, 1, budget);
             let all = array.whole(all, total)?;
@@ -258,12 +235,11 @@ impl<'r> ArrayRows<'r> {
         Ok(array)
     }
 
-    /// Numbers in a row.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// The shape of each row, where it is an image.
+    /// The shape of each row, if it is an image.
     pub(crate) fn image(&self) -> Option<ImageShape> {
         self.image
     }
@@ -279,16 +255,14 @@ impl<'r> ArrayRows<'r> {
         if got == expected {
             return Ok(());
         }
-        Err(ReadError::at(
-            Place::file(&self.file),
-            fault!("{got} rows, but the features have {expected}"),
-        ))
+        Err(ReadError::of_file(&self.file, fault!("{got} rows, but the features have {expected}")))
     }
 
     /// Goes to the next row; `false` after the last, which must also end the file.
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
         if self.row == self.rows {
-            let more = self.input.fill_buf().map_err(|error| ReadError::io(&self.file, error))?;
+            let more =
+                self.input.fill_buf().map_err(|error| ReadError::of_file(&self.file, error))?;
             return if more.is_empty() {
                 Ok(false)
             } else {
@@ -296,7 +270,7 @@ impl<'r> ArrayRows<'r> {
                     "the file has extra bytes after the {rows} rows that its header declares",
                     rows = self.rows
                 );
-                Err(ReadError::at(Place::file(&self.file), fault))
+                Err(ReadError::of_file(&self.file, fault))
             };
         }
         let size = self.element.size() as usize;
@@ -397,25 +371,23 @@ impl<'r> ArrayRows<'r> {
     /// Reads exactly `wanted` bytes; memory grows only with what arrives.
     fn fill(&mut self, bytes: &mut Vec<u8>, wanted: u64) -> Result<(), ReadError> {
         let read = (&mut self.input).take(wanted).read_to_end(bytes);
-        *bytes = self.whole(read.map(|_| std::mem::take(bytes)), wanted)?;
+        let whole = self.whole(read.map(|_| std::mem::take(bytes)), wanted);
+        *bytes = whole.map_err(|fault| ReadError::of_file(&self.file, fault))?;
         Ok(())
     }
 
     /// The bytes read, if they are `wanted` many.
-    fn whole(&self, read: io::Result<Vec<u8>>, wanted: u64) -> Result<Vec<u8>, ReadError> {
+    fn whole(&self, read: io::Result<Vec<u8>>, wanted: u64) -> Result<Vec<u8>, Fault> {
         match read {
             Ok(bytes) if bytes.len() as u64 == wanted => return Ok(bytes),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
-            Err(error) => return Err(ReadError::io(&self.file, error)),
+            Err(error) => return Err(error.into()),
         }
         let row_bytes = (self.width as u64 * self.element.size()).max(1);
         let row = if wanted > row_bytes { self.rows.saturating_sub(1) } else { self.row };
-        let fault = fault!(
-            "the file ends within row:{row}, and its header declares {rows} rows",
-            rows = self.rows
-        );
-        Err(ReadError::at(Place::file(&self.file), fault))
+        let rows = self.rows;
+        Err(fault!("the file ends within row:{row}, and its header declares {rows} rows"))
     }
 }
 

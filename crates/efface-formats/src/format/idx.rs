@@ -6,8 +6,9 @@
 
 use std::io::{BufRead, Read};
 
-use crate::error::{Fault, Place, ReadError, fault};
+use crate::error::{Fault, fault};
 use crate::format::arrays::{ArrayHeader, Element, Endian};
+use crate::image::BYTE;
 
 /// Whether these are the first bytes of an IDX file.
 pub(crate) fn recognise(head: &[u8]) -> bool {
@@ -15,12 +16,13 @@ pub(crate) fn recognise(head: &[u8]) -> bool {
 }
 
 /// Reads the header; the data follow in `input`.
-pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHeader, ReadError> {
-    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
-    let mut start = Vec::new();
-    (&mut *input).take(4).read_to_end(&mut start).map_err(|error| ReadError::io(file, error))?;
-    let &[0, 0, code, axes] = start.as_slice() else {
-        return Err(here(fault!("the file does not start with two zero bytes as IDX files do")));
+pub(crate) fn read_header(mut input: &mut dyn BufRead) -> Result<ArrayHeader, Fault> {
+    let mut take = |count: usize| {
+        let mut bytes = Vec::new();
+        (&mut input).take(count as u64).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let &[0, 0, code, axes] = take(4)?.as_slice() else {
+        return Err(fault!("the file does not start with two zero bytes as IDX files do"));
     };
     let element = match code {
         0x08 => Element::U8,
@@ -30,37 +32,29 @@ pub(crate) fn read_header(file: &str, input: &mut dyn BufRead) -> Result<ArrayHe
         0x0d => Element::F32,
         0x0e => Element::F64,
         code => {
-            return Err(here(fault!(
+            return Err(fault!(
                 "the element type must be 0x08, 0x09, 0x0b, 0x0c, 0x0d or 0x0e, got 0x{code:02x}"
-            )));
+            ));
         }
     };
     if axes == 0 {
-        return Err(here(fault!("the file declares no axes")));
+        return Err(fault!("the file declares no axes"));
     }
-    let wanted = usize::from(axes) * 4;
-    let mut bytes = Vec::new();
-    (&mut *input)
-        .take(wanted as u64)
-        .read_to_end(&mut bytes)
-        .map_err(|error| ReadError::io(file, error))?;
-    if bytes.len() < wanted {
-        return Err(here(fault!("the file ends inside its header")));
+    let bytes = take(4 * usize::from(axes))?;
+    if bytes.len() < 4 * usize::from(axes) {
+        return Err(fault!("the file ends inside its header"));
     }
     let (axes, _) = bytes.as_chunks::<4>();
     let shape = axes.iter().map(|&axis| u64::from(u32::from_be_bytes(axis))).collect();
     Ok(ArrayHeader { shape, element, endian: Endian::Big, column_major: false })
 }
 
-/// What bytes are divided by: the largest of them.
-pub(crate) const BYTE: f64 = 255.0;
-
 /// What the elements are divided by.
 pub(crate) fn divisor(header: &ArrayHeader) -> f64 {
     if header.element == Element::U8 { BYTE } else { 1.0 }
 }
 
-/// The same of an NPY array, whose bytes are those of images where it has more axes than a table.
+/// The same of an NPY array, whose bytes are those of images if it has more axes than a table.
 pub(crate) fn divisor_of_images(header: &ArrayHeader) -> f64 {
     if header.shape.len() > 2 { divisor(header) } else { 1.0 }
 }

@@ -1,22 +1,21 @@
 //! LIBSVM: sparse text, `label index:value ...`.
 //!
-//! Indices ascend strictly from 1, or from 0 where the options say so; `#` begins a comment; empty
+//! Indices ascend strictly from 1, or from 0 if the options say so; `#` begins a comment; empty
 //! lines are skipped. The width is declared, or follows from the largest index of the file, found in
 //! a first pass.
 
 use crate::cell::{Cell, quoted};
-use crate::delivery::Keys;
 use crate::error::{Fault, ReadError, Spot, fault};
 use crate::limits::Limits;
 use crate::lines::Lines;
 use crate::name::number_name;
 use crate::numbers::Numbers;
 use crate::options::{ReadOptions, Task};
-use crate::rows::{RowValues, Rows};
+use crate::rows::{Keys, RowValues, Rows};
 use crate::source::Stream;
 
 /// Lines of a LIBSVM file.
-pub(crate) struct LibsvmLines<'r> {
+struct LibsvmLines<'r> {
     lines: Lines<'r>,
     base: Base,
     raw: Vec<u8>,
@@ -47,7 +46,7 @@ impl Base {
 
 impl<'r> LibsvmLines<'r> {
     /// The lines of an open file.
-    pub(crate) fn open(
+    fn open(
         file: &str,
         stream: Stream<'r>,
         base: Base,
@@ -58,7 +57,7 @@ impl<'r> LibsvmLines<'r> {
     }
 
     /// Goes to the next line with content; `false` after the last.
-    pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
+    fn advance(&mut self) -> Result<bool, ReadError> {
         loop {
             self.raw = std::mem::take(&mut self.text).into_bytes();
             self.raw.clear();
@@ -76,7 +75,7 @@ impl<'r> LibsvmLines<'r> {
         }
     }
 
-    /// The label, and the pairs after it. A line may start with a pair where no label is wanted.
+    /// The label, and the pairs after it. A line may start with a pair if no label is wanted.
     fn parts(&self, label_required: bool) -> Result<(Option<&str>, Pairs<'_>), ReadError> {
         let text = self.text.trim_ascii();
         let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
@@ -99,16 +98,23 @@ impl<'r> LibsvmLines<'r> {
 
 /// Lines as rows of so many features.
 pub(crate) struct LibsvmRows<'r, 'o> {
-    pub(crate) lines: LibsvmLines<'r>,
-    pub(crate) width: u32,
-    pub(crate) options: &'o ReadOptions,
+    lines: LibsvmLines<'r>,
+    width: u32,
+    options: &'o ReadOptions,
     indices: Vec<u32>,
     numbers: Vec<f64>,
 }
 
 impl<'r, 'o> LibsvmRows<'r, 'o> {
-    pub(crate) fn new(lines: LibsvmLines<'r>, width: u32, options: &'o ReadOptions) -> Self {
-        Self { lines, width, options, indices: Vec::new(), numbers: Vec::new() }
+    pub(crate) fn open(
+        file: &str,
+        stream: Stream<'r>,
+        width: u32,
+        options: &'o ReadOptions,
+    ) -> Result<Self, ReadError> {
+        let base = Base::of(options.zero_based);
+        let lines = LibsvmLines::open(file, stream, base, &options.limits)?;
+        Ok(Self { lines, width, options, indices: Vec::new(), numbers: Vec::new() })
     }
 }
 
@@ -119,7 +125,7 @@ impl Rows for LibsvmRows<'_, '_> {
 
     fn label(&mut self, at: usize) -> Result<Cell<'_>, ReadError> {
         let token = self.lines.parts(true)?.0.unwrap_or_default();
-        let expected = 1 + self.options.more_labels.len();
+        let expected = self.options.labels_wanted();
         label(token, at, expected, self.options.task).map_err(|fault| self.lines.fault(fault))
     }
 

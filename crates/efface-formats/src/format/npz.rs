@@ -9,8 +9,8 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::budget::Budget;
-use crate::error::{Place, ReadError, fault};
-use crate::format::arrays::{ArrayRows, Axes};
+use crate::error::{ReadError, fault};
+use crate::format::arrays::{ArrayRows, Axes, Role};
 use crate::format::{idx, npy};
 use crate::limits::Limits;
 use crate::source::{Counted, ReadSeek, Source};
@@ -20,10 +20,13 @@ pub(crate) const FEATURES: &str = "X";
 /// The array of labels, unless another is named.
 pub(crate) const LABELS: &str = "y";
 
+/// What the array of features is.
+pub(crate) const FEATURE_ROLE: Role = Role::Features(Axes::ChannelsLast);
+
 /// The bytes every archive with an entry starts with.
 pub(crate) const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// An open archive.
+/// An archive that is open; each array is read through a view of its own.
 pub(crate) struct Archive {
     file: String,
     zip: ZipArchive<Box<dyn ReadSeek>>,
@@ -35,16 +38,16 @@ impl Archive {
     pub(crate) fn open(source: &mut Source<'_>, limits: &Limits) -> Result<Self, ReadError> {
         let file = source.name().to_owned();
         match ZipArchive::new(source.seekable(limits)?) {
-            // Of two entries of one name the last would be read, and others read the first.
-            Ok(zip) if zip.has_duplicate_names() => Err(ReadError::at(
-                Place::file(&file),
+            // The last of two entries of one name would be read; other programs read the first.
+            Ok(zip) if zip.has_duplicate_names() => Err(ReadError::of_file(
+                &file,
                 fault!("two entries of the archive have one name; save each array once"),
             )),
             Ok(zip) => Ok(Self { file, zip, budget: source.budget().clone() }),
-            Err(ZipError::Io(error)) => Err(ReadError::io(&file, error)),
+            Err(ZipError::Io(error)) => Err(ReadError::of_file(&file, error)),
             Err(error) => {
                 let fault = fault!("the file is not a zip archive: {error}");
-                Err(ReadError::at(Place::file(&file), fault))
+                Err(ReadError::of_file(&file, fault))
             }
         }
     }
@@ -54,48 +57,21 @@ impl Archive {
         self.zip.index_for_name(&entry_name(array)).is_some()
     }
 
-    /// The array as rows of features, and what they are divided by without a schema.
-    pub(crate) fn features(
+    /// The array of a role, and what it is divided by without a schema.
+    pub(crate) fn array(
         &mut self,
         array: &str,
+        role: Role,
         limits: &Limits,
     ) -> Result<(ArrayRows<'_>, f64), ReadError> {
-        let (place, budget) = (self.place(array), self.budget.clone());
+        let place = format!("{}, array `{}`", self.file, crate::cell::quoted(array));
+        let budget = self.budget.clone();
         let mut input = self.entry(array, limits)?;
-        let header = npy::read_header(&place, &mut input, limits)?;
-        let divide = idx::divisor_of_images(&header);
-        let axes = Axes::ChannelsLast;
-        Ok((ArrayRows::features(&place, &header, input, axes, limits, &budget)?, divide))
-    }
-
-    /// The array as one value per row.
-    pub(crate) fn column(
-        &mut self,
-        array: &str,
-        limits: &Limits,
-    ) -> Result<ArrayRows<'_>, ReadError> {
-        let (place, budget) = (self.place(array), self.budget.clone());
-        let mut input = self.entry(array, limits)?;
-        let header = npy::read_header(&place, &mut input, limits)?;
-        ArrayRows::column(&place, &header, input, limits, &budget)
-    }
-
-    /// The array as labels, `labels` of them per row.
-    pub(crate) fn labels(
-        &mut self,
-        array: &str,
-        labels: usize,
-        limits: &Limits,
-    ) -> Result<ArrayRows<'_>, ReadError> {
-        let (place, budget) = (self.place(array), self.budget.clone());
-        let mut input = self.entry(array, limits)?;
-        let header = npy::read_header(&place, &mut input, limits)?;
-        ArrayRows::labels(&place, &header, input, labels, limits, &budget)
-    }
-
-    /// The array's name in messages.
-    pub(crate) fn place(&self, array: &str) -> String {
-        format!("{}, array `{}`", self.file, crate::cell::quoted(array))
+        let opened = npy::read_header(&mut input, limits).and_then(|header| {
+            let rows = ArrayRows::open(&place, &header, input, role, limits, &budget)?;
+            Ok((rows, idx::divisor_of_images(&header)))
+        });
+        opened.map_err(|fault| ReadError::of_file(&place, fault))
     }
 
     fn entry(&mut self, array: &str, limits: &Limits) -> Result<Box<dyn BufRead + '_>, ReadError> {
@@ -123,7 +99,7 @@ impl Archive {
                     name = crate::cell::quoted(array)
                 )
             };
-            return Err(ReadError::at(Place::file(&self.file), fault));
+            return Err(ReadError::of_file(&self.file, fault));
         };
         let file = self.file.clone();
         match self.zip.by_index(index) {
@@ -132,7 +108,7 @@ impl Archive {
             }
             Err(error) => {
                 let fault = fault!("entry `{name}` cannot be decompressed: {error}");
-                Err(ReadError::at(Place::file(&file), fault))
+                Err(ReadError::of_file(&file, fault))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Which columns the rows of a table in memory are made of.
 
 use super::{MemoryRows, MemoryTable, ROWS};
-use crate::error::{Fault, Place, ReadError, check_distinct, fault, other_shape, other_width};
+use crate::error::{Fault, ReadError, check_distinct, fault, other_shape, other_width};
 use crate::fitted::{Declared, Frame, FrameColumn, FrameRequest};
 use crate::options::ReadOptions;
 use crate::record::FeatureNames;
@@ -10,7 +10,7 @@ use crate::schema::{Schema, Storage};
 
 /// Rows of the table as the options want them.
 pub(super) fn maker(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<RowMaker, ReadError> {
-    let here = |fault: Fault| ReadError::at(Place::file(ROWS), fault);
+    let here = |fault: Fault| ReadError::of_file(ROWS, fault);
     let width = table.rows.width();
     if let Some(got) = table.names.map(<[String]>::len)
         && got != width as usize
@@ -26,7 +26,10 @@ pub(super) fn maker(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Ro
             ))),
             (_, None, Some(names)) => {
                 let storage = if is_sparse { Storage::Sparse } else { Storage::Dense };
-                Ok(RowMaker::encoded(Schema::numbers(storage, names)?, is_sparse))
+                Ok(RowMaker::encoded(
+                    Schema::numbers(storage, names.iter().map(String::as_str))?,
+                    is_sparse,
+                ))
             }
             (_, _, None) => array(),
             (_, Some(_), Some(names)) => {
@@ -60,8 +63,8 @@ pub(super) fn maker(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Ro
         },
     };
     let (columns, places) = columns;
-    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-    let schema = Schema::numbers(Storage::Dense, &names)?;
+    let names = columns.iter().map(|column| column.name.as_str());
+    let schema = Schema::numbers(Storage::Dense, names)?;
     Ok(RowMaker::raw(schema, Frame::Columns(columns), &options.missing).at(places))
 }
 
@@ -72,7 +75,7 @@ fn named(
     request: &FrameRequest,
     options: &ReadOptions,
 ) -> Result<(Vec<FrameColumn>, Vec<usize>), ReadError> {
-    check_distinct(names).map_err(|fault| ReadError::at(Place::file(ROWS), fault))?;
+    check_distinct(names).map_err(|fault| ReadError::of_file(ROWS, fault))?;
     let all: Vec<usize> = (0..names.len()).collect();
     rows::columns(ROWS, names, options, request, &all, declared)
 }

@@ -14,13 +14,13 @@ use std::ops::Range;
 
 use crate::budget::Budget;
 use crate::cell::Cell;
-use crate::delivery::{Delivery, Keys};
+use crate::delivery::Delivery;
 use crate::error::{Fault, Place, ReadError, Spot, fault, inexact_name, no_label};
 use crate::fitted::Typing;
 use crate::numbers::Numbers;
 use crate::options::ReadOptions;
 use crate::record::Sink;
-use crate::rows::{self, Cells, RowValues, Rows};
+use crate::rows::{Cells, Keys, RowValues, Rows};
 use crate::summary::Summary;
 
 /// What the rows are called in messages.
@@ -31,13 +31,13 @@ const ROWS: &str = "X";
 pub struct MemoryTable<'a> {
     /// The features.
     pub rows: MemoryRows<'a>,
-    /// One for each row, or several numbers each; none where labels are not read.
+    /// One for each row, or several numbers each; none if labels are not read.
     pub labels: Option<Values<'a>>,
     /// One for each row: what names the record.
     pub ids: Option<Values<'a>>,
     /// One for each row: whom the record belongs to.
     pub subjects: Option<Values<'a>>,
-    /// One for each row: how often the record counts; read where labels are.
+    /// One for each row: how often the record counts; read if labels are.
     pub weights: Option<Values<'a>>,
     /// One for each column; none takes `x0`, `x1` and so on, as for NPY files.
     pub names: Option<&'a [String]>,
@@ -97,7 +97,7 @@ impl<'a> Values<'a> {
             Self::Texts(all) => all.len(),
             Self::Integers(all) => all.len(),
             Self::Numbers(all) => all.len(),
-            // Of ragged rows no number of rows is right.
+            // No number of rows is right for ragged ones.
             Self::Several { numbers, names }
                 if numbers.len().is_multiple_of(names.len().max(1)) =>
             {
@@ -119,7 +119,7 @@ impl<'a> Values<'a> {
 }
 
 impl MemoryTable<'_> {
-    /// How many rows it has; none where its parts do not fit together, which reading it refuses.
+    /// How many rows it has; none if its parts do not fit together, which reading it refuses.
     pub fn rows(&self) -> Option<usize> {
         self.rows.count().ok()
     }
@@ -216,12 +216,12 @@ pub fn read_memory_part(
     }
     let width = table.rows.width();
     if width == 0 {
-        return Err(ReadError::at(Place::file(ROWS), fault!("no feature columns are left")));
+        return Err(ReadError::of_file(ROWS, fault!("no feature columns are left")));
     }
-    let count = table.rows.count().map_err(|fault| ReadError::at(Place::file(ROWS), fault))?;
+    let count = table.rows.count().map_err(|fault| ReadError::of_file(ROWS, fault))?;
     let labels = if options.label_required { table.labels } else { None };
     if options.label_required && labels.is_none() {
-        return Err(ReadError::at(Place::file("y"), no_label()));
+        return Err(ReadError::of_file("y", no_label()));
     }
     let weights = if options.label_required { table.weights } else { None };
     let parts =
@@ -229,8 +229,8 @@ pub fn read_memory_part(
     for (part, values) in parts {
         if let (Some(Values::Several { names, .. }), true) = (values, part != "y") {
             let (part, got) = (part.to_owned(), names.len());
-            return Err(ReadError::at(
-                Place::file(ROWS),
+            return Err(ReadError::of_file(
+                ROWS,
                 fault!("`{part}` must have one value for each row, got {got}"),
             ));
         }
@@ -238,8 +238,8 @@ pub fn read_memory_part(
             && got != count
         {
             let (got, expected) = (got as u64, count as u64);
-            return Err(ReadError::at(
-                Place::file(part),
+            return Err(ReadError::of_file(
+                part,
                 fault!("{got} rows, but the features have {expected}"),
             ));
         }
@@ -255,7 +255,7 @@ pub fn read_memory_part(
         delivery.took(rows.taken(), parts.rows.len() as u64);
         return Ok(delivery.finish(None, maker)?.with_targets(names));
     }
-    rows::deliver(&mut OneByOne { parts: &parts, read: 0 }, maker, names, None, delivery)
+    delivery.run(&mut OneByOne { parts: &parts, read: 0 }, maker, names, None)
 }
 
 /// What is read of a table.
@@ -263,7 +263,6 @@ struct Parts<'a> {
     table: &'a MemoryTable<'a>,
     labels: Option<Values<'a>>,
     weights: Option<Values<'a>>,
-    /// Which rows.
     rows: Range<usize>,
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::RowMaker;
-use crate::error::{Fault, Place, ReadError, absent, fault, other_rows, other_shape, other_width};
+use crate::error::{Fault, ReadError, absent, fault, other_rows, other_shape, other_width};
 use crate::fitted::{Declared, Frame, FrameColumn, FrameRequest};
 use crate::options::ReadOptions;
 use crate::schema::{Body, Kind, Matrix, Origin, RowEncoder, Schema};
@@ -23,7 +23,7 @@ pub(crate) fn array(
     is_sparse: bool,
     options: &ReadOptions,
 ) -> Result<RowMaker, ReadError> {
-    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::of_file(file, fault);
     let Some(request) = &options.frame else {
         let schema = match &options.schema {
             Some(schema) => schema.clone(),
@@ -88,7 +88,7 @@ fn given_columns<'f>(file: &str, frame: &'f Frame) -> Result<&'f [FrameColumn], 
         Frame::Columns(columns) => Ok(columns),
         Frame::Matrix { .. } => {
             let fault = other_rows("numbers without names", "named columns");
-            Err(ReadError::at(Place::file(file), fault))
+            Err(ReadError::of_file(file, fault))
         }
     }
 }
@@ -108,7 +108,7 @@ fn places(file: &str, columns: &[FrameColumn], names: &[String]) -> Result<Vec<u
         names
             .iter()
             .position(|name| *name == column.name)
-            .ok_or_else(|| ReadError::at(Place::file(file), absent(&column.name, ROLE, names)))
+            .ok_or_else(|| ReadError::of_file(file, absent(&column.name, ROLE, names)))
     };
     columns.iter().map(place).collect()
 }
@@ -133,7 +133,7 @@ pub(crate) fn options_for<'o>(
         let role = kind.name();
         let fault =
             fault!("column `{column}` is a feature of the model, but {role} in the options");
-        return Err(ReadError::at(Place::file(file), fault));
+        return Err(ReadError::of_file(file, fault));
     }
     let has_role = |name: &str| options.roles().any(|(column, _)| column == name);
     let others: Vec<String> =

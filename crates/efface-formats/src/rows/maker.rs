@@ -4,7 +4,7 @@ use super::RowValues;
 use crate::cell::Cell;
 use crate::error::{CellFault, Fault, fault};
 use crate::fitted::{Frame, RawWriter};
-use crate::format::idx;
+use crate::image::BYTE;
 use crate::missing::Missing;
 use crate::numbers::Numbers;
 use crate::record::{FeatureNames, LabelRef};
@@ -46,7 +46,8 @@ impl RowMaker {
             Body::Matrix(matrix) => (encoder.buffer(), matrix.divide),
             Body::Columns { .. } => (encoder.buffer(), 1.0),
         };
-        let (inputs, copies) = (encoder.columns(), encoder.copies());
+        let copies = schema.storage() == Storage::Dense && schema.is_plain();
+        let inputs = encoder.columns();
         Self::new(schema, inputs, RowForm::Encoded { encoder, row, divide, copies })
     }
 
@@ -151,12 +152,11 @@ impl RowMaker {
 /// Refuses numbers that are no bytes if the model learnt from bytes of images: they were divided by 255
 /// already, or are none. Missing numbers pass. Errs with the position of the number at fault.
 fn check_bytes(divide: f64, numbers: Numbers<'_>) -> Result<(), (usize, CellFault)> {
-    if divide != idx::BYTE {
+    if divide != BYTE {
         return Ok(());
     }
-    let whole = |number: f64| {
-        number.is_nan() || number.fract() == 0.0 && (0.0..=idx::BYTE).contains(&number)
-    };
+    let whole =
+        |number: f64| number.is_nan() || number.fract() == 0.0 && (0.0..=BYTE).contains(&number);
     let mut all = (0..numbers.len()).filter_map(|at| Some((at, numbers.get(at)?)));
     match all.find(|(_, number)| !whole(*number)) {
         None => Ok(()),

@@ -7,11 +7,8 @@ pub(crate) use layout::{array, columns, implied, options_for};
 pub(crate) use maker::{RowForm, RowMaker};
 
 use crate::cell::Cell;
-use crate::delivery::{Delivery, Keys};
 use crate::error::{ReadError, Spot};
-use crate::input::Format;
 use crate::numbers::Numbers;
-use crate::summary::Summary;
 
 /// Rows that are read one after another.
 pub(crate) trait Rows {
@@ -26,6 +23,14 @@ pub(crate) trait Rows {
 
     /// The id, the subject and the weight of the row.
     fn keys(&mut self) -> Result<Keys<'_>, ReadError>;
+}
+
+/// What a record carries besides features and label.
+#[derive(Default)]
+pub(crate) struct Keys<'c> {
+    pub(crate) id: Option<Cell<'c>>,
+    pub(crate) subject: Option<Cell<'c>>,
+    pub(crate) weight: Option<Cell<'c>>,
 }
 
 /// Cells of one row, by column.
@@ -54,21 +59,4 @@ impl RowValues<'_> {
             Self::Sparse { .. } => Cell::Null,
         }
     }
-}
-
-/// Hands over all rows, whose labels have these names. [`Delivery::begin`] comes before.
-pub(crate) fn deliver(
-    rows: &mut dyn Rows,
-    mut maker: RowMaker,
-    labels: Vec<String>,
-    format: Option<Format>,
-    mut delivery: Delivery<'_>,
-) -> Result<Summary, ReadError> {
-    while let Some(spot) = rows.advance()? {
-        if delivery.admit(spot, &labels, rows)? {
-            delivery.make(spot, rows.features()?, &mut maker)?;
-            delivery.deliver(spot, &mut maker, &rows.keys()?)?;
-        }
-    }
-    Ok(delivery.finish(format, maker)?.with_targets(labels))
 }

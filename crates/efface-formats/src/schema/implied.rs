@@ -7,6 +7,7 @@ impl Schema {
     /// Columns that are numbers except for those with another role; `csv` is kept as stated.
     pub(crate) fn implied<'a>(
         csv: CsvShape,
+        storage: Storage,
         columns: impl Iterator<Item = (&'a str, Option<Kind>)>,
     ) -> Result<Self, Fault> {
         let columns = columns
@@ -15,19 +16,17 @@ impl Schema {
                 Column::new(name, kind, Origin::Default)
             })
             .collect();
-        Self::new(csv, Body::Columns { storage: Storage::Dense, columns })
+        Self::new(csv, Body::Columns { storage, columns })
     }
 
     /// Named columns of numbers, taken as they are.
-    pub(crate) fn numbers(storage: Storage, names: &[String]) -> Result<Self, Fault> {
-        let column = |name: &String| {
-            Column::new(name.as_str(), Kind::Numeric(Scaling::AsIs), Origin::Default)
-        };
-        let columns = names.iter().map(column).collect();
-        Self::new(CsvShape::default(), Body::Columns { storage, columns })
+    pub(crate) fn numbers<'a>(
+        storage: Storage,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<Self, Fault> {
+        Self::implied(CsvShape::default(), storage, names.map(|name| (name, None)))
     }
 
-    /// An array of numbers.
     pub(crate) fn matrix(matrix: Matrix) -> Result<Self, Fault> {
         Self::new(CsvShape::default(), Body::Matrix(matrix))
     }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::{Body, Column, CsvShape, Kind, Matrix, Notes, Origin, Scaling, Schema};
 
-/// Whether comments are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comments {
     Yes,
@@ -80,10 +79,10 @@ fn write_csv(out: &mut String, csv: CsvShape, comments: Comments) {
     }
     for (key, sign) in [("delimiter", csv.delimiter), ("comment", csv.comment)] {
         if let Some(sign) = sign {
-            line(out, key, &quote(&sign.to_string()), "");
+            line(out, key, &word(&sign), "");
         }
     }
-    line(out, "origin", &quote(csv.origin.name()), "");
+    line(out, "origin", &word(csv.origin.name()), "");
 }
 
 fn write_matrix(out: &mut String, matrix: &Matrix, comments: Comments) {
@@ -91,7 +90,7 @@ fn write_matrix(out: &mut String, matrix: &Matrix, comments: Comments) {
     let text = "the largest index in the data; could there be a larger one?";
     let hint = note(comments, matrix.origin, text);
     line(out, "width", &matrix.width.to_string(), hint);
-    line(out, "origin", &quote(matrix.origin.name()), "");
+    line(out, "origin", &word(matrix.origin.name()), "");
     line(out, "first", &matrix.first.to_string(), "");
     line(out, "divide", &number(matrix.divide), "");
 }
@@ -99,8 +98,8 @@ fn write_matrix(out: &mut String, matrix: &Matrix, comments: Comments) {
 fn write_column(out: &mut String, column: &Column, comments: Comments) {
     let note = |text| note(comments, column.origin, text);
     out.push_str("[[column]]\n");
-    line(out, "name", &quote(&column.name), "");
-    line(out, "kind", &quote(column.kind.name()), "");
+    line(out, "name", &word(&column.name), "");
+    line(out, "kind", &word(column.kind.name()), "");
     match &column.kind {
         Kind::Numeric(Scaling::AsIs) => {}
         Kind::Numeric(Scaling::Divide(divisor)) => {
@@ -114,7 +113,7 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
         }
         Kind::Categorical { categories, other } => {
             let hint = note("found in the data; which others are possible?");
-            line(out, "categories", &list(categories), hint);
+            line(out, "categories", &word(categories), hint);
             line(out, "other", &word(other), "");
         }
         Kind::Hashed { width } => {
@@ -124,23 +123,23 @@ fn write_column(out: &mut String, column: &Column, comments: Comments) {
     }
     if !column.missing.is_empty() {
         let hint = note("found in the data; what else marks a missing value?");
-        line(out, "missing", &list(&column.missing), hint);
+        line(out, "missing", &word(&column.missing), hint);
     }
     if column.fill != 0.0 {
         line(out, "fill", &number(column.fill), "");
     }
-    line(out, "origin", &quote(column.origin.name()), "");
+    line(out, "origin", &word(column.origin.name()), "");
 }
 
 fn note(comments: Comments, origin: Origin, text: &'static str) -> &'static str {
     if comments == Comments::Yes && origin == Origin::Data { text } else { "" }
 }
 
-/// The name that a schema file has for a value of an enum without fields, in quotes; what else there
-/// might be is written as a name that no schema has, so that it is refused when it is read.
-fn word(value: &impl Serialize) -> String {
-    toml::Value::try_from(value)
-        .map_or_else(|error| quote(&error.to_string()), |name| name.to_string())
+/// A text, a list of texts or the name of a variant, as TOML. What cannot be written becomes a text that
+/// no schema has, so that it is refused when it is read.
+fn word(value: &(impl Serialize + ?Sized)) -> String {
+    let written = toml::Value::try_from(value);
+    written.unwrap_or_else(|error| toml::Value::String(error.to_string())).to_string()
 }
 
 fn line(out: &mut String, key: &str, value: &str, note: &str) {
@@ -149,32 +148,7 @@ fn line(out: &mut String, key: &str, value: &str, note: &str) {
     let _ = writeln!(out, "{key} = {value}{gap}{note}");
 }
 
-fn list(values: &[String]) -> String {
-    let values: Vec<String> = values.iter().map(|value| quote(value)).collect();
-    format!("[{}]", values.join(", "))
-}
-
 /// A float that reads back to the same bits.
 fn number(value: f64) -> String {
     format!("{value:?}")
-}
-
-/// A TOML basic string.
-fn quote(text: &str) -> String {
-    let mut out = String::from("\"");
-    for sign in text.chars() {
-        match sign {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            sign if sign.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(sign));
-            }
-            sign => out.push(sign),
-        }
-    }
-    out.push('"');
-    out
 }

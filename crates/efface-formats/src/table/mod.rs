@@ -2,25 +2,24 @@
 
 mod plan;
 
-pub(crate) use plan::{Plan, option};
+pub(crate) use plan::{Named, Plan, named_columns, option};
 
 use crate::cell::Cell;
-use crate::delivery::{Delivery, Keys};
+use crate::delivery::Delivery;
 use crate::error::{Place, ReadError, Spot, inexact_name};
 use crate::fitted::{Declared, Frame};
 use crate::input::Format;
-use crate::rows::{self, Cells, RowMaker, RowValues, Rows};
+use crate::rows::{self, Cells, Keys, RowMaker, RowValues, Rows};
+use crate::schema::CsvShape;
 use crate::summary::Summary;
 
 /// Rows of named columns, one at a time.
 pub(crate) trait Table: Cells {
-    /// The column names.
     fn names(&self) -> &[String];
 
     /// Goes to the next row; `false` after the last.
     fn advance(&mut self) -> Result<bool, ReadError>;
 
-    /// Where the row is.
     fn spot(&self) -> Spot;
 
     /// The type of a column whose values are not read.
@@ -33,6 +32,16 @@ pub(crate) trait Table: Cells {
         None
     }
 
+    /// What a row index is called that is left out.
+    fn index_left_out(&self) -> Option<String> {
+        None
+    }
+
+    /// How a CSV file turned out to be laid out.
+    fn shape(&self) -> CsvShape {
+        CsvShape::default()
+    }
+
     /// Whether a cell that is a text was meant as one.
     fn is_typed(&self) -> bool {
         true
@@ -42,6 +51,15 @@ pub(crate) trait Table: Cells {
     fn digits(&self, _column: usize) -> u32 {
         f64::MANTISSA_DIGITS
     }
+}
+
+/// What becomes of columns of a type that is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// The file is refused, unless the column is left out.
+    Refused,
+    /// The column is there without values.
+    Empty,
 }
 
 /// A value of the row that names a record or a person.
@@ -91,7 +109,6 @@ impl Rows for TableRows<'_> {
     }
 }
 
-/// Hands over all rows.
 pub(crate) fn deliver(
     table: &mut dyn Table,
     format: Format,
@@ -113,6 +130,8 @@ pub(crate) fn deliver(
         }
     };
     delivery.begin(&maker, None)?;
+    let index_left_out = table.index_left_out();
     let mut rows = TableRows { file, table, plan };
-    rows::deliver(&mut rows, maker, labels, Some(format), delivery)
+    let summary = delivery.run(&mut rows, maker, labels, Some(format))?;
+    Ok(Summary { index_left_out, ..summary })
 }

@@ -2,11 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::error::{
-    Fault, Place, ReadError, absent, check_distinct, fault, listed, other_shape, within,
-};
+use crate::error::{Fault, ReadError, absent, check_distinct, fault, listed, other_shape, within};
 use crate::options::ReadOptions;
-use crate::schema::{Body, Column, CsvShape, Kind, Origin, Schema};
+use crate::schema::{Body, Column, CsvShape, Kind, Origin, Schema, Storage};
 
 /// The match between the columns of a file and the schema in force.
 #[derive(Debug)]
@@ -22,9 +20,9 @@ pub(crate) struct Plan {
 }
 
 /// A column that the options give a role.
-struct Named<'a> {
-    column: &'a str,
-    kind: Kind,
+pub(crate) struct Named<'a> {
+    pub(crate) column: &'a str,
+    pub(crate) kind: Kind,
 }
 
 impl Plan {
@@ -35,7 +33,7 @@ impl Plan {
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
         let named = named_columns(options)?;
-        let here = |fault: Fault| ReadError::at(Place::file(file), fault);
+        let here = |fault: Fault| ReadError::of_file(file, fault);
         check_distinct(names).map_err(here)?;
         let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
         for Named { column, kind } in &named {
@@ -130,7 +128,7 @@ pub(crate) fn option(kind: &Kind) -> String {
 }
 
 /// The roles that the options give, each column once.
-fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, Fault> {
+pub(crate) fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, Fault> {
     let mut labels = HashSet::new();
     if let Some(column) = options.labels().find(|column| !labels.insert(*column)) {
         return Err(fault!("`label` names `{column}` twice"));
@@ -149,15 +147,13 @@ fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, Fault> {
     Ok(named)
 }
 
+/// The schema of a table that comes without one.
 fn implied_schema(names: &[String], named: &[Named<'_>], csv: CsvShape) -> Result<Schema, Fault> {
     let roles: HashMap<&str, &Kind> =
         named.iter().map(|named| (named.column, &named.kind)).collect();
-    Schema::implied(
-        csv,
-        names
-            .iter()
-            .map(|name| (name.as_str(), roles.get(name.as_str()).map(|&kind| kind.clone()))),
-    )
+    let role = |name: &String| roles.get(name.as_str()).map(|&kind| kind.clone());
+    let columns = names.iter().map(|name| (name.as_str(), role(name)));
+    Schema::implied(csv, Storage::Dense, columns)
 }
 
 /// The schema with the roles of the options added; every column of the file must be in it.
@@ -167,7 +163,7 @@ fn extend(
     names: &[String],
     named: &[Named<'_>],
 ) -> Result<Schema, ReadError> {
-    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::of_file(file, fault);
     let Body::Columns { storage, columns } = schema.body() else { return Ok(schema.clone()) };
     let mut columns = columns.clone();
     let mut known: HashMap<String, &'static str> =

@@ -7,7 +7,7 @@ use efface_formats::{
     RawRows, ReadOptions, Rules, Task, Values, read_memory,
 };
 
-use super::fitted::{Raw, csv, gathered, names};
+use super::fitted::{Raw, csv, encoded, gathered, names};
 
 /// Numbers from a seed (SplitMix64, Sebastiano Vigna, public domain).
 struct Draw(u64);
@@ -305,8 +305,7 @@ fn arrays_forget_too() {
     assert_eq!(fitted.width(), 200);
     let few = Rules { min_missing: 69_999, ..Rules::default() };
     assert_eq!(Fitted::fit(&all, &few).unwrap().width(), 150);
-    let mut out = vec![0.0; 400];
-    fitted.encode_block(&all, 5..7, &mut out).unwrap();
+    let out = &encoded(&fitted, &all)[5];
     // Equal numbers are centred and divided by the frame's divisor; a missing one is the mean.
     assert_eq!((out[1], out[2].is_finite()), (0.0, true));
     let missing = f32::from_le_bytes(all.row(5)[11..15].try_into().unwrap()).is_nan();
@@ -329,15 +328,13 @@ fn what_few_rows_of_an_array_have_is_not_learnt() {
     let few = Rules { min_missing: 3, ..Rules::default() };
     let (json, fitted) = (json(&rows, &few), Fitted::fit(&rows, &few).unwrap());
     assert!(!json.contains("7.1") && serde_json::from_str::<Fitted>(&json).unwrap() == fitted);
-    let mut out = vec![9.0; 6];
-    fitted.encode_block(&rows, 1..3, &mut out).unwrap();
-    assert_eq!((out[1], out[2], out[4], out[5]), (0.0, 0.0, 0.0, 1.0));
+    let out = encoded(&fitted, &rows);
+    assert_eq!((&out[1][1..], &out[2][1..]), (&[0.0, 0.0][..], &[0.0, 1.0][..]));
     let changed =
         json.replacen("\"means\":[\"9.5e0\",\"0e0\"]", "\"means\":[\"9.5e0\",\"7e0\"]", 1);
     assert_ne!(changed, json);
     assert!(serde_json::from_str::<Fitted>(&changed).is_err());
     let enough = Rules { min_missing: 2, ..Rules::default() };
-    Fitted::fit(&rows, &enough).unwrap().encode_block(&rows, 1..3, &mut out).unwrap();
     assert!(
         serde_json::to_string(&Fitted::fit(&rows, &enough).unwrap()).unwrap().contains("7.125")
     );

@@ -6,19 +6,18 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
-    DurationSecondType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
-    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
+    DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType, DurationSecondType,
+    Float16Type, Float32Type, Float64Type,
 };
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, StringArray, downcast_integer_array, downcast_temporal_array,
+};
 use arrow_schema::{
     ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit as ArrowUnit,
 };
 
-use super::{arrow, parquet};
+use super::{arrow, broken, parquet};
 use crate::cell::Cell;
 use crate::error::{Fault, Place, ReadError, Spot, fault, within};
 use crate::fitted::{Declared, Frame, FrameRequest};
@@ -27,7 +26,7 @@ use crate::options::ReadOptions;
 use crate::rows::Cells;
 use crate::schema::Kind;
 use crate::source::Source;
-use crate::table::Table;
+use crate::table::{Table, Unread};
 use crate::time::TimeUnit;
 
 /// Rows decoded at a time, at most.
@@ -78,16 +77,7 @@ pub(crate) struct ColumnarTable {
     at: usize,
     position: u64,
     /// A column that pandas made of an index without a name, if it is left out.
-    pub(crate) index_left_out: Option<String>,
-}
-
-/// What becomes of columns of a type that is not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unread {
-    /// The file is refused, unless the column is left out.
-    Refused,
-    /// The column is there without values.
-    Empty,
+    index_left_out: Option<String>,
 }
 
 /// Opens a Parquet or Arrow file.
@@ -111,8 +101,8 @@ pub(crate) fn open(
     let index_left_out = batches.leave_out(|name| is_index(name, options));
     let fields = batches.schema.fields();
     within("columns", fields.len() as u64, u64::from(limits.columns))
-        .map_err(|fault| ReadError::at(Place::file(&file), fault))?;
-    budget.columns(fields.len()).map_err(|fault| ReadError::at(Place::file(&file), fault))?;
+        .map_err(|fault| ReadError::of_file(&file, fault))?;
+    budget.columns(fields.len()).map_err(|fault| ReadError::of_file(&file, fault))?;
     let names: Vec<String> = fields.iter().map(|field| field.name().clone()).collect();
     for field in fields {
         let is_refused = !is_read(field) && !is_ignored(field.name(), options);
@@ -149,7 +139,7 @@ impl ColumnarTable {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, ReadError> {
         let Self { file, batches, any_bytes, .. } = self;
         let Some(batch) = guarded(file, || {
-            batches.next.next().transpose().map_err(|error| decode(file, &error))
+            batches.next.next().transpose().map_err(|error| ReadError::of_file(file, broken(error)))
         })?
         else {
             return Ok(None);
@@ -192,6 +182,10 @@ impl Table for ColumnarTable {
         (!is_read(field.data_type())).then(|| kind(field.data_type()))
     }
 
+    fn index_left_out(&self) -> Option<String> {
+        self.index_left_out.clone()
+    }
+
     fn declared(&self, column: usize) -> Option<Declared> {
         // One text among numbers or times would have changed their type: the remaining cells decide.
         let kind = self.batches.schema.fields().get(column)?.data_type();
@@ -217,15 +211,8 @@ impl Cells for ColumnarTable {
 /// Runs the decoder; a panic inside it, which damaged files have caused before, is an error.
 fn guarded<T>(file: &str, decoder: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
     let decoded = std::panic::catch_unwind(AssertUnwindSafe(decoder));
-    decoded.unwrap_or_else(|_| Err(decode(file, &"the file is damaged or inconsistent")))
-}
-
-/// The decoder's reason at this file.
-pub(super) fn decode(file: &str, reason: &dyn Display) -> ReadError {
-    // Some reasons go on for lines about the decoder's own path.
-    let message = reason.to_string().lines().next().unwrap_or_default().to_owned();
-    let fault = fault!("the file cannot be decoded: {message}");
-    ReadError::at(Place::file(file), fault)
+    let damaged = |_| ReadError::of_file(file, broken("the file is damaged or inconsistent"));
+    decoded.unwrap_or_else(|panic| Err(damaged(panic)))
 }
 
 fn is_ignored(name: &str, options: &ReadOptions) -> bool {
@@ -275,12 +262,6 @@ fn is_read(kind: &DataType) -> bool {
     match kind {
         DataType::Null
         | DataType::Boolean
-        | DataType::Float16
-        | DataType::Float32
-        | DataType::Float64
-        | DataType::Utf8
-        | DataType::LargeUtf8
-        | DataType::Utf8View
         | DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView
@@ -291,7 +272,7 @@ fn is_read(kind: &DataType) -> bool {
         DataType::Dictionary(_, values) => {
             is_read(values) && !matches!(**values, DataType::Dictionary(..))
         }
-        kind => kind.is_integer() || kind.is_decimal(),
+        kind => kind.is_integer() || kind.is_floating() || kind.is_decimal() || kind.is_string(),
     }
 }
 
@@ -335,121 +316,81 @@ fn cell(array: &dyn Array, at: usize) -> Cell<'_> {
     if at >= array.len() || array.is_null(at) {
         return Cell::Null;
     }
-    match array.data_type() {
+    downcast_integer_array!(
+        array => Cell::Integer(array.value(at).into()),
         DataType::Boolean => Cell::Truth(array.as_boolean().value(at)),
-        DataType::Int8 => Cell::Integer(array.as_primitive::<Int8Type>().value(at).into()),
-        DataType::Int16 => Cell::Integer(array.as_primitive::<Int16Type>().value(at).into()),
-        DataType::Int32 => Cell::Integer(array.as_primitive::<Int32Type>().value(at).into()),
-        DataType::Int64 => Cell::Integer(array.as_primitive::<Int64Type>().value(at).into()),
-        DataType::UInt8 => Cell::Integer(array.as_primitive::<UInt8Type>().value(at).into()),
-        DataType::UInt16 => Cell::Integer(array.as_primitive::<UInt16Type>().value(at).into()),
-        DataType::UInt32 => Cell::Integer(array.as_primitive::<UInt32Type>().value(at).into()),
-        DataType::UInt64 => Cell::Integer(array.as_primitive::<UInt64Type>().value(at).into()),
         DataType::Float16 => Cell::Number(array.as_primitive::<Float16Type>().value(at).to_f64()),
         DataType::Float32 => Cell::Number(array.as_primitive::<Float32Type>().value(at).into()),
         DataType::Float64 => Cell::Number(array.as_primitive::<Float64Type>().value(at)),
         DataType::Utf8 => Cell::Text(array.as_string::<i32>().value(at)),
         DataType::LargeUtf8 => Cell::Text(array.as_string::<i64>().value(at)),
         DataType::Utf8View => Cell::Text(array.as_string_view().value(at)),
-        DataType::Dictionary(key, _) => match **key {
-            DataType::Int8 => entry::<Int8Type>(array, at),
-            DataType::Int16 => entry::<Int16Type>(array, at),
-            DataType::Int32 => entry::<Int32Type>(array, at),
-            DataType::Int64 => entry::<Int64Type>(array, at),
-            DataType::UInt8 => entry::<UInt8Type>(array, at),
-            DataType::UInt16 => entry::<UInt16Type>(array, at),
-            DataType::UInt32 => entry::<UInt32Type>(array, at),
-            DataType::UInt64 => entry::<UInt64Type>(array, at),
-            _ => Cell::Null,
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            match cell(dictionary.keys(), at) {
+                Cell::Integer(key) => cell(dictionary.values().as_ref(), key as usize),
+                _ => Cell::Null,
+            }
+        }
+        DataType::Decimal32(..) => decimal::<Decimal32Type>(array, at),
+        DataType::Decimal64(..) => decimal::<Decimal64Type>(array, at),
+        DataType::Decimal128(..) => decimal::<Decimal128Type>(array, at),
+        DataType::Decimal256(..) => decimal::<Decimal256Type>(array, at),
+        kind => match unit(kind) {
+            Some(unit) if is_time(kind) => Cell::Time(unit.micros(count(array, at))),
+            // Times of day and durations are seconds.
+            Some(unit) => Cell::Number(unit.micros(count(array, at)) as f64 / 1e6),
+            // Types that are not read reach this only in ignored columns.
+            None => Cell::Null,
         },
-        DataType::Date32 => {
-            let days = array.as_primitive::<Date32Type>().value(at);
-            Cell::Time(TimeUnit::Day.micros(days.into()))
-        }
-        DataType::Date64 => {
-            Cell::Time(TimeUnit::Millisecond.micros(array.as_primitive::<Date64Type>().value(at)))
-        }
-        DataType::Timestamp(unit, _) => Cell::Time(match unit {
-            ArrowUnit::Second => {
-                TimeUnit::Second.micros(array.as_primitive::<TimestampSecondType>().value(at))
-            }
-            ArrowUnit::Millisecond => {
-                let value = array.as_primitive::<TimestampMillisecondType>().value(at);
-                TimeUnit::Millisecond.micros(value)
-            }
-            ArrowUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().value(at),
-            ArrowUnit::Nanosecond => {
-                let value = array.as_primitive::<TimestampNanosecondType>().value(at);
-                TimeUnit::Nanosecond.micros(value)
-            }
-        }),
-        DataType::Decimal32(_, scale) => {
-            decimal(array.as_primitive::<Decimal32Type>().value(at), *scale)
-        }
-        DataType::Decimal64(_, scale) => {
-            decimal(array.as_primitive::<Decimal64Type>().value(at), *scale)
-        }
-        DataType::Decimal128(_, scale) => {
-            decimal(array.as_primitive::<Decimal128Type>().value(at), *scale)
-        }
-        DataType::Decimal256(_, scale) => {
-            decimal(array.as_primitive::<Decimal256Type>().value(at), *scale)
-        }
-        DataType::Duration(unit) => {
-            let (count, unit) = match unit {
-                ArrowUnit::Second => {
-                    (array.as_primitive::<DurationSecondType>().value(at), TimeUnit::Second)
-                }
-                ArrowUnit::Millisecond => {
-                    let count = array.as_primitive::<DurationMillisecondType>().value(at);
-                    (count, TimeUnit::Millisecond)
-                }
-                ArrowUnit::Microsecond => {
-                    let count = array.as_primitive::<DurationMicrosecondType>().value(at);
-                    (count, TimeUnit::Microsecond)
-                }
-                ArrowUnit::Nanosecond => {
-                    let count = array.as_primitive::<DurationNanosecondType>().value(at);
-                    (count, TimeUnit::Nanosecond)
-                }
-            };
-            seconds(unit.micros(count))
-        }
-        DataType::Time32(ArrowUnit::Second) => {
-            let count = array.as_primitive::<Time32SecondType>().value(at);
-            seconds(TimeUnit::Second.micros(count.into()))
-        }
-        DataType::Time32(_) => {
-            let count = array.as_primitive::<Time32MillisecondType>().value(at);
-            seconds(TimeUnit::Millisecond.micros(count.into()))
-        }
-        DataType::Time64(ArrowUnit::Nanosecond) => {
-            let count = array.as_primitive::<Time64NanosecondType>().value(at);
-            seconds(TimeUnit::Nanosecond.micros(count))
-        }
-        DataType::Time64(_) => seconds(array.as_primitive::<Time64MicrosecondType>().value(at)),
-        // Types that are not read reach this only in ignored columns.
-        _ => Cell::Null,
-    }
+    )
 }
 
-/// A decimal number: the nearest there is, or a whole one as it is where it has no places.
-fn decimal(digits: impl Display, scale: i8) -> Cell<'static> {
-    match digits.to_string().parse() {
-        Ok(whole) if scale == 0 => Cell::Integer(whole),
+/// A decimal number: a whole one as it is if it has no places, else the nearest there is.
+fn decimal<T>(array: &dyn Array, at: usize) -> Cell<'static>
+where
+    T: DecimalType<Native: Display>,
+{
+    let array = array.as_primitive::<T>();
+    let digits = array.value(at).to_string();
+    match digits.parse() {
+        Ok(whole) if array.scale() == 0 => Cell::Integer(whole),
         _ => {
-            let spelled = format!("{digits}e{}", -i32::from(scale));
+            let spelled = format!("{digits}e{}", -i32::from(array.scale()));
             spelled.parse().map_or(Cell::Null, Cell::Number)
         }
     }
 }
 
-/// Seconds, from microseconds.
-fn seconds(micros: i64) -> Cell<'static> {
-    Cell::Number(micros as f64 / 1e6)
+/// What days, times, times of day and durations count.
+fn unit(kind: &DataType) -> Option<TimeUnit> {
+    match kind {
+        DataType::Date32 => Some(TimeUnit::Day),
+        DataType::Date64 => Some(TimeUnit::Millisecond),
+        DataType::Timestamp(unit, _)
+        | DataType::Duration(unit)
+        | DataType::Time32(unit)
+        | DataType::Time64(unit) => Some(match unit {
+            ArrowUnit::Second => TimeUnit::Second,
+            ArrowUnit::Millisecond => TimeUnit::Millisecond,
+            ArrowUnit::Microsecond => TimeUnit::Microsecond,
+            ArrowUnit::Nanosecond => TimeUnit::Nanosecond,
+        }),
+        _ => None,
+    }
 }
 
-fn entry<K: ArrowDictionaryKeyType>(array: &dyn Array, at: usize) -> Cell<'_> {
-    let dictionary = array.as_dictionary::<K>();
-    dictionary.key(at).map_or(Cell::Null, |key| cell(dictionary.values().as_ref(), key))
+/// How many of its units such a value is.
+#[expect(clippy::useless_conversion, reason = "some of them have 32 bits")]
+fn count(array: &dyn Array, at: usize) -> i64 {
+    downcast_temporal_array!(
+        array => array.value(at).into(),
+        DataType::Duration(unit) => match unit {
+            ArrowUnit::Second => array.as_primitive::<DurationSecondType>().value(at),
+            ArrowUnit::Millisecond => array.as_primitive::<DurationMillisecondType>().value(at),
+            ArrowUnit::Microsecond => array.as_primitive::<DurationMicrosecondType>().value(at),
+            ArrowUnit::Nanosecond => array.as_primitive::<DurationNanosecondType>().value(at),
+        },
+        _ => 0,
+    )
 }

@@ -14,7 +14,6 @@ use crate::table::Table;
 
 const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
-/// A CSV file.
 pub(crate) struct CsvTable<'r> {
     records: Records<'r>,
     /// Fields before those that are read: a row index, whose column has no name.
@@ -25,7 +24,7 @@ pub(crate) struct CsvTable<'r> {
     /// Whether the first line names the columns.
     has_header: bool,
     /// How the file turned out to be laid out.
-    pub(crate) shape: CsvShape,
+    shape: CsvShape,
 }
 
 impl<'r> CsvTable<'r> {
@@ -33,11 +32,10 @@ impl<'r> CsvTable<'r> {
     pub(crate) fn open(
         file: &str,
         stream: Stream<'r>,
-        schema: Option<&Schema>,
         options: &ReadOptions,
         budget: &Budget,
     ) -> Result<Self, ReadError> {
-        let (stated, limits) = (options.csv, &options.limits);
+        let (stated, limits, schema) = (options.csv, &options.limits, options.schema.as_ref());
         let mut shape = schema.map_or(stated, |schema| stated.or(schema.csv()));
         let lines = Lines::new(file, stream.input, limits.line_bytes)?;
         let comment = shape.comment.map(|sign| sign as u8);
@@ -84,11 +82,6 @@ impl<'r> CsvTable<'r> {
         };
         Ok(Self { records, skipped, names, waiting, has_header, shape })
     }
-
-    /// What a first column without a name, a row index, is called if it is left out of names and cells.
-    pub(crate) fn index_left_out(&self) -> Option<String> {
-        (self.skipped > 0).then(|| by_place(1))
-    }
 }
 
 impl Table for CsvTable<'_> {
@@ -120,6 +113,14 @@ impl Table for CsvTable<'_> {
 
     fn spot(&self) -> Spot {
         self.records.spot()
+    }
+
+    fn index_left_out(&self) -> Option<String> {
+        (self.skipped > 0).then(|| by_place(1))
+    }
+
+    fn shape(&self) -> CsvShape {
+        self.shape
     }
 
     fn is_typed(&self) -> bool {
@@ -178,7 +179,7 @@ fn is_stated(name: &str, schema: Option<&Schema>, options: &ReadOptions) -> bool
         || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == name))
 }
 
-/// Whether the first column is left out, 1 where it is: the header gives it no name, as that of a row
+/// Whether the first column is left out, 1 if it is: the header gives it no name, as that of a row
 /// index, and neither options nor schema say by its place what it is. This looks at the header alone,
 /// so that no record decides it.
 ///
@@ -190,7 +191,7 @@ fn nameless(
     schema: Option<&Schema>,
     options: &ReadOptions,
 ) -> Result<usize, ReadError> {
-    // Of a given frame's table, whatever is not in the frame is left out.
+    // Columns that a given frame does not have are left out.
     if given(options).is_some() {
         return Ok(0);
     }
@@ -218,7 +219,7 @@ fn given(options: &ReadOptions) -> Option<&[FrameColumn]> {
     }
 }
 
-/// The delimiter that occurs most often outside quotes; a comma where there is none.
+/// The delimiter that occurs most often outside quotes; a comma if there is none.
 fn sniff(line: &[u8]) -> Result<char, Fault> {
     let mut counts = [0_usize; DELIMITERS.len()];
     let mut inside = false;
@@ -290,7 +291,7 @@ fn count_up(records: &Records<'_>) -> bool {
     numbers.len() >= 3 && numbers.windows(2).all(next)
 }
 
-/// The names of a file without header: those of the schema in order, else `c1`, `c2`... Where
+/// The names of a file without header: those of the schema in order, else `c1`, `c2`... If
 /// labels are not read, the label column may be absent, or all columns that are no features; and a
 /// file with as many columns as a given frame has that frame's.
 fn numbered(

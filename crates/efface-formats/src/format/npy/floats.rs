@@ -20,8 +20,7 @@ pub fn read_npy_floats(
     let unreadable = |reason: &dyn std::fmt::Display| {
         fault!("it is not an NPY or NPZ file of float64 or float32 ({reason})")
     };
-    let header =
-        read_header(name, input, &Limits::default()).map_err(|error| unreadable(&error))?;
+    let header = read_header(input, &Limits::default()).map_err(|error| unreadable(&error))?;
     let numbers = header.shape.iter().try_fold(1_u64, |product, axis| product.checked_mul(*axis));
     if numbers != Some(expected as u64) {
         let got =

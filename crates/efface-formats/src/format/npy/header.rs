@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 
 use super::MAGIC;
-use crate::error::{Fault, Place, ReadError, fault, within};
+use crate::error::{Fault, fault, within};
 use crate::format::arrays::{ArrayHeader, Element, Endian};
 use crate::limits::Limits;
 
@@ -12,39 +12,33 @@ const MOST_AXES: usize = 64;
 
 /// Reads magic, version and dictionary; the data follow in `input`.
 pub(crate) fn read_header(
-    file: &str,
-    input: &mut dyn BufRead,
+    mut input: &mut dyn BufRead,
     limits: &Limits,
-) -> Result<ArrayHeader, ReadError> {
-    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
-    let not_npy = || here(fault!("the file does not start with the magic bytes of NPY"));
-    let mut take = |count: u64| {
+) -> Result<ArrayHeader, Fault> {
+    let mut take = |count: u64, short: &str| {
         let mut bytes = Vec::new();
-        match (&mut *input).take(count).read_to_end(&mut bytes) {
-            Ok(read) if read as u64 == count => Ok(bytes),
-            Ok(_) => Err(here(fault!("the file ends inside its header"))),
-            Err(error) => Err(ReadError::io(file, error)),
-        }
+        let read = (&mut input).take(count).read_to_end(&mut bytes)?;
+        if read as u64 == count { Ok(bytes) } else { Err(fault!("{short}")) }
     };
-    let start = take(MAGIC.len() as u64 + 2).map_err(|error| match error {
-        ReadError::Refused(_) => not_npy(),
-        error => error,
-    })?;
+    let (not_npy, short) =
+        ("the file does not start with the magic bytes of NPY", "the file ends inside its header");
+    let start = take(MAGIC.len() as u64 + 2, not_npy)?;
     let (magic, version) = start.split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(not_npy());
+        return Err(fault!("{not_npy}"));
     }
-    let length = match version {
-        [1, 0] => take(2)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
-        [2 | 3, 0] => take(4)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
+    let bytes = match version {
+        [1, 0] => 2,
+        [2 | 3, 0] => 4,
         _ => {
             let (major, minor) = (version[0], version[1]);
-            return Err(here(fault!("NPY versions 1 to 3 are supported, got {major}.{minor}")));
+            return Err(fault!("NPY versions 1 to 3 are supported, got {major}.{minor}"));
         }
     };
-    within("bytes in the header", length, u64::from(limits.header_bytes)).map_err(here)?;
-    let text = take(length)?;
-    Parser { text: &text, at: 0 }.header().map_err(here)
+    let length = take(bytes, short)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    within("bytes in the header", length, u64::from(limits.header_bytes))?;
+    let text = take(length, short)?;
+    Parser { text: &text, at: 0 }.header()
 }
 
 struct Parser<'a> {

@@ -1,46 +1,25 @@
 //! One PNG image of 8-bit gray or RGB pixels, as its numbers.
 
-use std::fmt;
 use std::io::{Cursor, ErrorKind};
 
 use png::{BitDepth, ColorType, DecodeOptions, Decoder, DecodingError, Limits};
 
 use crate::error::{Fault, fault};
+use crate::image::ImageShape;
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Bytes that decoding may take beside the pixels.
 const MEMORY: usize = 1 << 26;
 
-/// The size of an image and how many numbers each of its pixels has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Size {
-    pub(crate) width: u32,
-    pub(crate) height: u32,
-    /// 1 for gray, 3 for RGB.
-    pub(crate) channels: u32,
+/// An image in words: `28x28 in gray`.
+pub(super) fn described(image: ImageShape) -> String {
+    let color = if image.channels == 1 { "gray" } else { "RGB" };
+    format!("{}x{} in {color}", image.width, image.height)
 }
 
-impl fmt::Display for Size {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let color = if self.channels == 1 { "gray" } else { "RGB" };
-        write!(out, "{}x{} in {color}", self.width, self.height)
-    }
-}
-
-impl Size {
-    /// Numbers of the image, if there are at most `most`.
-    fn numbers(self, most: u32) -> Result<usize, Fault> {
-        let count = u64::from(self.width) * u64::from(self.height);
-        match count.checked_mul(u64::from(self.channels)) {
-            Some(numbers) if numbers <= u64::from(most) => Ok(numbers as usize),
-            _ => Err(fault!("the image has more than {most} numbers, the limit")),
-        }
-    }
-}
-
-/// The size, and one number after the other: channel after channel, in each line after line. `most` is how
+/// The shape, and one number after the other: channel after channel, in each line after line. `most` is how
 /// many numbers an image may have.
-pub(crate) fn decode(file: &[u8], most: u32) -> Result<(Size, Vec<u8>), Fault> {
+pub(crate) fn decode(file: &[u8], most: u32) -> Result<(ImageShape, Vec<u8>), Fault> {
     if !file.starts_with(SIGNATURE) {
         return Err(fault!("the file does not begin as PNG files do"));
     }
@@ -48,9 +27,7 @@ pub(crate) fn decode(file: &[u8], most: u32) -> Result<(Size, Vec<u8>), Fault> {
         DecodingError::IoError(error) if error.kind() == ErrorKind::UnexpectedEof => {
             fault!("the file ends within one of its parts")
         }
-        DecodingError::LimitsExceeded => {
-            fault!("the image has more than {most} numbers, the limit")
-        }
+        DecodingError::LimitsExceeded => too_large(most),
         _ => fault!("the file is damaged"),
     };
     let mut options = DecodeOptions::default();
@@ -62,15 +39,24 @@ pub(crate) fn decode(file: &[u8], most: u32) -> Result<(Size, Vec<u8>), Fault> {
     let mut decoder = Decoder::new_with_options(Cursor::new(file), options);
     decoder.set_limits(Limits { bytes: MEMORY });
     let mut reader = decoder.read_info().map_err(fault)?;
-    let size = size(reader.info())?;
-    let mut pixels = vec![0; size.numbers(most)?];
+    let shape = shape(reader.info())?;
+    let sides = [shape.channels, shape.height, shape.width].into_iter().map(u64::from);
+    let numbers = sides.fold(1, u64::saturating_mul);
+    if numbers > u64::from(most) {
+        return Err(too_large(most));
+    }
+    let mut pixels = vec![0; numbers as usize];
     reader.next_frame(&mut pixels).map_err(fault)?;
     // What follows the pixels is read to its end: a file that was cut short has none.
     reader.finish().map_err(fault)?;
-    Ok((size, by_channel(&pixels, size.channels as usize)))
+    Ok((shape, by_channel(&pixels, shape.channels as usize)))
 }
 
-fn size(info: &png::Info<'_>) -> Result<Size, Fault> {
+fn too_large(most: u32) -> Fault {
+    fault!("the image has more than {most} numbers, the limit")
+}
+
+fn shape(info: &png::Info<'_>) -> Result<ImageShape, Fault> {
     let channels = match (info.bit_depth, info.color_type) {
         (BitDepth::Eight, ColorType::Grayscale) => 1,
         (BitDepth::Eight, ColorType::Rgb) => 3,
@@ -82,7 +68,7 @@ fn size(info: &png::Info<'_>) -> Result<Size, Fault> {
             ));
         }
     };
-    Ok(Size { width: info.width, height: info.height, channels })
+    Ok(ImageShape { channels, height: info.height, width: info.width })
 }
 
 fn named(color: ColorType) -> &'static str {

@@ -11,21 +11,22 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Fault, Place, ReadError, fault, within};
-use crate::format::arrays::{ArrayHeader, ArrayRows, Axes, Element, Endian};
+use crate::format::arrays::{ArrayHeader, ArrayRows, Axes, Element, Endian, Role};
 use crate::format::csv::CsvTable;
+use crate::image::ImageShape;
 use crate::limits::Limits;
 use crate::options::ReadOptions;
 use crate::rows::Cells as _;
 use crate::source::Source;
 use crate::table::Table;
-use decode::{Size, decode};
+use decode::{decode, described};
 
 /// Bytes of one file of an image, at most.
 const LARGEST: u64 = 1 << 26;
 /// Folders below each other, at most.
 const DEEPEST: usize = 8;
 
-/// The images of a folder as arrays: their numbers, their labels where these are read, and their ids.
+/// The images of a folder as arrays: their numbers, their labels if these are read, and their ids.
 pub(crate) struct Folder<'r> {
     pub(crate) images: ArrayRows<'r>,
     pub(crate) labels: Option<ArrayRows<'r>>,
@@ -39,10 +40,9 @@ pub(crate) fn open<'r>(
     options: &ReadOptions,
 ) -> Result<Folder<'r>, ReadError> {
     let (file, budget) = (source.name(), source.budget());
-    let here = |fault: Fault| ReadError::at(Place::file(file), fault);
+    let here = |fault: Fault| ReadError::of_file(file, fault);
     let folder = source.as_path().unwrap_or(Path::new("."));
-    let (names, bytes) =
-        images(folder, &options.limits).map_err(|error| ReadError::io(file, error))?;
+    let (names, bytes) = images(folder, &options.limits).map_err(here)?;
     budget.stored(bytes);
     for name in &names {
         budget.text(name).map_err(here)?;
@@ -51,29 +51,29 @@ pub(crate) fn open<'r>(
         return Err(here(fault!("the folder has no files `*.png`")));
     };
     let most = options.limits.columns;
-    let (size, _) = image(folder, first, most).map_err(|error| ReadError::io(file, error))?;
+    let (size, _) = image(folder, first, most).map_err(here)?;
     let label = match (labels, options.label_required) {
         (_, false) => None,
         (Some(mut table), true) => Some(stated(&mut table, &names, options)?),
         (None, true) => Some(by_folder(&names).map_err(here)?),
     };
-    let (rows, channels) = (names.len() as u64, u64::from(size.channels));
-    let mut shape = vec![rows, u64::from(size.height), u64::from(size.width)];
-    if channels > 1 {
-        shape.insert(1, channels);
+    let mut shape = vec![names.len() as u64, size.height.into(), size.width.into()];
+    if size.channels > 1 {
+        shape.insert(1, size.channels.into());
     }
-    let column = |values: &[String]| texts(file, values, options, source);
+    let column = |values: &[String]| texts(file, values, options, source).map_err(here);
     let (label, id) = (label.as_deref().map(column).transpose()?, column(&names)?);
     let images =
         Images { folder: folder.to_owned(), names, next: 0, size, most, row: Cursor::default() };
-    let features = ArrayRows::features(
+    let features = ArrayRows::open(
         file,
         &header(shape, Element::U8),
         Box::new(BufReader::new(images)),
-        Axes::ChannelsFirst,
+        Role::Features(Axes::ChannelsFirst),
         &options.limits,
         budget,
-    )?;
+    )
+    .map_err(here)?;
     Ok(Folder { images: features, labels: label, ids: id })
 }
 
@@ -87,16 +87,10 @@ fn texts<'r>(
     values: &[String],
     options: &ReadOptions,
     source: &Source<'_>,
-) -> Result<ArrayRows<'r>, ReadError> {
+) -> Result<ArrayRows<'r>, Fault> {
     let longest = values.iter().map(String::len).max().unwrap_or(0).max(1);
-    let place = || Place::file(file);
-    let most = u64::from(options.limits.field_bytes);
-    within("bytes in one field", longest as u64, most)
-        .map_err(|limit| ReadError::at(place(), limit))?;
-    source
-        .budget()
-        .take((longest as u64).saturating_mul(values.len() as u64))
-        .map_err(|limit| ReadError::at(place(), limit))?;
+    within("bytes in one field", longest as u64, u64::from(options.limits.field_bytes))?;
+    source.budget().take((longest as u64).saturating_mul(values.len() as u64))?;
     let mut bytes = Vec::new();
     for value in values {
         bytes.extend_from_slice(value.as_bytes());
@@ -104,11 +98,11 @@ fn texts<'r>(
     }
     let header = header(vec![values.len() as u64], Element::Bytes(longest as u32));
     let input = Box::new(Cursor::new(bytes));
-    ArrayRows::column(file, &header, input, &options.limits, source.budget())
+    ArrayRows::open(file, &header, input, Role::Key, &options.limits, source.budget())
 }
 
 /// The images below a folder, in the order of their names, and the bytes of their files.
-fn images(folder: &Path, limits: &Limits) -> io::Result<(Vec<String>, u64)> {
+fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Fault> {
     let (mut names, mut bytes) = (Vec::new(), 0_u64);
     let mut waiting = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((place, before, depth)) = waiting.pop() {
@@ -117,9 +111,7 @@ fn images(folder: &Path, limits: &Limits) -> io::Result<(Vec<String>, u64)> {
             let name = entry.file_name();
             let Some(name) = name.to_str() else {
                 let name = name.to_string_lossy().into_owned();
-                return Err(io::Error::other(fault!(
-                    "the name of the file `{name}` is not valid Unicode"
-                )));
+                return Err(fault!("the name of the file `{name}` is not valid Unicode"));
             };
             if name.starts_with('.') {
                 continue;
@@ -128,21 +120,17 @@ fn images(folder: &Path, limits: &Limits) -> io::Result<(Vec<String>, u64)> {
             let about = fs::metadata(&path)?;
             if about.is_dir() {
                 if depth == DEEPEST {
-                    return Err(io::Error::other(fault!(
-                        "there are more than {most} folders below each other",
-                        most = DEEPEST
-                    )));
+                    return Err(fault!("there are more than {DEEPEST} folders below each other"));
                 }
                 waiting.push((path, name + "/", depth + 1));
             } else if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
                 if !about.is_file() {
                     // A pipe would wait for whoever writes to it.
-                    return Err(io::Error::other(format!("`{name}` is not a file")));
+                    return Err(fault!("`{name}` is not a file"));
                 }
                 bytes = bytes.saturating_add(about.len());
                 names.push(name);
-                let most = limits.rows.min(1 << 28);
-                within("images", names.len() as u64, most).map_err(io::Error::other)?;
+                within("images", names.len() as u64, limits.rows.min(1 << 28))?;
             }
         }
     }
@@ -150,7 +138,7 @@ fn images(folder: &Path, limits: &Limits) -> io::Result<(Vec<String>, u64)> {
     Ok((names, bytes))
 }
 
-/// The first folder of each path, where these are not the folders of a second list: `train/cat/1.png`.
+/// The first folder of each path, if these are not the folders of a second list: `train/cat/1.png`.
 fn by_folder(names: &[String]) -> Result<Vec<String>, Fault> {
     let is_deep = |name: &String| name.matches('/').count() > 1;
     if let (Some(name), true) = (names.first(), names.iter().all(is_deep)) {
@@ -180,11 +168,11 @@ fn stated(
     let limits = options.limits.clone();
     let stream = table.open(&limits)?;
     let plain = ReadOptions { limits, label_required: false, ..ReadOptions::default() };
-    let mut rows = CsvTable::open(&file, stream, None, &plain, table.budget())?;
+    let mut rows = CsvTable::open(&file, stream, &plain, table.budget())?;
     let got = rows.names().len();
     if got != 2 {
-        return Err(ReadError::at(
-            Place::file(&file),
+        return Err(ReadError::of_file(
+            &file,
             fault!(
                 "labels of images need a table of two columns, the names of the files and the \
                  labels, got {got}"
@@ -196,7 +184,7 @@ fn stated(
     while rows.advance()? {
         let (name, label) = (rows.cell(0).text().into_owned(), rows.cell(1).text().into_owned());
         let here = |fault: Fault| ReadError::at(Place::new(&file, rows.spot()), fault);
-        table.budget().text(&label).map_err(|limit| ReadError::at(Place::file(&file), limit))?;
+        table.budget().text(&label).map_err(|limit| ReadError::of_file(&file, limit))?;
         let place = known.get(name.as_str()).or_else(|| known.get(format!("{name}.png").as_str()));
         let Some(&place) = place else {
             return Err(here(fault!("the folder has no image `{name}`")));
@@ -208,7 +196,7 @@ fn stated(
     let found =
         labels.into_iter().zip(names).map(|(label, name)| {
             label.ok_or_else(|| {
-            ReadError::at(Place::file(&file), fault!(
+            ReadError::of_file(&file, fault!(
                 "the image `{name}` has no label; the first line of the table names the two \
                  columns"
             ))
@@ -217,20 +205,17 @@ fn stated(
     found.collect()
 }
 
-/// The size and the numbers of an image; errors name it.
-fn image(folder: &Path, name: &str, most: u32) -> io::Result<(Size, Vec<u8>)> {
-    let named = |error: io::Error| io::Error::new(error.kind(), format!("`{name}`: {error}"));
-    let broken = |fault: Fault| io::Error::other(format!("`{name}`: {fault}"));
-    let mut bytes = Vec::new();
-    let file = File::open(folder.join(name)).map_err(named)?;
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(named)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(broken(fault!(
-            "the file has more than {most} bytes, the limit",
-            most = LARGEST
-        )));
-    }
-    decode(&bytes, most).map_err(broken)
+/// The shape and the numbers of an image; errors name it.
+fn image(folder: &Path, name: &str, most: u32) -> Result<(ImageShape, Vec<u8>), Fault> {
+    let read = || {
+        let mut bytes = Vec::new();
+        File::open(folder.join(name))?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(fault!("the file has more than {LARGEST} bytes, the limit"));
+        }
+        decode(&bytes, most)
+    };
+    read().map_err(|fault| fault!("`{name}`: {fault}"))
 }
 
 /// The numbers of all images, one image after the other.
@@ -238,7 +223,7 @@ struct Images {
     folder: PathBuf,
     names: Vec<String>,
     next: usize,
-    size: Size,
+    size: ImageShape,
     most: u32,
     row: Cursor<Vec<u8>>,
 }
@@ -253,15 +238,14 @@ impl Read for Images {
             if buffer.is_empty() {
                 return Ok(0);
             }
-            let (size, numbers) = image(&self.folder, name, self.most)?;
+            let (size, numbers) = image(&self.folder, name, self.most).map_err(io::Error::other)?;
             if size != self.size {
-                let fault = fault!(
-                    "the image is {size}, and `{first}` is {expected}: all must be of one size \
-                     and kind",
-                    first = self.names[0],
-                    expected = self.size
-                );
-                return Err(io::Error::other(format!("`{name}`: {fault}")));
+                return Err(io::Error::other(fault!(
+                    "`{name}`: the image is {}, and `{}` is {}: all must be of one size and kind",
+                    described(size),
+                    self.names[0],
+                    described(self.size)
+                )));
             }
             self.next += 1;
             self.row = Cursor::new(numbers);
