@@ -19,6 +19,7 @@ use crate::loss::{RecordCurvature, with};
 /// tree along which these are added ([`windows`]). Who implements it shows the same records in every
 /// pass; each is held against the public constants whenever it is shown.
 pub trait Streamed: Debug {
+    /// Number of records.
     fn records(&self) -> usize;
 
     /// Whether rows are stored sparse.
