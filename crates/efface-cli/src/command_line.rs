@@ -12,7 +12,6 @@ use crate::output::Output;
 
 /// What became of the command line.
 pub(crate) enum Parsed {
-    /// A command to run.
     Command(Box<Cli>),
     /// Help was shown, or a usage error: nothing is left to do.
     Over(ExitCode),

@@ -25,7 +25,6 @@ pub(crate) struct Destination {
 pub(crate) enum Existing {
     /// It is kept, and the command refused.
     Keep,
-    /// It is replaced.
     Replace,
 }
 

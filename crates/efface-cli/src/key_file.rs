@@ -98,7 +98,6 @@ fn unusable(error: KeyringError) -> Error {
     Error::storage(Code::Key, error.to_string())
 }
 
-/// Reads a key file.
 pub(crate) fn read(path: &Path) -> Result<Keyring> {
     Keyring::load(path).map_err(|error| Error::input(Code::Key, error.to_string()).into())
 }

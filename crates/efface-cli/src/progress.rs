@@ -41,7 +41,6 @@ impl Bar {
         Self { bar, line, template: "", first_norm: None }
     }
 
-    /// Shows one report.
     pub(crate) fn show(&mut self, progress: &Progress) {
         if let Some(last) = self.line {
             if last.elapsed() >= LINES {
@@ -70,7 +69,6 @@ impl Bar {
         self.bar.set_message(in_words(progress));
     }
 
-    /// Takes the bar away.
     pub(crate) fn clear(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -274,7 +274,6 @@ fn is_weight(weight: f64) -> bool {
     weight.is_finite() && weight >= 0.0
 }
 
-/// Appends a value.
 fn append(values: &mut Vec<f64>, value: f64) {
     make_room(values, 1);
     values.push(value);

@@ -8,7 +8,6 @@ use rand_core::{Rng, SeedableRng};
 use crate::loss::{LossName, Task};
 use crate::{Constants, Dataset, Declared, Loss};
 
-/// Seeded generator.
 pub(crate) fn generator(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
 }

@@ -3,14 +3,14 @@
 mod ball;
 mod descent;
 mod parts;
-mod stake;
 mod sums;
+mod tolerance;
 
 pub use ball::{Ball, noisy_gd_in_ball};
 pub use descent::{Descents, descent};
 pub use parts::averages;
-pub use stake::{Tolerance, default_excess_risk};
 pub use sums::rounded_sums;
+pub use tolerance::Tolerance;
 
 use crate::constants::Constants;
 

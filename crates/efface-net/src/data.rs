@@ -59,7 +59,6 @@ impl<'a> Data<'a> {
 }
 
 impl<'a> Checked<'a> {
-    /// Rows there are.
     pub(crate) fn rows(&self) -> usize {
         self.data.labels.len()
     }
@@ -105,7 +104,6 @@ pub(crate) enum Units {
 }
 
 impl Units {
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Rows(count) => *count,

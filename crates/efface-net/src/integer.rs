@@ -31,7 +31,6 @@ pub(crate) fn clip(gradient: &[f32], per_unit: f64, limit: u32, integers: &mut [
     }
 }
 
-/// Adds integers to sums.
 pub(crate) fn add(sums: &mut [i64], integers: &[i32]) {
     registers::run(Add { sums, integers });
 }

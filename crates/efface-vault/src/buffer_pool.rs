@@ -6,9 +6,9 @@ use zeroize::Zeroize;
 
 /// Memory that was given back, as it was left; overwritten when all of it is dropped.
 #[derive(Default)]
-pub(crate) struct Spare(Mutex<Vec<Vec<u8>>>);
+pub(crate) struct BufferPool(Mutex<Vec<Vec<u8>>>);
 
-impl Spare {
+impl BufferPool {
     /// Some memory, with whatever was left in it.
     pub(crate) fn take(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
@@ -19,7 +19,7 @@ impl Spare {
     }
 }
 
-impl Drop for Spare {
+impl Drop for BufferPool {
     fn drop(&mut self) {
         let left = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         left.iter_mut().for_each(|bytes| wipe(bytes));
@@ -34,16 +34,16 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
     end.zeroize();
 }
 
-/// Bytes of a block's features. Memory that was spare is spare again once they are dropped, other is
+/// Bytes of a block's features. Memory from a pool goes back to it once they are dropped, other is
 /// overwritten.
 pub(crate) struct Features {
     bytes: Vec<u8>,
-    from: Option<Arc<Spare>>,
+    from: Option<Arc<BufferPool>>,
 }
 
 impl Features {
-    pub(crate) fn in_spare(bytes: Vec<u8>, spare: &Arc<Spare>) -> Self {
-        Self { bytes, from: Some(Arc::clone(spare)) }
+    pub(crate) fn from_pool(bytes: Vec<u8>, pool: &Arc<BufferPool>) -> Self {
+        Self { bytes, from: Some(Arc::clone(pool)) }
     }
 
     /// Overwrites all but the first bytes, which are those that are left.
@@ -82,7 +82,7 @@ impl DerefMut for Features {
 impl Drop for Features {
     fn drop(&mut self) {
         match self.from.take() {
-            Some(spare) => spare.give(std::mem::take(&mut self.bytes)),
+            Some(pool) => pool.give(std::mem::take(&mut self.bytes)),
             None => wipe(&mut self.bytes),
         }
     }
@@ -101,24 +101,24 @@ mod tests {
 
     #[test]
     fn memory_comes_back_but_where_somebody_took_the_bytes() {
-        let spare = Arc::new(Spare::default());
-        assert!(spare.take().is_empty());
+        let pool = Arc::new(BufferPool::default());
+        assert!(pool.take().is_empty());
         let mut memory = Vec::with_capacity(100);
         memory.extend([7; 100]);
         let place = memory.as_ptr();
-        let features = Features::in_spare(memory, &spare);
+        let features = Features::from_pool(memory, &pool);
         assert_eq!(
             (&features[..3], format!("{features:?}")),
             (&[7; 3][..], "100 bytes".to_owned())
         );
         drop(features);
-        let again = spare.take();
+        let again = pool.take();
         assert_eq!((again.as_ptr(), again.len()), (place, 100));
-        let taken = Features::in_spare(again, &spare).into_bytes();
+        let taken = Features::from_pool(again, &pool).into_bytes();
         assert_eq!(taken, [7; 100]);
-        assert!(spare.take().is_empty());
+        assert!(pool.take().is_empty());
         drop(Features::from(taken));
-        assert!(spare.take().is_empty());
+        assert!(pool.take().is_empty());
         let mut odd: Vec<u8> = (1..=77).collect();
         wipe(&mut odd[3..]);
         assert_eq!(odd[..3], [1, 2, 3]);

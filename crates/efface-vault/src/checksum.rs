@@ -109,7 +109,6 @@ fn stored_half(hash: &[u8; 32]) -> [u8; STORED] {
     stored
 }
 
-/// Checksums for tests.
 #[cfg(test)]
 pub(crate) fn for_tests(secret: u8, vault_id: &str) -> Checksums {
     let folder = tempfile::tempdir().unwrap();

@@ -199,7 +199,6 @@ fn still_at(access: &Access, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies all pages.
 fn pages(
     from: &Vault,
     to: &mut rusqlite::Connection,

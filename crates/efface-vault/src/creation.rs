@@ -45,7 +45,6 @@ pub enum CreateError {
 }
 
 impl CreateError {
-    /// The operating system refused.
     pub(crate) fn io(path: &Path, source: &io::Error) -> Self {
         Self::Refused(format!("{} cannot be created: {source}", path.display()))
     }

@@ -273,7 +273,6 @@ fn existing(vault: &Path) -> Result<File, StoreFault> {
         .ok_or_else(|| StoreFault::Other("the journal of the change is gone".into()))
 }
 
-/// What a journal says.
 struct Journal {
     /// Whether SQLite would play it back.
     valid: bool,

@@ -85,7 +85,6 @@ impl RawFile {
         barred
     }
 
-    /// Lets readers in again.
     pub(crate) fn admit_readers(&self) {
         if let (true, Ok(file)) = (self.barred.replace(false), self.file()) {
             // Releasing a lock cannot fail in a way that anything could be done about.
@@ -105,7 +104,6 @@ impl RawFile {
         Ok(())
     }
 
-    /// Bytes in the file.
     pub(crate) fn len(&self) -> io::Result<u64> {
         Ok(self.file()?.metadata()?.len())
     }

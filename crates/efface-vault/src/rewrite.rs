@@ -60,7 +60,6 @@ impl Transaction<'_> {
         Ok(blob.close()?)
     }
 
-    /// Takes a block out.
     pub(crate) fn drop_block(&mut self, first: i64) -> Result<(), WriteError> {
         self.execute("DELETE FROM block WHERE first = ?1", [first])?;
         self.execute("DELETE FROM content WHERE first = ?1", [first])?;

@@ -1,7 +1,7 @@
 //! Blocks of which SQLite reads the heads, and whoever works on them the features.
 
 use crate::block::BlockHead;
-use crate::buffer_pool::{Features, Spare};
+use crate::buffer_pool::{BufferPool, Features};
 use crate::checksum::Checksums;
 use crate::direct_read::{Chain, Chains, Wanted};
 use crate::record::{Columns, Stored};
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Features of fewer bytes are not worth reading by themselves.
-const STRAIGHT: usize = 16 << 10;
+const LEAST_DIRECT: usize = 16 << 10;
 
 /// A block as far as the thread has read it that asks SQLite.
 pub(crate) enum Pending {
@@ -40,7 +40,7 @@ pub(crate) struct Beginning {
 /// Reads what is left of them, on any core.
 pub(crate) struct Ending {
     file: Option<(Arc<File>, u32)>,
-    spare: Arc<Spare>,
+    pool: Arc<BufferPool>,
     pub(crate) checksums: Checksums,
     size: i64,
 }
@@ -54,8 +54,8 @@ impl Vault {
     ) -> Result<(Beginning, Ending), ReadError> {
         let (chains, size) = (self.chains(wanted), self.block_rows()?);
         let file = chains.as_ref().map(Chains::file);
-        let (spare, checksums) = (Arc::default(), checksums.clone());
-        Ok((Beginning { chains }, Ending { file, spare, checksums, size }))
+        let (pool, checksums) = (Arc::default(), checksums.clone());
+        Ok((Beginning { chains }, Ending { file, pool, checksums, size }))
     }
 }
 
@@ -71,10 +71,10 @@ impl Beginning {
         vault: &Vault,
         mut columns: Columns,
     ) -> Result<Pending, ReadError> {
-        let straight = (STRAIGHT..=MOST_VALUE as usize).contains(&columns.length)
+        let direct = (LEAST_DIRECT..=MOST_VALUE as usize).contains(&columns.length)
             && !vault.rewritten.contains(&columns.first);
         let chain = self.chains.as_mut().and_then(|chains| chains.find(columns.first));
-        Ok(match chain.filter(|_| straight) {
+        Ok(match chain.filter(|_| direct) {
             Some(chain) => Pending::Part(Part { columns, chain }),
             None => {
                 columns.features = vault.features_of(columns.first)?.map(Features::from);
@@ -106,10 +106,10 @@ impl Ending {
         };
         let again = Retry { first: columns.first, before: columns.before };
         let read = |(file, pages): &(Arc<File>, u32)| {
-            chain.last_column(file, *pages, columns.length, &self.spare)
+            chain.last_column(file, *pages, columns.length, &self.pool)
         };
         let Some(features) = self.file.as_ref().and_then(read) else { return Err(again) };
-        columns.features = Some(Features::in_spare(features, &self.spare));
+        columns.features = Some(Features::from_pool(features, &self.pool));
         let mut stored = columns.parse(self.size);
         if stored.holds(&self.checksums) { Ok(stored) } else { Err(again) }
     }

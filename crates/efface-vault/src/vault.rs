@@ -313,7 +313,6 @@ impl Vault {
         Ok(())
     }
 
-    /// Its file.
     pub(crate) fn raw(&self) -> &RawFile {
         match &self.access {
             Access::Reading { state } => state,

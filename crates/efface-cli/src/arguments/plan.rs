@@ -47,7 +47,6 @@ pub(crate) struct WorkloadArguments {
 }
 
 impl WorkloadArguments {
-    /// The workload.
     pub(crate) fn workload(&self) -> Workload {
         Workload {
             deletions_per_month: self.deletions_per_month,

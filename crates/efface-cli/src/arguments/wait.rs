@@ -13,7 +13,6 @@ pub(crate) struct WaitArgument {
 }
 
 impl WaitArgument {
-    /// It as a duration.
     pub(crate) fn duration(self) -> Duration {
         self.wait
     }

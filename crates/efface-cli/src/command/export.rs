@@ -45,7 +45,6 @@ pub(crate) struct Export {
     key: KeyArgument,
 }
 
-/// The formats of weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// A NumPy archive

@@ -65,7 +65,6 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Runs it.
     pub(crate) fn run(self, output: &mut Output) -> Result<Outcome> {
         match self {
             Self::Schema(command) => command.run(output),

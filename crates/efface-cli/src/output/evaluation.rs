@@ -8,7 +8,6 @@ use super::Output;
 use crate::failure::Result;
 
 impl Output {
-    /// Shows an evaluation.
     pub(crate) fn evaluation(&mut self, evaluation: &Evaluation) -> Result<()> {
         self.show(evaluation, || page(evaluation))
     }

@@ -111,7 +111,6 @@ impl Symmetric {
         product
     }
 
-    /// The product with `v`.
     pub(super) fn multiply(&self, v: &[f64]) -> Vec<f64> {
         let mut product = vec![0.0; self.order];
         let mut rest = &self.packed[..];

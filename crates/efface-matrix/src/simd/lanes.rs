@@ -17,13 +17,9 @@ pub(crate) trait Simd: Copy + Send + Sync {
     fn load(self, values: &[f64; LANES]) -> Self::F64;
     /// The eight values, widened; exact.
     fn load_wide(self, values: &[f32; LANES]) -> Self::F64;
-    /// Writes the eight values.
     fn store(self, lanes: Self::F64, to: &mut [f64; LANES]);
-    /// Lane by lane.
     fn add(self, a: Self::F64, b: Self::F64) -> Self::F64;
-    /// Lane by lane.
     fn sub(self, a: Self::F64, b: Self::F64) -> Self::F64;
-    /// Lane by lane.
     fn mul(self, a: Self::F64, b: Self::F64) -> Self::F64;
 
     /// Asks for the cache line that holds `values[index]`; a hint without effect on results.
@@ -33,9 +29,7 @@ pub(crate) trait Simd: Copy + Send + Sync {
 /// A computation on eight lanes that can be compiled for any processor. Implementations must be
 /// inlined always.
 pub(crate) trait Task {
-    /// What it returns.
     type Out;
-    /// Runs it.
     fn run<S: Simd>(self, simd: S) -> Self::Out;
 }
 

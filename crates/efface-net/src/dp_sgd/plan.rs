@@ -8,7 +8,6 @@ use crate::integer::MOST_LIMIT;
 use crate::optimizer::check_rates;
 use crate::{NetError, Network, Optimizer};
 
-/// Most steps.
 const MOST_STEPS: u64 = 1 << 32;
 
 /// DP-SGD as written: public constants, none of them computed from the data.

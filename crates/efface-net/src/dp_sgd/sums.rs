@@ -30,7 +30,6 @@ pub fn clipped_sums(
     Ok(sums)
 }
 
-/// Rows at hand.
 pub(super) struct OfRows<'a> {
     summer: Summer<'a>,
     data: Checked<'a>,

@@ -20,7 +20,6 @@ pub(crate) struct Outer<'a> {
 }
 
 impl Outer<'_> {
-    /// Adds the sums.
     pub(crate) fn run(self) {
         registers::run(self);
     }

@@ -47,7 +47,6 @@ pub(crate) struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Computes the sums.
     pub(crate) fn run(self) {
         registers::run(self);
     }

@@ -67,7 +67,6 @@ pub(super) fn parse(text: &str) -> Result<Vec<Item>, NetworkError> {
     Ok(items)
 }
 
-/// The layers as text.
 pub(super) fn render(items: &[Item]) -> String {
     if items.is_empty() {
         return "linear".to_owned();

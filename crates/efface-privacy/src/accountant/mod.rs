@@ -36,9 +36,17 @@ impl From<StretchError> for PublishedError {
 }
 
 impl PublishedError {
-    /// A number is outside what the theorem supposes.
-    fn range(name: &'static str, rule: &'static str, got: f64) -> Self {
-        Self(QuantityError { name, rule, got }.to_string())
+    /// Refuses a number that is outside what the theorem supposes.
+    fn unless(holds: bool, name: &'static str, rule: &'static str, got: f64) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self(QuantityError { name, rule, got }.to_string())) }
+    }
+
+    fn unless_nonnegative(name: &'static str, got: f64) -> Result<(), Self> {
+        Self::unless(got >= 0.0 && got.is_finite(), name, "finite and at least 0", got)
+    }
+
+    fn unless_delta(delta: f64) -> Result<(), Self> {
+        Self::unless(delta > 0.0 && delta < 1.0, "delta", "in (0, 1)", delta)
     }
 
     /// No value of `name` up to a generous limit reaches the target.
@@ -48,9 +56,7 @@ impl PublishedError {
 
     fn unless_positive(numbers: &[(&'static str, f64)]) -> Result<(), Self> {
         for &(name, got) in numbers {
-            if !(got > 0.0 && got.is_finite()) {
-                return Err(Self::range(name, "finite and above 0", got));
-            }
+            Self::unless(got > 0.0 && got.is_finite(), name, "finite and above 0", got)?;
         }
         Ok(())
     }

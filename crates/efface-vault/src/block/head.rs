@@ -142,7 +142,6 @@ impl BlockHead {
         self.span(self.group(group))
     }
 
-    /// Where a checksum is.
     fn place(&self, checksum: Of, group: usize) -> Range<usize> {
         let before = match checksum {
             Of::Features => group,
@@ -157,7 +156,6 @@ impl BlockHead {
         self.bytes.get(self.place(checksum, group))?.try_into().ok()
     }
 
-    /// Both.
     pub(super) fn stored_checksums(&self, group: usize) -> Option<[[u8; STORED]; 2]> {
         Some([self.stored_checksum(Of::Features, group)?, self.stored_checksum(Of::Rest, group)?])
     }

@@ -19,7 +19,7 @@
 mod tests;
 
 use crate::Vault;
-use crate::buffer_pool::{Features, Spare};
+use crate::buffer_pool::{BufferPool, Features};
 use crate::raw_file::RawFile;
 use crate::schema::PAGE_SIZE;
 use crate::sweep::page::{Kind, be16, be32, local_payload, varint};
@@ -297,13 +297,13 @@ impl HeadsAhead {
 }
 
 impl Chain {
-    /// The last column, which should have `length` bytes, in spare memory; none where the file has others.
+    /// The last column, which should have `length` bytes, in memory of `pool`; none where the file has others.
     pub(crate) fn last_column(
         &self,
         file: &File,
         pages: u32,
         length: usize,
-        spare: &Spare,
+        pool: &BufferPool,
     ) -> Option<Vec<u8>> {
         let Range { start, end } = self.last.clone();
         let local = self.local.1;
@@ -312,7 +312,7 @@ impl Chain {
             return None;
         }
         let needed = PAGE + pages_left * PAGE;
-        let mut bytes = Zeroizing::new(spare.take());
+        let mut bytes = Zeroizing::new(pool.take());
         if bytes.capacity() < needed {
             bytes.zeroize();
             *bytes = vec![0; needed];

@@ -62,7 +62,7 @@ fn read_directly(vault: &Vault) -> ((usize, usize), (usize, usize)) {
         let expected = vault.features_of(first).unwrap().unwrap();
         let Some(chain) = chains.find(first) else { continue };
         let (file, pages) = chains.file();
-        let read = chain.last_column(&file, pages, expected.len(), &Spare::default());
+        let read = chain.last_column(&file, pages, expected.len(), &BufferPool::default());
         // Of some bytes it is known only where chains are one page after another.
         for range in [0..0, 0..1, 0..expected.len(), 5000..9000, expected.len() - 1..expected.len()]
         {

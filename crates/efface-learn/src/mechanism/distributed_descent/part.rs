@@ -19,11 +19,9 @@ pub struct Part {
 /// A part to be optimised.
 #[derive(Debug)]
 pub(super) struct Job {
-    /// Its number.
     pub(super) part: usize,
     /// One row for each of its positions, copies included.
     pub(super) data: Dataset,
-    /// Where it starts.
     pub(super) start: Part,
     /// Steps to take when steps are counted.
     pub(super) steps: u64,

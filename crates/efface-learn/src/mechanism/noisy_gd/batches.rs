@@ -24,7 +24,6 @@ pub struct BatchPlan {
     pub most: u64,
 }
 
-/// The most batches.
 const MOST_BATCHES: u64 = 1 << 20;
 
 impl BatchPlan {

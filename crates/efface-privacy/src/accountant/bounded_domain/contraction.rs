@@ -18,13 +18,9 @@ pub(super) fn too_many(steps: u64) -> PublishedError {
 /// # Errors
 /// When a number is out of range.
 pub fn ln_delta(epsilon: f64, diameter_over_noise: f64, steps: u64) -> Result<f64, PublishedError> {
-    if !(epsilon >= 0.0 && epsilon.is_finite()) {
-        return Err(PublishedError::range("epsilon", "finite and at least 0", epsilon));
-    }
-    if diameter_over_noise.is_nan() || diameter_over_noise < 0.0 {
-        let (name, rule) = ("diameter_over_noise", "at least 0");
-        return Err(PublishedError::range(name, rule, diameter_over_noise));
-    }
+    PublishedError::unless_nonnegative("epsilon", epsilon)?;
+    let (holds, name) = (diameter_over_noise >= 0.0, "diameter_over_noise");
+    PublishedError::unless(holds, name, "at least 0", diameter_over_noise)?;
     if steps > MOST_STEPS {
         return Err(too_many(steps));
     }

@@ -108,20 +108,13 @@ impl BoundedDomain<'_> {
     }
 
     fn check(&self) -> Result<(), PublishedError> {
-        let range = |name, rule, got| Err(PublishedError::range(name, rule, got));
-        if !(self.radius > 0.0 && self.radius.is_finite()) {
-            return range("radius", "finite and above 0", self.radius);
-        }
-        if self.step_length.is_nan() || self.step_length < 0.0 {
-            return range("step_length", "at least 0", self.step_length);
-        }
-        if !(self.arithmetic >= 0.0 && self.arithmetic.is_finite()) {
-            return range("arithmetic", "finite and at least 0", self.arithmetic);
-        }
+        PublishedError::unless_positive(&[("radius", self.radius)])?;
+        let length = self.step_length;
+        PublishedError::unless(length >= 0.0, "step_length", "at least 0", length)?;
+        PublishedError::unless_nonnegative("arithmetic", self.arithmetic)?;
         let (all, same) = (self.stretches.len(), self.same);
-        if same > all {
-            return range("same", "at most the number of stretches", same as f64);
-        }
+        let rule = "at most the number of stretches";
+        PublishedError::unless(same <= all, "same", rule, same as f64)?;
         let steps = self.stretches[all - same..].iter();
         let steps = steps.fold(0_u64, |sum, stretch| sum.saturating_add(stretch.steps));
         if steps > contraction::MOST_STEPS {

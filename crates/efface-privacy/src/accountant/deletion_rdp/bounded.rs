@@ -33,13 +33,10 @@ impl Wanted {
     pub fn bounded_plan(&self, loss_bound: f64) -> Result<BoundedPlan, PublishedError> {
         self.check()?;
         PublishedError::unless_positive(&[("loss_bound", loss_bound)])?;
-        let refuse = |name, rule, got| Err(PublishedError::range(name, rule, got));
-        if self.privacy >= self.parameters {
-            return refuse("epsilon_dp", "below `d`", self.privacy);
-        }
-        if self.replaced > self.records {
-            return refuse("replaced", "at most `n`", self.replaced);
-        }
+        let below = self.privacy < self.parameters;
+        PublishedError::unless(below, "epsilon_dp", "below `d`", self.privacy)?;
+        let few = self.replaced <= self.records;
+        PublishedError::unless(few, "replaced", "at most `n`", self.replaced)?;
         let fits = |ln_b: f64| 0.25 * self.variance_with(ln_b) * ln_b >= loss_bound;
         // Far below any ln B of use, and where eta leaves the floats.
         let (mut low, mut high) = (libm::log(1e-300), libm::log(600.0));

@@ -69,11 +69,8 @@ impl ConvexDeletion {
     pub fn check_step(&self, smoothness: f64) -> Result<(), PublishedError> {
         PublishedError::unless_positive(&[("beta", smoothness)])?;
         self.ln_scale()?;
-        if self.step * (self.regularisation + smoothness) < 1.0 {
-            return Ok(());
-        }
-        let rule = "below 1/(lambda + beta)";
-        Err(PublishedError::range("eta", rule, self.step))
+        let short = self.step * (self.regularisation + smoothness) < 1.0;
+        PublishedError::unless(short, "eta", "below 1/(lambda + beta)", self.step)
     }
 
     fn rate(&self) -> f64 {

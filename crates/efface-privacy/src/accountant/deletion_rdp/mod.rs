@@ -48,11 +48,8 @@ impl Wanted {
             ("replaced", self.replaced),
         ])?;
         check_order(self.order)?;
-        if self.deletion < self.privacy {
-            return Ok(());
-        }
-        let rule = "below `epsilon_dp`";
-        Err(PublishedError::range("epsilon_dd", rule, self.deletion))
+        let below = self.deletion < self.privacy;
+        PublishedError::unless(below, "epsilon_dd", "below `epsilon_dp`", self.deletion)
     }
 }
 
@@ -81,10 +78,7 @@ pub fn composed_privacy(
 }
 
 fn check_order(order: f64) -> Result<(), PublishedError> {
-    if order > 1.0 && order.is_finite() {
-        return Ok(());
-    }
-    Err(PublishedError::range("q", "finite and above 1", order))
+    PublishedError::unless(order > 1.0 && order.is_finite(), "q", "finite and above 1", order)
 }
 
 /// The number of steps not below `exact`, at least 0.

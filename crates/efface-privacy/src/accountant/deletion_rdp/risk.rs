@@ -21,8 +21,8 @@ pub fn after_request(
         ("lipschitz", lipschitz),
         ("n", records),
     ])?;
-    unless_nonnegative("risk", before)?;
-    unless_nonnegative("replaced", replaced)?;
+    PublishedError::unless_nonnegative("risk", before)?;
+    PublishedError::unless_nonnegative("replaced", replaced)?;
     let reach = replaced * lipschitz / records;
     Ok((1.0 + smoothness / regularisation) * (2.0 * before + 16.0 * reach * reach / regularisation))
 }
@@ -51,19 +51,10 @@ pub fn after_steps(
         ("sigma", noise),
         ("d", parameters),
     ])?;
-    unless_nonnegative("risk", before)?;
-    if step * (regularisation + smoothness) > 1.0 {
-        let rule = "at most 1/(lambda + beta)";
-        return Err(PublishedError::range("eta", rule, step));
-    }
+    PublishedError::unless_nonnegative("risk", before)?;
+    let short = step * (regularisation + smoothness) <= 1.0;
+    PublishedError::unless(short, "eta", "at most 1/(lambda + beta)", step)?;
     let decay = libm::exp(-0.5 * regularisation * step * steps as f64);
     let floor = (1.0 + smoothness / regularisation) * parameters * noise * noise;
     Ok(before * decay + floor)
-}
-
-fn unless_nonnegative(name: &'static str, got: f64) -> Result<(), PublishedError> {
-    if got >= 0.0 && got.is_finite() {
-        return Ok(());
-    }
-    Err(PublishedError::range(name, "finite and at least 0", got))
 }

@@ -79,10 +79,9 @@ impl Distributed {
             ("copies", self.copies as f64),
         ])?;
         // 4/3 as typed is below 4/3 or a unit in the last place above.
-        if !(1.0..=4.0 / 3.0 + 1e-12).contains(&self.sample_exponent) {
-            let (rule, got) = ("in [1, 4/3]", self.sample_exponent);
-            return Err(PublishedError::range("xi", rule, got));
-        }
+        let xi = self.sample_exponent;
+        let holds = (1.0..=4.0 / 3.0 + 1e-12).contains(&xi);
+        PublishedError::unless(holds, "xi", "in [1, 4/3]", xi)?;
         self.problem.rate()
     }
 }

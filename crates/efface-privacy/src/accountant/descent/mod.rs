@@ -96,13 +96,10 @@ impl Descent {
             ("d", self.parameters),
             ("epsilon", self.epsilon),
         ])?;
-        if !(self.smoothness > self.strong_convexity && self.smoothness.is_finite()) {
-            let rule = "finite and above `strong_convexity`";
-            return Err(PublishedError::range("smoothness", rule, self.smoothness));
-        }
-        if !(self.delta > 0.0 && self.delta < 1.0) {
-            return Err(PublishedError::range("delta", "in (0, 1)", self.delta));
-        }
+        let above = self.smoothness > self.strong_convexity && self.smoothness.is_finite();
+        let rule = "finite and above `strong_convexity`";
+        PublishedError::unless(above, "smoothness", rule, self.smoothness)?;
+        PublishedError::unless_delta(self.delta)?;
         let flat = 2.0 * self.strong_convexity / (self.smoothness + self.strong_convexity);
         Ok(-libm::log1p(-flat))
     }
@@ -128,10 +125,7 @@ fn root_gap(start: f64, rise: f64) -> f64 {
 
 /// The number of steps not below `exact`, at least 0.
 fn whole(exact: f64) -> Result<u64, PublishedError> {
-    if exact.is_nan() || exact > (1_u64 << 53) as f64 {
-        let rule = "at most 2^53";
-        return Err(PublishedError::range("steps", rule, exact));
-    }
+    PublishedError::unless(exact <= (1_u64 << 53) as f64, "steps", "at most 2^53", exact)?;
     Ok(exact.ceil().max(0.0) as u64)
 }
 

@@ -154,10 +154,8 @@ impl Regularised {
 
     fn check_growth(&self, growth: f64) -> Result<(), PublishedError> {
         self.check()?;
-        if growth >= 1.0 && growth.is_finite() {
-            return Ok(());
-        }
-        Err(PublishedError::range("xi", "finite and at least 1", growth))
+        let holds = growth >= 1.0 && growth.is_finite();
+        PublishedError::unless(holds, "xi", "finite and at least 1", growth)
     }
 
     fn check(&self) -> Result<(), PublishedError> {
@@ -170,9 +168,6 @@ impl Regularised {
             ("epsilon", self.epsilon),
             ("iterations", self.iterations as f64),
         ])?;
-        if self.delta > 0.0 && self.delta < 1.0 {
-            return Ok(());
-        }
-        Err(PublishedError::range("delta", "in (0, 1)", self.delta))
+        PublishedError::unless_delta(self.delta)
     }
 }

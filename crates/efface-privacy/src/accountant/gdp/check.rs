@@ -7,7 +7,7 @@ use crate::quantity::Decimal;
 /// Counts above this are no exact floats.
 const MOST: u64 = 1 << 53;
 
-pub(super) fn malformed(
+pub(crate) fn malformed(
     name: &'static str,
     rule: &'static str,
     got: impl ToString,
@@ -15,46 +15,46 @@ pub(super) fn malformed(
     AccountantError::Malformed { name, rule, got: got.to_string() }
 }
 
+/// Refuses a value for which the rule does not hold.
+pub(crate) fn require(
+    name: &'static str,
+    rule: &'static str,
+    got: impl ToString,
+    holds: bool,
+) -> Result<(), AccountantError> {
+    if holds { Ok(()) } else { Err(malformed(name, rule, got)) }
+}
+
 /// A number above 0, of a size that neither overflows nor loses digits in any formula here.
-pub(super) fn positive(name: &'static str, value: Decimal) -> Result<f64, AccountantError> {
-    if (1e-100..=1e100).contains(&value.0) {
-        Ok(value.0)
-    } else {
-        Err(malformed(name, "in [1e-100, 1e100]", value))
-    }
+pub(crate) fn positive(name: &'static str, value: Decimal) -> Result<f64, AccountantError> {
+    require(name, "in [1e-100, 1e100]", value, (1e-100..=1e100).contains(&value.0))?;
+    Ok(value.0)
 }
 
 /// 0, or a number as in [`positive`].
 pub(super) fn nonnegative(name: &'static str, value: Decimal) -> Result<f64, AccountantError> {
-    if value.0 == 0.0 || (1e-100..=1e100).contains(&value.0) {
-        Ok(value.0)
-    } else {
-        Err(malformed(name, "0 or in [1e-100, 1e100]", value))
-    }
+    let holds = value.0 == 0.0 || (1e-100..=1e100).contains(&value.0);
+    require(name, "0 or in [1e-100, 1e100]", value, holds)?;
+    Ok(value.0)
 }
 
 /// A count of at least 1 that is exact as a float.
-pub(super) fn count(name: &'static str, value: u64) -> Result<f64, AccountantError> {
-    if (1..=MOST).contains(&value) {
-        Ok(value as f64)
-    } else {
-        Err(malformed(name, "in 1..=2^53", value))
-    }
+pub(crate) fn count(name: &'static str, value: u64) -> Result<f64, AccountantError> {
+    require(name, "in 1..=2^53", value, (1..=MOST).contains(&value))?;
+    Ok(value as f64)
 }
 
 /// A count, 0 included, that is exact as a float.
 pub(super) fn size(name: &'static str, value: u64) -> Result<f64, AccountantError> {
-    if value <= MOST { Ok(value as f64) } else { Err(malformed(name, "at most 2^53", value)) }
+    require(name, "at most 2^53", value, value <= MOST)?;
+    Ok(value as f64)
 }
 
 /// The grid, at most 2^-20 of the noise.
 pub(super) fn grid(value: Decimal, noise: f64) -> Result<f64, AccountantError> {
     let grid = positive("grid", value)?;
-    if grid <= noise / f64::from(1 << 20) {
-        Ok(grid)
-    } else {
-        Err(malformed("grid", "at most 2^-20 of `noise`", value))
-    }
+    require("grid", "at most 2^-20 of `noise`", value, grid <= noise / f64::from(1 << 20))?;
+    Ok(grid)
 }
 
 /// The public constants of an objective, checked.
@@ -127,23 +127,18 @@ pub(super) fn phases(
     let (Some(&first), Some(&last)) = (phases.first(), phases.last()) else {
         return Err(malformed("phases", "at least one", 0));
     };
-    if phases.len() > MOST_PHASES {
-        return Err(malformed("phases", "at most 100000", phases.len()));
-    }
+    require("phases", "at most 100000", phases.len(), phases.len() <= MOST_PHASES)?;
     for phase in phases {
         count("steps", phase.steps)?;
         count("releases", phase.releases)?;
         size("only_then", phase.only_then)?;
         size("only_now", phase.only_now)?;
         records(setting, phase.records)?;
-        if phase.steps > longest.saturating_mul(phase.releases) {
-            return Err(malformed("steps", "at most `longest` for each release", phase.steps));
-        }
+        let most = longest.saturating_mul(phase.releases);
+        require("steps", "at most `longest` for each release", phase.steps, phase.steps <= most)?;
         if let Normalizer::Fixed { capacity, .. } = setting.normalizer {
             for (name, value) in [("only_then", phase.only_then), ("only_now", phase.only_now)] {
-                if value > capacity {
-                    return Err(malformed(name, "at most `capacity`", value));
-                }
+                require(name, "at most `capacity`", value, value <= capacity)?;
             }
         }
     }

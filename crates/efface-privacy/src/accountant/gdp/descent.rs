@@ -298,9 +298,7 @@ fn phases(event: &Descent) -> Result<(Phase, Phase), AccountantError> {
         let rule = "at least the releases of `phases`";
         return Err(malformed("joint_releases", rule, event.joint_releases));
     }
-    if first.releases != 1 {
-        return Err(malformed("releases of the first phase", "1", first.releases));
-    }
+    check::require("releases of the first phase", "1", first.releases, first.releases == 1)?;
     if event.updates < releases - 1 {
         return Err(malformed("updates", "at least one for each request", event.updates));
     }

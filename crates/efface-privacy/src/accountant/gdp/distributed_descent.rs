@@ -27,9 +27,7 @@ pub fn mu_distributed_descent(
     check::records(&event.setting, Some(event.records))?;
     check::count("sample", event.sample)?;
     check::count("parts", event.parts)?;
-    if event.parts > event.sample {
-        return Err(malformed("parts", "at most `sample`", event.parts));
-    }
+    check::require("parts", "at most `sample`", event.parts, event.parts <= event.sample)?;
     if let Some(iterations) = event.iterations {
         check::count("iterations", iterations)?;
     }

@@ -7,7 +7,7 @@
 //! - [`interpolation`] is the bound for schedules of noisy contractive steps behind the first, and
 //!   [`cyclic`] makes such schedules of steps over batches.
 
-mod check;
+pub(crate) mod check;
 pub mod cyclic;
 mod descent;
 mod distributed_descent;

@@ -231,7 +231,6 @@ impl<'a> History<'a> {
 
 /// What the last steps do to runs that are anywhere in a ball.
 pub(crate) struct Contraction {
-    /// How many steps.
     pub(crate) steps: u64,
     /// D/s~: the largest distance of two noiseless results, in units of the noise.
     pub(crate) reach: f64,

@@ -50,9 +50,7 @@ impl BoundedLangevin {
     /// million.
     pub fn epsilon(&self, steps: u64, delta: f64) -> Result<f64, PublishedError> {
         let curve = self.curve(steps)?;
-        if !(delta > 0.0 && delta < 1.0) {
-            return Err(PublishedError::range("delta", "in (0, 1)", delta));
-        }
+        PublishedError::unless_delta(delta)?;
         Ok(unrounded_epsilon(curve, delta, Conversion::Mironov))
     }
 
@@ -76,18 +74,12 @@ impl BoundedLangevin {
             ("group", self.group),
             ("radius", self.radius),
         ])?;
-        let range = |name, rule, got| Err(PublishedError::range(name, rule, got));
-        if !(self.start_constant >= 0.0 && self.start_constant.is_finite()) {
-            return range("start_variance", "finite and at least 0", self.start_constant);
-        }
-        if self.convexity == Convexity::Convex && self.step * self.smoothness > 2.0 {
-            return range("eta", "at most 2/`smoothness`", self.step);
-        }
+        PublishedError::unless_nonnegative("start_variance", self.start_constant)?;
+        let short = self.convexity != Convexity::Convex || self.step * self.smoothness <= 2.0;
+        PublishedError::unless(short, "eta", "at most 2/`smoothness`", self.step)?;
         for (name, got) in [("learning_steps", self.learning_steps.unwrap_or(0)), ("steps", steps)]
         {
-            if got > MOST_STEPS {
-                return range(name, "at most 10000000", got as f64);
-            }
+            PublishedError::unless(got <= MOST_STEPS, name, "at most 10000000", got as f64)?;
         }
         Ok(())
     }

@@ -37,10 +37,7 @@ impl Langevin {
         delta: f64,
     ) -> Result<f64, PublishedError> {
         self.check(delta)?;
-        if !(rho >= 0.0 && rho.is_finite()) {
-            let rule = "finite and at least 0";
-            return Err(PublishedError::range("rho", rule, rho));
-        }
+        PublishedError::unless_nonnegative("rho", rho)?;
         Ok(unrounded_epsilon(
             |alpha| self.renyi_against_learning(steps, rho, alpha),
             delta,

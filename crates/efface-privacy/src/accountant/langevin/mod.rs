@@ -52,18 +52,13 @@ impl Langevin {
         smoothness: f64,
         start_variance: f64,
     ) -> Result<(), PublishedError> {
-        let range = |name, rule, got| Err(PublishedError::range(name, rule, got));
-        if smoothness.is_nan() || smoothness < self.strong_convexity {
-            return range("smoothness", "at least `strong_convexity`", smoothness);
-        }
-        if self.step.is_nan() || self.step * smoothness > 1.0 + 1e-12 {
-            return range("eta", "at most 1/`smoothness`", self.step);
-        }
+        let smooth = smoothness >= self.strong_convexity;
+        PublishedError::unless(smooth, "smoothness", "at least `strong_convexity`", smoothness)?;
+        let short = self.step * smoothness <= 1.0 + 1e-12;
+        PublishedError::unless(short, "eta", "at most 1/`smoothness`", self.step)?;
         let widest = 2.0 * self.noise * self.noise / self.strong_convexity;
-        if !(0.0..=widest * (1.0 + 1e-12)).contains(&start_variance) {
-            return range("start_variance", "in 0..=2 sigma^2/m", start_variance);
-        }
-        Ok(())
+        let narrow = (0.0..=widest * (1.0 + 1e-12)).contains(&start_variance);
+        PublishedError::unless(narrow, "start_variance", "in 0..=2 sigma^2/m", start_variance)
     }
 
     /// epsilon at `delta` after one request and `steps` further steps.
@@ -111,13 +106,9 @@ impl Langevin {
             ("target_epsilon", target),
             ("stride", search.stride as f64),
         ])?;
-        let range = |name, rule, got| Err(PublishedError::range(name, rule, got));
-        if search.most_order.is_nan() || search.most_order <= 1.0 {
-            return range("most_order", "above 1", search.most_order);
-        }
-        if requests > 500 {
-            return range("requests", "at most 500", requests as f64);
-        }
+        let most = search.most_order;
+        PublishedError::unless(most > 1.0, "most_order", "above 1", most)?;
+        PublishedError::unless(requests <= 500, "requests", "at most 500", requests as f64)?;
         let mut all = Vec::new();
         for _ in 0..requests {
             let with = |count: u64| 1 + (count - 1).saturating_mul(search.stride);
@@ -166,14 +157,9 @@ impl Langevin {
             ("group", self.group),
         ])?;
         // L is at least m, and eta at most 1/L.
-        if self.step * self.strong_convexity > 1.0 + 1e-12 {
-            let rule = "at most 1/`strong_convexity`";
-            return Err(PublishedError::range("eta", rule, self.step));
-        }
-        if delta > 0.0 && delta < 1.0 {
-            return Ok(());
-        }
-        Err(PublishedError::range("delta", "in (0, 1)", delta))
+        let short = self.step * self.strong_convexity <= 1.0 + 1e-12;
+        PublishedError::unless(short, "eta", "at most 1/`strong_convexity`", self.step)?;
+        PublishedError::unless_delta(delta)
     }
 
     fn converted(&self, steps: &[u64], delta: f64, most_order: f64) -> f64 {

@@ -46,15 +46,10 @@ pub fn pure_scale(residual: f64, epsilon: f64) -> Result<f64, PublishedError> {
 /// c, after the checks.
 fn tail(epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     check_epsilon(epsilon)?;
-    if delta > 0.0 && delta < 1.0 {
-        return Ok((2.0 * libm::log(1.5 / delta)).sqrt());
-    }
-    Err(PublishedError::range("delta", "in (0, 1)", delta))
+    PublishedError::unless_delta(delta)?;
+    Ok((2.0 * libm::log(1.5 / delta)).sqrt())
 }
 
 fn check_epsilon(epsilon: f64) -> Result<(), PublishedError> {
-    if epsilon > 0.0 && epsilon <= 1.0 {
-        return Ok(());
-    }
-    Err(PublishedError::range("epsilon", "in (0, 1]", epsilon))
+    PublishedError::unless(epsilon > 0.0 && epsilon <= 1.0, "epsilon", "in (0, 1]", epsilon)
 }

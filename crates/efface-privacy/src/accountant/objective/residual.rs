@@ -44,11 +44,9 @@ impl Removal {
             ("n", self.records),
             ("removed", self.removed),
         ])?;
-        check("perturbation", perturbation)?;
-        if self.removed >= self.records {
-            let (rule, got) = ("below `n`", self.removed);
-            return Err(PublishedError::range("removed", rule, got));
-        }
+        PublishedError::unless_nonnegative("perturbation", perturbation)?;
+        let fewer = self.removed < self.records;
+        PublishedError::unless(fewer, "removed", "below `n`", self.removed)?;
         let rest = self.records - self.removed;
         let influence = 2.0 * self.lipschitz + perturbation / self.records;
         let step = self.removed * influence / (self.regularisation * rest);
@@ -66,10 +64,10 @@ pub fn from_step(
     rest: f64,
     step: f64,
 ) -> Result<f64, PublishedError> {
-    check("third_derivative", third_derivative)?;
-    check("row_norm", row_norm)?;
-    check("rest", rest)?;
-    check("step", step)?;
+    PublishedError::unless_nonnegative("third_derivative", third_derivative)?;
+    PublishedError::unless_nonnegative("row_norm", row_norm)?;
+    PublishedError::unless_nonnegative("rest", rest)?;
+    PublishedError::unless_nonnegative("step", step)?;
     Ok(third_derivative * row_norm * row_norm * row_norm * rest * step * step)
 }
 
@@ -84,17 +82,10 @@ pub fn data_dependent(
     step: f64,
     moved_margins: f64,
 ) -> Result<f64, PublishedError> {
-    check("third_derivative", third_derivative)?;
-    check("row_norm", row_norm)?;
-    check("spectral", spectral)?;
-    check("step", step)?;
-    check("moved_margins", moved_margins)?;
+    PublishedError::unless_nonnegative("third_derivative", third_derivative)?;
+    PublishedError::unless_nonnegative("row_norm", row_norm)?;
+    PublishedError::unless_nonnegative("spectral", spectral)?;
+    PublishedError::unless_nonnegative("step", step)?;
+    PublishedError::unless_nonnegative("moved_margins", moved_margins)?;
     Ok(third_derivative * row_norm * spectral * step * moved_margins)
-}
-
-fn check(name: &'static str, got: f64) -> Result<(), PublishedError> {
-    if got >= 0.0 && got.is_finite() {
-        return Ok(());
-    }
-    Err(PublishedError::range(name, "finite and at least 0", got))
 }

@@ -59,7 +59,6 @@ impl Cumulant {
         }
     }
 
-    /// How many steps.
     pub(super) fn steps(&self) -> f64 {
         self.steps
     }

@@ -3,6 +3,7 @@
 use super::Segment;
 use super::event::{MOST_STEPS, MOST_UNITS, with_deleted_since, with_group_of};
 use crate::accountant::gdp::AccountantError;
+use crate::accountant::gdp::check::{positive, require};
 use crate::event::{DeclaredTraining, Given};
 
 /// The most [`work`]: some seconds for one epsilon.
@@ -13,40 +14,32 @@ const MOST_WORK: f64 = 4096.0;
 /// # Errors
 /// The first field that breaks its rule.
 pub fn check(training: &DeclaredTraining) -> Result<(), AccountantError> {
-    let rule = |name, rule, got: String, ok: bool| {
-        if ok { Ok(()) } else { Err(AccountantError::Malformed { name, rule, got }) }
-    };
     let number = training.phases.len();
     let few = (1..=DeclaredTraining::MOST_PHASES).contains(&number);
-    rule("phases", "1 to 64 in number", number.to_string(), few)?;
+    require("phases", "1 to 64 in number", number, few)?;
     for phase in &training.phases {
         let (noise, rate) = (phase.noise.0, phase.rate.0);
-        rule("rate", "in [1e-12, 1]", phase.rate.to_string(), (1e-12..=1.0).contains(&rate))?;
-        rule("noise", "in [0.1, 1e6]", phase.noise.to_string(), (0.1..=1e6).contains(&noise))?;
-        rule("steps", "above 0", phase.steps.to_string(), phase.steps > 0)?;
+        require("rate", "in [1e-12, 1]", phase.rate, (1e-12..=1.0).contains(&rate))?;
+        require("noise", "in [0.1, 1e6]", phase.noise, (0.1..=1e6).contains(&noise))?;
+        require("steps", "above 0", phase.steps, phase.steps > 0)?;
     }
     if let Some(clip) = training.clip {
-        rule("clip", "in [1e-100, 1e100]", clip.to_string(), (1e-100..=1e100).contains(&clip.0))?;
+        positive("clip", clip)?;
     }
     let deleted = training.deleted;
-    rule("deleted", "at most 1024", deleted.to_string(), deleted <= MOST_UNITS)?;
+    require("deleted", "at most 1024", deleted, deleted <= MOST_UNITS)?;
     let steps = training.steps();
-    rule("steps", "at most 1e9 in all", steps.to_string(), steps <= MOST_STEPS)
+    require("steps", "at most 1e9 in all", steps, steps <= MOST_STEPS)
 }
 
 /// All steps with a group that may have been there in every one.
 fn with_group(training: &DeclaredTraining, group: u64) -> Result<Vec<Segment>, AccountantError> {
     check(training)?;
-    if group > MOST_UNITS {
-        let (rule, got) = ("at most 1024 records together", group.to_string());
-        return Err(AccountantError::Malformed { name: "deleted", rule, got });
-    }
+    require("deleted", "at most 1024 records together", group, group <= MOST_UNITS)?;
     let work = work(training, group);
-    if work > MOST_WORK {
-        let rule = "in phases whose work, the records deleted together times (1 + 1/`noise`), adds up to \
-            at most 4096 where `rate` is below 1: fewer phases, or fewer deletions";
-        return Err(AccountantError::Malformed { name: "training", rule, got: work.to_string() });
-    }
+    let light = "in phases whose work, the records deleted together times (1 + 1/`noise`), adds up to at \
+        most 4096 where `rate` is below 1: fewer phases, or fewer deletions";
+    require("training", light, work, work <= MOST_WORK)?;
     let phases = training.phases.iter().filter(|_| group > 0);
     let segment = phases.map(|phase| Segment {
         steps: phase.steps,

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{Hops, PldError, Segment, whole_orders_epsilon};
 use crate::accountant::gdp::AccountantError;
+use crate::accountant::gdp::check::{count, positive, require};
 use crate::event::{DpSgd, Unit};
 use crate::quantity::{Decimal, Delta, Epsilon, Mu};
 
-/// Counts above this are no exact floats.
-const MOST: u64 = 1 << 53;
 /// The most steps of all trainings together.
 pub(super) const MOST_STEPS: u64 = 1_000_000_000;
 /// The most units that are deleted or protected together: divergences of several orders are known
@@ -34,42 +33,33 @@ const GRID: f64 = 1e-2;
 /// # Errors
 /// The first field that breaks its rule.
 pub fn check(event: &DpSgd) -> Result<(), AccountantError> {
-    let rule = |name, rule, got: String, ok: bool| {
-        if ok { Ok(()) } else { Err(AccountantError::Malformed { name, rule, got }) }
-    };
-    let counts = [
-        ("parameters", event.parameters),
-        ("rows_per_unit", event.rows_per_unit),
-        ("releases", event.releases),
-    ];
-    for (name, count) in counts {
-        rule(name, "in 1..=2^53", count.to_string(), (1..=MOST).contains(&count))?;
-    }
+    count("parameters", event.parameters)?;
+    count("rows_per_unit", event.rows_per_unit)?;
+    count("releases", event.releases)?;
     let rows = event.rows_per_unit;
     let single = event.unit == Unit::Subject || rows == 1;
-    rule("rows_per_unit", "1 where a unit is a record", rows.to_string(), single)?;
+    require("rows_per_unit", "1 where a unit is a record", rows, single)?;
     let group = event.group;
-    rule("group", "in 1..=1024", group.to_string(), (1..=MOST_UNITS).contains(&group))?;
-    let (clip, noise, rate) = (event.clip.0, event.noise.0, event.rate.0);
-    let ordinary = |x: f64| (1e-100..=1e100).contains(&x);
-    rule("clip", "in [1e-100, 1e100]", event.clip.to_string(), ordinary(clip))?;
-    rule("rate", "in [1e-12, 1]", event.rate.to_string(), (1e-12..=1.0).contains(&rate))?;
-    let drawn = rate == 1.0 || (0.1..=1e6).contains(&noise);
-    let range = "in [1e-100, 1e100], and where `rate` is below 1, in [0.1, 1e6]";
-    rule("noise", range, event.noise.to_string(), ordinary(noise) && drawn)?;
+    require("group", "in 1..=1024", group, (1..=MOST_UNITS).contains(&group))?;
+    let clip = positive("clip", event.clip)?;
+    let (noise, rate) = (event.noise.0, event.rate.0);
+    require("rate", "in [1e-12, 1]", event.rate, (1e-12..=1.0).contains(&rate))?;
+    let range = if rate == 1.0 { 1e-100..=1e100 } else { 0.1..=1e6 };
+    let ranges = "in [1e-100, 1e100], and where `rate` is below 1, in [0.1, 1e6]";
+    require("noise", ranges, event.noise, range.contains(&noise))?;
     let fine = event.grid.0 > 0.0 && event.grid.0 <= clip * noise / f64::from(1 << 20);
     let finest = "above 0 and at most 2^-20 of `noise` times `clip`";
-    rule("grid", finest, event.grid.to_string(), fine)?;
+    require("grid", finest, event.grid, fine)?;
     let number = event.segments.len();
     let few = (1..=DpSgd::MOST_SEGMENTS).contains(&number);
-    rule("segments", "1 to 4096 in number", number.to_string(), few)?;
+    require("segments", "1 to 4096 in number", number, few)?;
     for segment in &event.segments {
         let deleted = segment.deleted;
-        rule("steps", "above 0", segment.steps.to_string(), segment.steps > 0)?;
-        rule("deleted", "at most 1024", deleted.to_string(), deleted <= MOST_UNITS)?;
+        require("steps", "above 0", segment.steps, segment.steps > 0)?;
+        require("deleted", "at most 1024", deleted, deleted <= MOST_UNITS)?;
     }
     let steps = event.steps().saturating_add(event.earlier_steps);
-    rule("steps", "at most 1e9 in all", steps.to_string(), steps <= MOST_STEPS)
+    require("steps", "at most 1e9 in all", steps, steps <= MOST_STEPS)
 }
 
 /// The steps in which units that are deleted now may have been drawn, for closeness to retraining.
@@ -82,10 +72,8 @@ pub fn with_deleted(event: &DpSgd) -> Result<Vec<Segment>, AccountantError> {
     for segment in event.segments.iter().filter(|segment| segment.deleted > 0) {
         *steps.entry(segment.deleted).or_default() += segment.steps;
     }
-    if steps.len() > MOST_NUMBERS {
-        let (rule, got) = ("of at most 64 different numbers above 0", steps.len().to_string());
-        return Err(AccountantError::Malformed { name: "deleted", rule, got });
-    }
+    let (number, few) = (steps.len(), "of at most 64 different numbers above 0");
+    require("deleted", few, number, number <= MOST_NUMBERS)?;
     Ok(steps.into_iter().map(|(deleted, steps)| segment(event, steps, deleted)).collect())
 }
 

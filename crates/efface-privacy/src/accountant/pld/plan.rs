@@ -3,7 +3,6 @@
 use super::cumulant::{Cumulant, Moments, total};
 use crate::special::{erfcx, mills_decay};
 
-/// What is asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Question {
     /// The epsilon at this delta.

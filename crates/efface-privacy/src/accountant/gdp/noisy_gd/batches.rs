@@ -13,9 +13,7 @@ pub(super) fn check(event: &NoisyGd) -> Result<(), AccountantError> {
     {
         check::count(name, count)?;
     }
-    if batches.count < 2 {
-        return Err(malformed("count", "at least 2", batches.count));
-    }
+    check::require("count", "at least 2", batches.count, batches.count >= 2)?;
     if let Normalizer::Mean { .. } = event.setting.normalizer {
         return Err(malformed("normalizer", "`fixed` with `batches`", "`mean`"));
     }

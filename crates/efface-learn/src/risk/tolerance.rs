@@ -1,7 +1,5 @@
 //! How much excess risk is nothing to worry about, from public numbers alone.
 
-use crate::loss::Task;
-
 /// Excess risk that is tolerated for a number of records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
@@ -12,32 +10,13 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// That of [`default_excess_risk`].
+    /// Excess risk that hides in the uncertainty of a test: min(1e-3, 0.01/sqrt(n)), in the unit of the
+    /// mean loss where y has variance 1 (regression; times the variance of y otherwise).
+    ///
+    /// Under it the noise of a release is expected to cost at most a tenth of the standard error of the
+    /// accuracy measured on n records, or of R2: see section "What is at stake" of the module. For
+    /// features standardised with lambda = 1/n; from the number of records and nothing else.
     pub const USUAL: Self = Self { most: 1e-3, per_root: 0.01 };
-}
-
-/// Excess risk that hides in the uncertainty of a test: min(1e-3, 0.01/sqrt(n)), in the unit of the
-/// mean loss where y has variance 1 (regression; times the variance of y otherwise).
-///
-/// Under it the noise of a release is expected to cost at most a tenth of the standard error of the
-/// accuracy measured on n records, or of R2: see section "What is at stake" of the module. For
-/// features standardised with lambda = 1/n; from the number of records and nothing else.
-///
-/// ```
-/// use efface_learn::Task;
-/// use efface_learn::risk::default_excess_risk;
-///
-/// assert_eq!(default_excess_risk(Task::Binary, 10_000), 1e-4);
-/// assert_eq!(default_excess_risk(Task::Regression, 12), 1e-3);
-/// ```
-#[must_use]
-pub fn default_excess_risk(task: Task, records: u64) -> f64 {
-    match task {
-        Task::Binary | Task::Multiclass | Task::Regression => {
-            let Tolerance { most, per_root } = Tolerance::USUAL;
-            most.min(per_root / (records.max(1) as f64).sqrt())
-        }
-    }
 }
 
 #[cfg(test)]
@@ -52,17 +31,6 @@ mod tests {
     use crate::risk::output_noise;
     use crate::solver::{Solver, Start, Stopping, solve, unwatched};
     use crate::{Dataset, Loss};
-
-    #[test]
-    fn it_falls_with_the_root_of_the_records_and_is_never_above_the_fixed_default() {
-        for task in [Task::Binary, Task::Multiclass, Task::Regression] {
-            assert_eq!(default_excess_risk(task, 0), 1e-3);
-            assert_eq!(default_excess_risk(task, 100), 1e-3);
-            assert_eq!(default_excess_risk(task, 1_000_000), 1e-5);
-            let all: Vec<f64> = (0..40).map(|k| default_excess_risk(task, 1 << k)).collect();
-            assert!(all.windows(2).all(|pair| pair[1] <= pair[0]));
-        }
-    }
 
     const COLUMNS: usize = 10;
 
@@ -132,7 +100,8 @@ mod tests {
                 let stopping = Stopping { distance: 1e-6 };
                 let found =
                     solve(&objective, Solver::Automatic, stopping, start, &mut unwatched).unwrap();
-                let allowed = default_excess_risk(loss.task(), n as u64);
+                let Tolerance { most, per_root } = Tolerance::USUAL;
+                let allowed = most.min(per_root / (n as f64).sqrt());
                 let noise = (allowed / output_noise(&constants, 0.0, 1.0, 0.0)).sqrt();
                 let exact = score(loss, &test, &found.weights);
                 let mut rng = generator(9);
