@@ -9,7 +9,7 @@ use efface_privacy::quantity::Decimal;
 use super::check::none_of;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::clash;
-use crate::plan::{EXTRACTOR, List, Plan, ValidatedSettings};
+use crate::plan::{EXTRACTOR, List, Plan, ValidatedSettings, origin};
 use crate::settings::{MOST_COUNT, MechanismName, Settings};
 
 /// What certificates do not cover: what the user adds, and what those of the network add.
@@ -30,7 +30,7 @@ pub(super) fn list_given(list: &mut List, choices: &ValidatedSettings) {
         for (name, value) in
             [("given-epsilon", given.epsilon), ("given-delta", given.delta), ("given-mu", given.mu)]
         {
-            value.into_iter().for_each(|value| list.add(name, value, Origin::User));
+            list.add_some(name, value, Origin::User);
         }
         list.add("given-group", given.group, Origin::User);
         for (name, value) in given.training.iter().flat_map(|training| of_training(training)) {
@@ -41,13 +41,9 @@ pub(super) fn list_given(list: &mut List, choices: &ValidatedSettings) {
             list.add(name, value, Origin::User);
         }
     }
-    if let Some(most) = choices.most_deletions().filter(|_| choices.declared_features()) {
-        let chosen = choices.settings.deletions.is_some();
-        list.add("deletions", most, if chosen { Origin::User } else { Origin::Default });
-    }
-    if let Some(taken) = &choices.trunk {
-        list.add("trunk", &taken.trunk.vault, Origin::User);
-    }
+    let most = choices.most_deletions().filter(|_| choices.declared_features());
+    list.add_some("deletions", most, origin(choices.settings.deletions.is_some(), &[]));
+    list.add_some("trunk", choices.trunk.as_ref().map(|taken| &taken.trunk.vault), Origin::User);
 }
 
 /// What rows that are a public model's outputs leave open.
