@@ -2,7 +2,8 @@
 
 use super::bench::{Bench, planned, timed};
 use crate::outcome::notice::NoticeCode;
-use crate::planner::{Advice, Choice, Lasts, PlanRequest, Sizes, TimeOrigin};
+use crate::planner::PlanRequest::{self, Table};
+use crate::planner::{Advice, Choice, Lasts, Sizes, TimeOrigin};
 use crate::rows::source::Source;
 use crate::settings::Settings;
 use crate::{refresh, train};
@@ -44,7 +45,7 @@ fn plans_for_images_are_followed_and_hold() {
     let bench = Bench::new();
     let source = images(&bench, 150);
     let settings = Settings { epsilon: Some(8.0), ..Settings::default() };
-    let advice = planned(&PlanRequest::Table(&source), settings, 2.0, &[1]).unwrap();
+    let advice = planned(&Table(&source), settings, 2.0, &[1]).unwrap();
     let beyond: Vec<&Choice> = advice.choices.iter().filter(|choice| choice.beyond).collect();
     let mut names: Vec<&str> = beyond.iter().map(|choice| choice.name.as_str()).collect();
     assert_eq!(
@@ -193,7 +194,7 @@ fn noise_that_leaves_nothing_to_learn_is_told() {
     let bench = Bench::new();
     let source = images(&bench, 150);
     let settings = Settings { deletions: Some(40), ..Settings::default() };
-    let advice = planned(&PlanRequest::Table(&source), settings, 2.0, &[1]).unwrap();
+    let advice = planned(&Table(&source), settings, 2.0, &[1]).unwrap();
     let noisy = choice(&advice, "dp-sgd");
     assert!(noisy.loud && noisy.notes[0].contains("the noise outweighs the data"));
     assert_eq!(noisy.rank.max(choice(&advice, "trunk-ridge").rank), advice.choices.len());
