@@ -27,7 +27,7 @@ pub enum Schedule {
     Parts {
         /// Sample, parts, distance and noise.
         plan: DistributedPlan,
-        /// Where the published theorem counts the steps.
+        /// The numbers of the published theorem, if it counts the steps.
         published: Option<Published>,
     },
     /// `descent-to-delete`.
@@ -62,7 +62,7 @@ impl Schedule {
     }
 
     /// sigma: the standard deviation of the noise on each weight, of the diffusion for `noisy-gd`, on
-    /// each entry of a sum of gradients for `dp-sgd`; none where nothing random is released.
+    /// each entry of a sum of gradients for `dp-sgd`; none if nothing random is released.
     #[must_use]
     pub fn noise(&self) -> Option<f64> {
         match self {

@@ -25,7 +25,7 @@ pub(super) const RANKING: &str = "all listed choices meet the target; ranked by 
 const NOTHING: f64 = 0.02;
 
 /// Retraining without noise from the model before, to the excess risk allowed: what
-/// forgetting costs where nothing is certified.
+/// forgetting costs if nothing is certified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {

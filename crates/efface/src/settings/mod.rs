@@ -17,7 +17,7 @@ pub(crate) use words::in_code;
 pub use words::{MARK, Words, in_words, value_in_words};
 
 impl Settings {
-    /// Whether the loss named here learns a number; false where the name is unknown, which the plan
+    /// Whether the loss named here learns a number; false if the name is unknown, which the plan
     /// refuses.
     #[must_use]
     pub fn is_regression(&self) -> bool {
@@ -31,7 +31,7 @@ impl Settings {
     }
 
     /// Whether preprocessing is fitted to the records, and again with every request: as `preprocess`
-    /// says, else where rows are `raw` (at hand, and without a schema) and no other setting asks for what
+    /// says, else if rows are `raw` (at hand, and without a schema) and no other setting asks for what
     /// declared preprocessing alone has.
     #[must_use]
     pub fn fits_preprocessing(&self, raw: bool) -> bool {
@@ -42,7 +42,7 @@ impl Settings {
     }
 
     /// The setting, in words, that goes with declared preprocessing only: fitted preprocessing refuses it,
-    /// or it declares what fitted preprocessing would compute. None where `preprocess` chooses otherwise.
+    /// or it declares what fitted preprocessing would compute. None if `preprocess` chooses otherwise.
     #[must_use]
     pub fn asks_for_declared(&self) -> Option<String> {
         if let Some(name) = self.preprocess.as_deref() {

@@ -48,7 +48,7 @@ pub(super) fn list_given(list: &mut List, choices: &ValidatedSettings) {
 
 /// What rows that are a public model's outputs leave open.
 fn beyond_extractor(choices: &ValidatedSettings) -> Vec<String> {
-    // Where its training is declared, the certificate says more of both.
+    // If its training is declared, the certificate says more of both.
     if choices.settings.extractor.is_none() || choices.declared_features() {
         return Vec::new();
     }
@@ -57,12 +57,12 @@ fn beyond_extractor(choices: &ValidatedSettings) -> Vec<String> {
 
 impl Plan {
     /// k: records deleted together, before and since, that claims about features of a training are to
-    /// hold for; none where features are others.
+    /// hold for; none if features are others.
     pub(crate) fn most_deletions(&self) -> Option<u64> {
         self.trunk.as_ref().map(|trunk| trunk.deletions).or(self.deletions)
     }
 
-    /// Records that may be deleted before a training behind the features has to be made anew; none where
+    /// Records that may be deleted before a training behind the features has to be made anew; none if
     /// features are others.
     pub(crate) fn deletions_before_a_new_training(&self) -> Option<u64> {
         let before = self.given.as_ref()?.deleted_before()?;

@@ -207,7 +207,7 @@ impl Plan {
         self.target.adjacency == Adjacency::Remove
     }
 
-    /// The most records of one subject, where claims depend on it.
+    /// The most records of one subject, if claims depend on it.
     pub(crate) fn group_limit(&self) -> Option<u64> {
         private_notion(self.target.notion).then_some(self.setting.group)
     }
@@ -274,7 +274,7 @@ fn task(choices: &ValidatedSettings, facts: &DataSummary) -> Result<Task> {
     Ok(Task::Classes(facts.classes.clone()))
 }
 
-/// The number of classes, and their names where they are few.
+/// The number of classes, and their names if they are few.
 fn counted(facts: &DataSummary) -> String {
     const FEW: usize = 5;
     let count = facts.classes.len();
@@ -313,7 +313,7 @@ fn promise(
         delta: Decimal(delta),
         order: Decimal(choices.order),
         interactions: s.interactions,
-        // Where a private notion rests on nothing that was taken from the data.
+        // `remove` if a private notion rests on nothing that was taken from the data.
         adjacency: match private_notion(choices.notion)
             && !list.any_from_data()
             && !of(choices.mechanism).tells_sizes()
@@ -415,7 +415,7 @@ fn list_objective(
     list.add("loss", choices.loss.name(), from);
     let convex = of(choices.mechanism).minimises();
     list.add_some("lambda", convex.then_some(setting.strong_convexity), lambda_origin);
-    // Where numbers are predicted it follows the number of records.
+    // If numbers are predicted it follows the number of records.
     let follows: &[Origin] =
         if choices.fitted && choices.loss == LossName::Squared { &[Origin::Data] } else { &[] };
     let norm_origin = origin(s.row_norm.is_some(), follows);

@@ -89,7 +89,7 @@ impl Plan {
     }
 }
 
-/// Where each column of an encoded row now was then.
+/// The earlier place of each column of an encoded row.
 fn places(now: &Fitted, then: &Fitted) -> Vec<Option<usize>> {
     let (now, then) = (now.feature_names(), then.feature_names());
     let earlier: HashMap<_, _> =
