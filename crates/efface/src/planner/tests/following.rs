@@ -46,11 +46,8 @@ fn a_written_plan_is_read_as_it_was_and_followed() {
         for (got, predicted) in served.claims.iter().zip(&choice.claims) {
             let what = &choice.name;
             assert_eq!(got.epsilon, predicted.epsilon, "{what} {:?}", got.notion);
-            assert_eq!(
-                (got.notion, got.requests),
-                (predicted.notion, predicted.requests),
-                "{what}"
-            );
+            assert_eq!(got.notion, predicted.notion, "{what}");
+            assert_eq!(got.requests, predicted.requests, "{what}");
         }
     }
 }
@@ -206,12 +203,8 @@ fn numbers_as_labels_and_sizes_alone_are_planned_for_as_trainings_take_them() {
     assert_eq!(solve.fixed.setting.strong_convexity.0, 1.0 / 5000.0);
     assert_eq!(advice.seen, Default::default());
     // Without that word sizes alone are of rows that are declared.
-    let declared = planned(
-        &PlanRequest::Sizes(Sizes { classes: 2, ..sizes }),
-        Settings::default(),
-        10.0,
-        &[1],
-    );
+    let two = PlanRequest::Sizes(Sizes { classes: 2, ..sizes });
+    let declared = planned(&two, Settings::default(), 10.0, &[1]);
     assert!(declared.unwrap().choices.iter().any(|choice| choice.name == "noisy-gd"));
 }
 
