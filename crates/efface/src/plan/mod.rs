@@ -299,7 +299,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the plan cannot be written as JSON.
-    pub(crate) fn digest(&self) -> Result<String> {
+    pub fn digest(&self) -> Result<String> {
         let bare = Self { constants: Vec::new(), assumptions: Vec::new(), ..self.detached() };
         Ok(hex::encode(Sha256::digest(written(&bare)?.as_bytes())))
     }

@@ -77,23 +77,22 @@ impl Settings {
 
     /// The same settings for that mechanism: without those that belong to others.
     pub(crate) fn of_mechanism(&self, mechanism: MechanismName) -> Self {
-        let mut settings = self.clone();
-        for row in &SETTINGS {
-            if let Some(("mechanism", owners)) = row.only
-                && !owners.contains(&mechanism.name())
-            {
-                row.clear(&mut settings);
-            }
-        }
-        settings.mechanism = Some(mechanism.name().to_owned());
-        settings
+        let others = |row: &Row| {
+            row.only.is_some_and(|(setting, owners)| {
+                setting == "mechanism" && !owners.contains(&mechanism.name())
+            })
+        };
+        Self { mechanism: Some(mechanism.name().to_owned()), ..self.without(others) }
     }
 
     /// The settings of the objective alone.
     pub(crate) fn of_objective(&self) -> Self {
+        self.without(|row| row.group != Group::Model)
+    }
+
+    fn without(&self, left_out: impl Fn(&Row) -> bool) -> Self {
         let mut settings = self.clone();
-        let other = |row: &&Row| row.group != Group::Model;
-        SETTINGS.iter().filter(other).for_each(|row| row.clear(&mut settings));
+        SETTINGS.iter().filter(|row| left_out(row)).for_each(|row| row.clear(&mut settings));
         settings
     }
 }

@@ -75,9 +75,7 @@ impl Plan {
         }
         Ok(carried)
     }
-}
 
-impl Plan {
     /// Whether encoded rows have the columns, and the classes, that those of an earlier plan had.
     pub(crate) fn has_columns_of(&self, before: &Self) -> Result<bool> {
         let (Some(now), Some(then)) = (self.statistics()?, before.statistics()?) else {
