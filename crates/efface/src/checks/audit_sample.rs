@@ -29,7 +29,7 @@ pub struct AuditSample {
     pub records: Dataset,
     /// Positions in `records` of the ids asked for, ascending.
     pub named: Vec<usize>,
-    /// The records as they came, where preprocessing is fitted.
+    /// The records as they came, if preprocessing is fitted.
     pub(super) raw: Option<RawRecords>,
     /// What the records are called.
     pub(super) names: Names,
@@ -38,7 +38,7 @@ pub struct AuditSample {
 }
 
 impl AuditSample {
-    /// The plan of the records without those at `positions`, which ascend: the same, but where
+    /// The plan of the records without those at `positions`, which ascend: the same, but if
     /// preprocessing is fitted to the records that remain.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl AuditSample {
         }
     }
 
-    /// Keeps the records at `rows`, which ascend, alone; where preprocessing is fitted, it is fitted to
+    /// Keeps the records at `rows`, which ascend, alone; if preprocessing is fitted, it is fitted to
     /// them.
     ///
     /// # Errors

@@ -171,7 +171,7 @@ fn notes(vault: &Vault) -> Result<Finding> {
     })
 }
 
-/// What is kept beside the model is there exactly where the plan says so, and reads.
+/// What is kept beside the model is there exactly if the plan says so, and reads.
 fn state(vault: &Vault) -> Result<Finding> {
     let plan = Plan::read(&vault.genesis()?.config_json)?;
     if plan.prepares() {
@@ -180,7 +180,7 @@ fn state(vault: &Vault) -> Result<Finding> {
     let stored = vault.caches()?.is_some();
     let withdrawn = vault.model()?.is_none();
     let read = kept(vault, &plan)?.is_some();
-    // Where the model is withdrawn, so is what was kept beside it.
+    // If the model is withdrawn, so is what was kept beside it.
     Ok(match (plan.keeps_state() && !withdrawn, stored) {
         (true, true) if read => holds("the kept state is as it was stored"),
         (false, false) => holds(NO_STATE),

@@ -17,7 +17,7 @@ use efface_vault::{Keyring, ReadError, UnlockError, Vault};
 use crate::error::Result;
 use crate::store::ledger::Tally;
 
-/// What a check found: how it came out, and why.
+/// The outcome of a check, and its reason.
 pub(crate) struct Finding(CheckOutcome, String);
 
 pub(crate) fn holds(reason: impl Into<String>) -> Finding {
@@ -61,8 +61,8 @@ pub(crate) fn unlock(
     }
 }
 
-/// The rows: as many as the last request left and as the ledger has it, and, once the vault is
-/// unlocked, each as it was stored.
+/// Checks that there are as many rows as the last request left and the ledger states, and, in an unlocked
+/// vault, that each is as it was stored.
 pub(crate) fn rows(vault: &Vault, verdict: &mut Verdict) {
     let found = checked_rows(vault).map(|(count, are_read)| match are_read {
         true => holds(format!("{}, each as it was stored", counted(count, "row"))),
@@ -90,11 +90,11 @@ fn checked_rows(vault: &Vault) -> Result<(u64, bool)> {
     Ok((count, true))
 }
 
-/// Constants that follow from the number of records and of classes, where preprocessing is fitted.
+/// Constants that follow from the number of records and of classes, if preprocessing is fitted.
 const FOLLOW: &str = "loss lambda min-frequency delta lipschitz smoothness parameters distance noise \
                       target-bound target-grid plan";
 
-/// Whether two certificates of a model state the same constants; where preprocessing is fitted, but for
+/// Whether two certificates of a model state the same constants; if preprocessing is fitted, but for
 /// those that nobody declared and that follow from the number of records.
 pub(crate) fn same_constants(one: &Certificate, other: &Certificate) -> bool {
     if one.not_for_release != other.not_for_release {
@@ -114,7 +114,7 @@ pub(crate) fn same_constants(one: &Certificate, other: &Certificate) -> bool {
         && (now.group, now.normalizer) == (then.group, then.normalizer)
 }
 
-/// How preprocessing was fitted again for a release, where it was.
+/// How preprocessing was fitted again for a release; none if it was not.
 pub(crate) fn refitted(certificate: &Certificate) -> Option<Refitted> {
     certificate.event.preprocessing()
 }

@@ -1,4 +1,4 @@
-//! What was computed from the rows, held against them: fitted preprocessing, the sums and weights of
+//! Repeats what was computed from the rows and compares: fitted preprocessing, the sums and weights of
 //! `ridge`, the networks of `shards`, and a Hessian that is kept for the next request.
 
 use std::ops::ControlFlow;
@@ -67,7 +67,7 @@ fn repeated(plan: &Plan, found: Result<Finding>) -> Finding {
     })
 }
 
-/// The sums over all rows, in memory or window by window; none where rows break the constants.
+/// The sums over all rows, in memory or window by window; none if rows break the constants.
 fn summed(ridge: &RidgePlan, rows: &InVault<'_, '_>) -> Result<Option<Sums>> {
     if let Some(records) = rows.streamed()? {
         let sums = ridge.sum_streamed(records);

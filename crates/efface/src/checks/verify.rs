@@ -13,7 +13,7 @@ use crate::store::head::Head;
 use crate::store::ledger::Tally;
 use crate::store::open_for_reading;
 
-/// Checks a certificate: by itself, and against a vault and a remembered head where given.
+/// Checks a certificate: by itself, and against a vault and a remembered head if given.
 ///
 /// `trusted` is the public key the reader trusts. The verdict names each check and why it came out
 /// as it did; a model digest is undecided without the vault.

@@ -54,7 +54,7 @@ pub fn verify_whole_ledger(
     verify_ledger_within(path, None, true, trusted, head, keyring)
 }
 
-/// As [`verify_ledger`], or as [`verify_whole_ledger`] where `whole` says so, with no more rows in memory at
+/// As [`verify_ledger`], or as [`verify_whole_ledger`] if `whole` says so, with no more rows in memory at
 /// a time than `memory` allows. A check that would need more is undecided, and says so.
 ///
 /// # Errors
@@ -82,7 +82,7 @@ pub fn verify_ledger_within(
     Ok(verdict)
 }
 
-/// That whoever is named in a request is found: ids and subjects lead to the rows, and to no others.
+/// Checks that requests find the records they name: ids and subjects lead to their rows and to no others.
 fn names(vault: &Vault) -> Finding {
     match vault.names_agree() {
         Ok(true) => holds("ids and subjects lead to the rows"),
@@ -195,7 +195,7 @@ struct Walk<'a> {
     next: u64,
     key: [u8; 32],
     latest: Option<Certificate>,
-    /// Records erased since the model was withdrawn, as far as they are stated; none where it is not.
+    /// Records erased since the model was withdrawn, as far as they are stated; none if it is not.
     withdrawn: Option<u64>,
     /// What the entries so far add up to.
     tally: Tally,
@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes on from the checkpoint at `index`, once the first entry and the certificate that was the
-    /// newest then are verified. Says no where the checkpoint itself does not hold.
+    /// newest then are verified. Says no if the checkpoint itself does not hold.
     fn start(
         &mut self,
         vault: &Vault,
@@ -424,7 +424,7 @@ fn same_kind(now: &Event, then: &Event) -> bool {
     discriminant(now) == discriminant(then) && discriminant(now.core()) == discriminant(then.core())
 }
 
-/// A text of a document; empty where there is none.
+/// A text of a document; empty if there is none.
 fn text<'v>(document: &'v Value, at: &str) -> &'v str {
     document.pointer(at).and_then(Value::as_str).unwrap_or("")
 }
@@ -469,7 +469,7 @@ fn replaced_goes_on(now: Option<&[u64]>, then: Option<&[u64]>) -> bool {
     }
 }
 
-/// The same batches, and of what requests changed one number more; where phases were merged, two of the
+/// The same batches, and of what requests changed one number more; if phases were merged, two of the
 /// numbers before it became their sum.
 fn changed_goes_on(now: Option<&Batches>, then: Option<&Batches>) -> bool {
     let (Some(now), Some(then)) = (now, then) else { return now.is_none() && then.is_none() };
@@ -492,7 +492,7 @@ fn changed_goes_on(now: Option<&Batches>, then: Option<&Batches>) -> bool {
 fn go_on(now: &[Phase], then: &[Phase]) -> std::result::Result<(), String> {
     let steps = |phases: &[Phase]| phases.iter().map(|p| u128::from(p.steps)).sum::<u128>();
     let earlier = now.split_last().map_or(&[][..], |(_, earlier)| earlier);
-    // Phases are merged where there are too many, else each stays what it was.
+    // Phases are merged if there are too many, else each stays what it was.
     let unmerged = earlier.len() == then.len();
     let each = earlier.iter().zip(then).all(|(now, then)| now.steps == then.steps);
     let goes_on = steps(earlier) == steps(then) && (each || !unmerged);

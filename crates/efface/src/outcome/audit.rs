@@ -84,7 +84,7 @@ pub struct CanaryTest {
 pub struct Certified {
     /// Name of the accountant behind the bound.
     pub accountant: String,
-    /// mu, where the bound is one of Gaussian DP.
+    /// mu, if the bound is one of Gaussian DP.
     pub mu: Option<Decimal>,
     /// epsilon of (epsilon, delta), rounded up.
     pub epsilon: Decimal,
@@ -157,7 +157,7 @@ impl Verdict {
         }
     }
 
-    /// What canaries come to: undecided where so few runs show nothing.
+    /// What canaries come to: undecided if so few runs show nothing.
     #[must_use]
     pub fn of_canaries(canaries: &[CanaryTest]) -> Self {
         if canaries.iter().any(|one| one.lower > one.certified) {

@@ -48,7 +48,7 @@ pub struct Served {
     /// The certificate, or the entry of an erasure; canonical JSON.
     #[serde(skip)]
     pub certificate: String,
-    /// The weights that were published, as [`weights`](crate::weights()) tells them; none where nothing was.
+    /// The weights that were published, as [`weights`](crate::weights()) tells them; none if nothing was.
     #[serde(skip)]
     pub weights: Option<Weights>,
     /// Private: work done and what was measured. It follows from the model before, is told once to
@@ -139,7 +139,7 @@ pub struct Ready {
 /// What a delete request would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DryRun {
-    /// Where the ids of records come from.
+    /// Says whether records are named by ids of their own or by position.
     pub named_by: Ids,
     /// Records it would delete.
     pub records: u64,
@@ -177,9 +177,9 @@ pub struct Status {
     pub withdrawn: bool,
     /// Records in the vault now.
     pub records: u64,
-    /// Where the ids of records come from.
+    /// Says whether records are named by ids of their own or by position.
     pub named_by: Ids,
-    /// K of the name `row:K` that the next record gets, where records are named by position.
+    /// K of the name `row:K` that the next record gets, if records are named by position.
     pub next_row: Option<u64>,
     /// Distinct subjects now.
     pub subjects: u64,
@@ -213,7 +213,7 @@ pub struct Status {
     pub prepared: bool,
     /// What the plan's constants warn of, for the records there are now.
     pub notices: Vec<Notice>,
-    /// Claims of the latest certificate; none where the model is withdrawn.
+    /// Claims of the latest certificate; none if the model is withdrawn.
     pub claims: Vec<Claim>,
     /// For each notion, whether further requests can be served, and why not.
     pub notions: Vec<NotionStatus>,
@@ -324,9 +324,9 @@ impl Entry {
 pub struct Prediction {
     /// Position in the input, counted from 0.
     pub position: u64,
-    /// The id, where the input has one.
+    /// The id, if the input has one.
     pub id: Option<String>,
-    /// The class label, or the number; empty where there are several targets.
+    /// The class label, or the number; empty if there are several targets.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub prediction: String,
     /// Each of several targets and its prediction, in its units and in the order of training; else

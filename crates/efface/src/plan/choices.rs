@@ -1,4 +1,4 @@
-//! Settings as checked, before any data are read.
+//! Settings that were checked before any data are read.
 
 use efface_formats::{FeatureMap, Rules};
 use efface_learn::loss::{LossName, Task};
@@ -43,7 +43,7 @@ pub(crate) struct ValidatedSettings {
     pub(crate) max_group: u64,
     /// What the class of a record makes it count.
     pub(crate) class_weight: Option<ClassWeight>,
-    /// What the model builds on, where claims depend on it.
+    /// What the model builds on, if claims depend on it.
     pub(crate) given: Option<Given>,
 }
 

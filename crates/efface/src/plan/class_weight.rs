@@ -56,7 +56,7 @@ impl ClassWeight {
         Ok(Some(Self::Listed(listed)))
     }
 
-    /// The largest weight that a record may have by its class, where the user listed them.
+    /// The largest weight that a record may have by its class, if the user listed them.
     pub(crate) fn largest_listed(&self) -> Option<f64> {
         let Self::Listed(listed) = self else { return None };
         Some(listed.iter().fold(1.0, |most: f64, (_, weight)| most.max(weight.0)))

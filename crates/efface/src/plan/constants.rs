@@ -13,6 +13,16 @@ impl Constants {
         self.list.push(Constant { name: name.to_owned(), value: value.to_string(), origin });
     }
 
+    /// Adds a constant if there is a value.
+    pub(crate) fn add_some(&mut self, name: &str, value: Option<impl ToString>, origin: Origin) {
+        value.into_iter().for_each(|value| self.add(name, value, origin));
+    }
+
+    /// Whether any constant was computed from the data.
+    pub(crate) fn any_from_data(&self) -> bool {
+        self.list.iter().any(|c| c.origin == Origin::Data)
+    }
+
     /// What was added so far.
     pub(crate) fn as_slice(&self) -> &[Constant] {
         &self.list
@@ -31,12 +41,5 @@ pub(crate) fn origin(given: bool, sources: &[Origin]) -> Origin {
         Origin::Data
     } else {
         Origin::Default
-    }
-}
-
-impl Constants {
-    /// Whether any constant was computed from the data.
-    pub(crate) fn any_from_data(&self) -> bool {
-        self.list.iter().any(|c| c.origin == Origin::Data)
     }
 }

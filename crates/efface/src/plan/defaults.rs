@@ -1,4 +1,4 @@
-//! What settings that nobody gave stand for.
+//! The values of settings that are not given.
 
 use efface_learn::loss::LossName;
 use efface_privacy::accountant::Accountant;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::MechanismName;
 
-/// What settings that nobody gave stand for. A vault with fitted preprocessing keeps those that it was
-/// trained with: a plan made again is the same under a version of efface that has others.
+/// The values of settings that are not given. A vault with fitted preprocessing keeps those it was trained
+/// with, so that a later version of efface makes the same plan again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Defaults {
@@ -18,7 +18,7 @@ pub struct Defaults {
     pub mechanism: MechanismName,
     /// The loss, by the name users type.
     pub loss: String,
-    /// The loss of more than two classes where `loss` is of two, by the name users type.
+    /// The loss of more than two classes if `loss` is of two, by the name users type.
     pub loss_of_many: String,
     /// The notion that requests must meet.
     pub notion: Notion,
@@ -43,7 +43,7 @@ pub struct Defaults {
     pub intercept: Decimal,
     /// lambda, as a multiple of one over the number of records.
     pub lambda: Decimal,
-    /// The clip of `squared`, where y has variance 1; may be infinite.
+    /// The clip of `squared`, if y has variance 1; may be infinite.
     pub clip: Decimal,
     /// The width of `huber-hinge`.
     pub hinge_width: Decimal,
@@ -73,12 +73,12 @@ pub struct Defaults {
 
 impl Defaults {
     /// delta of (epsilon, delta) for so many records: far below one over their number. It has the origin
-    /// of that number also where it is the most.
+    /// of that number also if it is the most.
     pub(crate) fn delta(&self, records: u64) -> f64 {
         (1.0 / (self.delta_divisor.0 * records as f64)).min(self.most_delta.0)
     }
 
-    /// What noise may cost where preprocessing is fitted to so many records.
+    /// What noise may cost if preprocessing is fitted to so many records.
     pub(crate) fn excess_risk(&self, records: u64) -> f64 {
         self.most_excess_risk.0.min(self.excess_risk.0 / (records.max(1) as f64).sqrt())
     }

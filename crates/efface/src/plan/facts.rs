@@ -1,4 +1,4 @@
-//! What the data decide about a plan.
+//! The summary of the data that a plan follows from.
 
 use efface_formats::{FeatureMap, ImageShape};
 use efface_privacy::claim::Notion;
@@ -16,15 +16,15 @@ pub(crate) struct DataSummary {
     pub(crate) features: u64,
     /// True for sparse rows.
     pub(crate) sparse: bool,
-    /// The map from declared rows to random features, where `features` are these.
+    /// The map from declared rows to random features, if `features` are these.
     pub(crate) feature_map: Option<FeatureMap>,
-    /// The shape of the images that rows are, where the table says so.
+    /// The shape of the images that rows are, if the table says so.
     pub(crate) image: Option<ImageShape>,
     /// Class labels in order, empty for regression.
     pub(crate) classes: Vec<String>,
     /// True when the user listed them.
     pub(crate) classes_given: bool,
-    /// The names of the targets, where a regression has several; else none.
+    /// The names of the targets, if a regression has several; else none.
     pub(crate) targets: Vec<String>,
     /// The schema in force, in its text form.
     pub(crate) schema: String,
@@ -32,23 +32,23 @@ pub(crate) struct DataSummary {
     pub(crate) schema_given: bool,
     /// Values of the schema that were taken from data, in words.
     pub(crate) schema_from_data: Vec<String>,
-    /// Where ids come from.
+    /// The source of the ids of records.
     pub(crate) ids: Ids,
     /// Whether records name subjects.
     pub(crate) subjects: bool,
-    /// How many of them, where the mechanism asks.
+    /// How many of them, if the mechanism asks.
     pub(crate) people: Option<u64>,
-    /// About the weights of records, where they have some.
+    /// About the weights of records, if they have some.
     pub(crate) weights: Option<SampleWeights>,
-    /// What the plan is made from again with every request, where preprocessing is fitted. `features`
+    /// What the plan is made from again with every request, if preprocessing is fitted. `features`
     /// then is the most that any records can give, and `classes` are those of the records.
     pub(crate) fitting: Option<Fitting>,
-    /// Number of parts the rows are held in, where that is outside the vault.
+    /// Number of parts the rows are held in, if that is outside the vault.
     pub(crate) parts: Option<u64>,
 }
 
 impl DataSummary {
-    /// Height and width of the images that rows are, where the table says so and they have one channel.
+    /// Height and width of the images that rows are, if the table says so and they have one channel.
     pub(crate) fn gray(&self) -> Option<(u32, u32)> {
         self.image.and_then(ImageShape::gray)
     }

@@ -29,14 +29,14 @@ pub struct Fitting {
     /// Whether the number of columns was read off the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub width_from_data: bool,
-    /// Whether a column of a table in memory holds texts where it could hold numbers or times, but for some
+    /// Whether a column of a table in memory holds texts although it could hold numbers or times, but for some
     /// of its cells, and that shows in what is claimed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub types_from_data: bool,
-    /// Classes in order, where the user listed them.
+    /// Classes in order, if the user listed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
-    /// The names of the targets, where a regression has several.
+    /// The names of the targets, if a regression has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
     /// The columns of tables that play another part, by their names.
@@ -44,12 +44,12 @@ pub struct Fitting {
     pub roles: Roles,
     /// Number of records that the constants are of.
     pub records: u64,
-    /// The statistics of the records, where they are at hand.
+    /// The statistics of the records, if they are at hand.
     #[serde(skip)]
     pub found: Option<Fitted>,
 }
 
-/// Columns of a table that are no features, where it has them.
+/// Columns of a table that are no features, if it has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Roles {
@@ -71,7 +71,7 @@ impl Fitting {
     /// The statistics.
     ///
     /// # Errors
-    /// Where the model was withdrawn, and they with it.
+    /// A model that was withdrawn, and its statistics with it.
     pub(crate) fn found(&self) -> Result<&Fitted> {
         self.found.as_ref().ok_or_else(|| {
             Error::refused(Code::Withdrawn, "the preprocessing was erased with the model")

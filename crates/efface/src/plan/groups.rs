@@ -7,7 +7,7 @@ use crate::error::{Code, Error, Result};
 
 impl Plan {
     /// Under notions that protect a person, no subject may own more records than the public group.
-    /// The most records of one, for networks and where there is such a rule.
+    /// The most records of one, for networks and if there is such a rule.
     pub(crate) fn check_groups(&self, subjects: Option<&[Box<str>]>) -> Result<Option<u64>> {
         let limit = self.group_limit();
         let asked = limit.is_some() || self.sampled().is_some();
@@ -17,7 +17,7 @@ impl Plan {
         Ok(Some(largest))
     }
 
-    /// Refuses a subject with so many records, where that is more than is promised.
+    /// Refuses a subject with so many records, if that is more than is promised.
     pub(crate) fn check_largest(&self, largest: u64) -> Result<()> {
         let limit = self.group_limit().unwrap_or(u64::MAX);
         if largest > limit {

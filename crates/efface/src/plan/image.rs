@@ -5,7 +5,7 @@ use efface_formats::ImageShape;
 use super::{Plan, Schedule};
 
 impl Plan {
-    /// The shape of the images that rows are, where a network or filters look at them so; later tables
+    /// The shape of the images that rows are, if a network or filters look at them so; later tables
     /// that state one must state this one.
     pub(crate) fn image(&self) -> Option<ImageShape> {
         let [channels, height, width] = match (&self.trunk, &self.feature_map, &self.schedule) {

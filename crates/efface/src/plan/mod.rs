@@ -63,24 +63,24 @@ pub struct Plan {
     pub task: Task,
     /// What a row looks like.
     pub rows: Rows,
-    /// The map from declared rows to the random features that are stored; none where rows are stored as
+    /// The map from declared rows to the random features that are stored; none if rows are stored as
     /// they are declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature_map: Option<FeatureMap>,
-    /// The network that makes the features, where they are a network's.
+    /// The network that makes the features, if they are a network's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trunk: Option<Trunk>,
-    /// Preprocessing that is fitted to the records; none where rows are mapped by public constants
+    /// Preprocessing that is fitted to the records; none if rows are mapped by public constants
     /// alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitting: Option<Fitting>,
-    /// w_max, where records have weights.
+    /// w_max, if records have weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_weight: Option<Decimal>,
-    /// What the class of a record makes it count, where that is not 1.
+    /// What the class of a record makes it count, if that is not 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_weight: Option<ClassWeight>,
-    /// The texts that say that there is no value, where the user listed them.
+    /// The texts that say that there is no value, if the user listed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     /// Public constants of the objective.
@@ -93,14 +93,14 @@ pub struct Plan {
     pub releases: u64,
     /// Noise, and what else the mechanism needs.
     pub schedule: Schedule,
-    /// What the model builds on, where claims depend on it.
+    /// What the model builds on, if claims depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
     /// k: records deleted together, before and since, that claims about features of a training made
     /// elsewhere are to hold for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletions: Option<u64>,
-    /// Where ids come from.
+    /// The source of the ids of records.
     pub ids: Ids,
     /// Whether every record names its subject.
     pub subjects: bool,
@@ -141,7 +141,7 @@ pub struct Rows {
     pub schema: String,
 }
 
-/// Where record ids come from.
+/// The source of the ids of records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ids {
@@ -283,7 +283,7 @@ impl Plan {
         loss_with(name, self.mechanism, self.loss_width, &self.task)
     }
 
-    /// The most records a data set may have, where there is a limit.
+    /// The most records a data set may have, if there is a limit.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
         self.setting.normalizer.capacity()
@@ -349,7 +349,7 @@ impl Plan {
     }
 }
 
-/// The loss of a plan, with its parameter where it lists one and the classes of its task. `ridge`
+/// The loss of a plan, with its parameter if it lists one and the classes of its task. `ridge`
 /// lists no clip and has none: it solves from sums.
 pub(crate) fn loss_with(
     name: LossName,

@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Result};
 pub struct SampledPlan {
     /// The layers, as canonical text.
     pub network: String,
-    /// Channels, height and width of a row; the number of features, 1 and 1 where it is no image.
+    /// Channels, height and width of a row; the number of features, 1 and 1 if it is no image.
     pub input: [u32; 3],
     /// Numbers that it gives for a row: one for each class.
     pub outputs: u32,

@@ -72,7 +72,7 @@ impl Schedule {
     }
 
     /// sigma: the standard deviation of the noise on each weight, of the diffusion for `noisy-gd`, on
-    /// each entry of a sum of gradients for `dp-sgd`; none where nothing random is released.
+    /// each entry of a sum of gradients for `dp-sgd`; none if nothing random is released.
     #[must_use]
     pub fn noise(&self) -> Option<f64> {
         match self {

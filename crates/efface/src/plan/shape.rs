@@ -1,4 +1,4 @@
-//! What a plan is made from where no table is read: sizes and declared names.
+//! What a plan is made from if no table is read: sizes and declared names.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Shape {
     pub parts: u64,
     /// Columns of every part.
     pub features: u32,
-    /// Names of the columns, where they have some.
+    /// Names of the columns, if they have some.
     pub names: Option<Vec<String>>,
     /// Names of the classes in order, the positive one of two last; empty for regression.
     pub classes: Vec<String>,
@@ -27,7 +27,7 @@ pub struct Shape {
     /// How many subjects there are, for mechanisms whose plans follow that.
     #[serde(default)]
     pub people: Option<u64>,
-    /// About the weights of the records, where they have some.
+    /// About the weights of the records, if they have some.
     #[serde(default)]
     pub weights: Option<SampleWeights>,
 }

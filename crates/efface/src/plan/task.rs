@@ -54,7 +54,7 @@ impl Task {
         }
     }
 
-    /// The names of several targets; none where there is one.
+    /// The names of several targets; none if there is one.
     pub(crate) fn target_names(&self) -> Vec<String> {
         match self {
             Self::Targets(list) => list.iter().map(|target| target.name.clone()).collect(),

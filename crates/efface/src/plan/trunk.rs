@@ -39,7 +39,7 @@ pub struct Trunk {
     pub norm: Decimal,
     /// k: records deleted together, before and since, that its noise was chosen for.
     pub deletions: u64,
-    /// The name of a constant that was computed from the network's records, where one of them could
+    /// The name of a constant that was computed from the network's records, if one of them could
     /// have changed it: then nothing is claimed that protects a single record.
     #[serde(default, rename = "read_off", skip_serializing_if = "Option::is_none")]
     pub data_derived: Option<String>,

@@ -1,4 +1,4 @@
-//! What candidates are planned on: rows as linear models take them, rows of declared numbers, and random
+//! The rows that candidates are planned on: as linear models take them, as declared numbers, or as random
 //! features of these.
 
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ pub(super) struct Bases<'a, 'm> {
 const DECLARED: &str = "declared";
 
 impl Bases<'_, '_> {
-    /// What a candidate is planned on; none where it has no place beside what was asked.
+    /// What a candidate is planned on; none if it has no place beside what was asked.
     ///
     /// # Errors
     /// Rows that cannot be read as it takes them.
@@ -127,7 +127,7 @@ impl Bases<'_, '_> {
         self.preprocess.as_deref() == Some("fitted")
     }
 
-    /// Rows of declared numbers; the first where preprocessing is not fitted, or was asked to be.
+    /// Rows of declared numbers; the first if preprocessing is not fitted, or was asked to be.
     fn declared(&mut self) -> Result<Basis> {
         if self.first.facts.fitting.is_none() || self.asks_for_fitted() {
             return Ok(self.first.clone());

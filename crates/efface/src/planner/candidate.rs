@@ -23,7 +23,7 @@ pub(super) struct Candidate {
     pub(super) head: Option<MechanismName>,
     /// What it does, in a few words.
     pub(super) says: &'static str,
-    /// Its settings; none where the settings asked for leave no room for it.
+    /// Its settings; none if the settings asked for leave no room for it.
     pub(super) settings: fn(&Inputs<'_>) -> Result<Option<Settings>>,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Over {
     /// Rows as all linear models are compared on them.
     Rows,
     Declared,
-    /// Random features of such rows, by a map as `features` names it; none where rows ask for another.
+    /// Random features of such rows, by a map as `features` names it; none if rows ask for another.
     Features(fn(&DataSummary) -> Option<&'static str>),
 }
 

@@ -1,4 +1,4 @@
-//! What is told about one way to serve the workload.
+//! One way to serve the workload: its settings, what training fixes, costs and claims.
 
 use efface_learn::loss::LossName;
 use efface_privacy::claim::Claim;
@@ -40,11 +40,11 @@ pub struct Choice {
     /// others.
     pub steps: Vec<u64>,
     /// Records that may change after a training or a refresh before a pass can be due, for certain;
-    /// 0 where that cannot be foreseen, none where requests do not work from a memory.
+    /// 0 if that cannot be foreseen, none if requests do not work from a memory.
     pub without_pass: Option<u64>,
     /// Seconds that a month's requests and refreshes usually take.
     pub month_seconds: f64,
-    /// Upper bound on the expected excess risk after training and after any request; none where
+    /// Upper bound on the expected excess risk after training and after any request; none if
     /// nobody can predict it, as of a network.
     pub excess_risk: Option<f64>,
     /// Whether it is within the excess risk allowed.
@@ -170,7 +170,7 @@ impl From<&Plan> for Fixed {
             mechanism: plan.mechanism,
             loss: plan.loss.clone(),
             loss_width: plan.loss_width,
-            // As many as any records could give, where preprocessing is fitted.
+            // As many as any records could give, if preprocessing is fitted.
             features: plan.detached().rows.features,
             intercept: plan.rows.intercept,
             row_norm: plan.rows.norm,

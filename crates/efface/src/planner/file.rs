@@ -78,7 +78,7 @@ impl Chosen {
         let classes = facts.classes.len() as u64;
         let public = self.choice.settings.public_n.is_some();
         for (what, planned, got, binds) in [
-            // Where preprocessing is fitted they follow the records.
+            // If preprocessing is fitted they follow the records.
             (
                 "features after encoding",
                 self.choice.fixed.features,

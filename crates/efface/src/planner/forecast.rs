@@ -10,8 +10,8 @@ pub(super) fn refit(facts: &DataSummary) -> f64 {
     if facts.fitting.is_some() { 1.0 } else { 0.0 }
 }
 
-/// The plan that a training with these settings would make of such records; rows have as many numbers as
-/// the facts say.
+/// Makes the plan that a training with these settings would make of such records. Its rows have as many
+/// numbers as the summary says.
 pub(super) fn planned(settings: Settings, facts: &DataSummary) -> Result<Plan> {
     let Some(fitting) = &facts.fitting else {
         return Plan::resolve(&ValidatedSettings::new(settings)?, facts);

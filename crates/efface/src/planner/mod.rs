@@ -81,7 +81,7 @@ pub struct Refusal {
     pub name: String,
     /// The engine's reason.
     pub reason: String,
-    /// What to do, where something can be done.
+    /// What to do, if something can be done.
     pub hint: Option<String>,
 }
 
@@ -152,7 +152,7 @@ pub fn plan(
     })
 }
 
-/// What a candidate comes to; none where it has no place beside what was asked.
+/// What a candidate comes to; none if it has no place beside what was asked.
 fn choose(candidate: &Candidate, bases: &mut Bases<'_, '_>) -> Result<Option<Choice>> {
     let Some(basis) = bases.of(candidate)? else { return Ok(None) };
     let workload = bases.workload;

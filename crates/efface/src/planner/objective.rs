@@ -26,7 +26,7 @@ pub(super) fn compared(settings: &Settings, facts: &DataSummary) -> Settings {
     Settings { loss: loss(settings, facts), ..objective }
 }
 
-/// The loss asked for, or that of several classes where numbers are declared: what fits preprocessing
+/// The loss asked for, or that of several classes if numbers are declared: what fits preprocessing
 /// chooses by itself.
 pub(super) fn loss(settings: &Settings, facts: &DataSummary) -> Option<String> {
     let many = facts.fitting.is_none() && facts.classes.len() > 2;

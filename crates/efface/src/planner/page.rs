@@ -124,7 +124,7 @@ impl Advice {
     /// The target that was asked for, in words; none without a choice.
     #[must_use]
     pub fn target(&self) -> Option<String> {
-        // Where a choice is not beyond it.
+        // The target of a choice that does not go beyond it.
         let asked = |choice: &&Choice| choice.fixed.target.notion != Notion::ExactRemoval;
         let choice = self.choices.iter().find(asked).or(self.choices.first())?;
         let target = choice.fixed.target;
@@ -216,7 +216,7 @@ fn epsilon(choice: &Choice) -> String {
     choice.claims.first().map_or("none".to_owned(), |claim| bound(claim.epsilon.0))
 }
 
-/// A count, or its leading digits where it is long.
+/// A count, or its leading digits if it is long.
 fn whole(count: u64) -> String {
     near(count as f64, 2)
 }
@@ -333,7 +333,7 @@ fn foreseen(choice: &Choice) -> String {
     }
 }
 
-/// What a request is worth where Hessians add to its gradient passes.
+/// What a request is worth if Hessians add to its gradient passes.
 fn with_hessians(request: &Count) -> String {
     if request.work_usually <= request.passes_usually {
         return String::new();

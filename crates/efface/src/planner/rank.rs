@@ -14,6 +14,7 @@ use crate::planner::choice::Choice;
 use crate::planner::cost::{Count, Inputs, Lasts};
 use crate::planner::forecast::{planned, refit};
 use crate::planner::objective::{allowed, compared};
+use crate::settings::in_code;
 
 pub(super) const RANKING: &str = "all listed choices meet the target; ranked by excess risk \
     within the limit, then by time per month (requests below 20 ms count as equal), then by \
@@ -24,7 +25,7 @@ pub(super) const RANKING: &str = "all listed choices meet the target; ranked by 
 const NOTHING: f64 = 0.02;
 
 /// Retraining without noise from the model before, to the excess risk allowed: what
-/// forgetting costs where nothing is certified.
+/// forgetting costs if nothing is certified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Baseline {
@@ -127,62 +128,51 @@ pub(super) fn learns_another(choice: &Choice, inputs: &Inputs<'_>) -> bool {
 
 /// What to do, a sentence each.
 pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
-    let mut lines = Vec::new();
     let Some(best) = choices.first() else {
-        lines.push(
-            "no mechanism meets the target with these settings; see the reason for each".to_owned(),
-        );
-        return lines;
+        let none = "no mechanism meets the target with these settings; see the reason for each";
+        return vec![none.to_owned()];
     };
-    match best.excess_risk {
-        Some(risk) if !best.accurate => lines.push(format!(
-            "no choice is predicted to stay within the allowed excess risk; the fastest is `{}`, \
-             with {}",
-            best.name,
-            near(risk, 2)
-        )),
-        _ => {}
+    let (name, month) = (&best.name, duration(best.month_seconds));
+    let mut lines = Vec::new();
+    if let Some(risk) = best.excess_risk.filter(|_| !best.accurate) {
+        let risk = near(risk, 2);
+        lines.push(format!(
+            "no choice is predicted to stay within the allowed excess risk; the fastest is `{name}`, \
+             with {risk}"
+        ));
     }
     let rate = inputs.workload.deletions_per_month;
     let retrain = choices.iter().find(|choice| choice.name == "retrain" && choice.accurate);
-    match retrain {
-        Some(retrain) if retrain.rank == 1 => lines.push(format!(
+    lines.push(match retrain {
+        Some(retrain) if retrain.rank == 1 => format!(
             "retrain: it takes about {} a request, and the alternatives save less than \
              certificate and commit cost",
             duration(retrain.month_seconds / rate)
-        )),
-        Some(retrain) => lines.push(format!(
-            "`{}`: about {} a month, where retraining takes {}",
-            best.name,
-            duration(best.month_seconds),
+        ),
+        Some(retrain) => format!(
+            "`{name}`: about {month} a month, where retraining takes {}",
             duration(retrain.month_seconds)
-        )),
-        None => {
-            lines.push(format!("`{}`: about {} a month", best.name, duration(best.month_seconds)))
-        }
-    }
-    let dearer: Vec<&str> = retrain.map_or(Vec::new(), |retrain| {
-        let dearer = |c: &&Choice| {
-            let later = c.rank > retrain.rank && !c.beyond;
-            later && c.month_seconds > retrain.month_seconds
-        };
-        choices.iter().filter(dearer).map(|c| c.name.as_str()).collect()
+        ),
+        None => format!("`{name}`: about {month} a month"),
     });
+    let is_dearer = |c: &&Choice| {
+        let later = |plain: &Choice| c.rank > plain.rank && c.month_seconds > plain.month_seconds;
+        !c.beyond && retrain.is_some_and(later)
+    };
+    let dearer: Vec<&str> = choices.iter().filter(is_dearer).map(|c| c.name.as_str()).collect();
     if !dearer.is_empty() {
         lines.push(format!("retraining is simply cheaper than {}", dearer.join(", ")));
     }
     let first = best.claims.first();
     if first.is_some_and(|claim| claim.notion == Notion::ExactRemoval) {
         lines.push(format!(
-            "`{}` adds no noise: deleted records are removed exactly, but nothing protects the \
-             remaining records or hides the difference between two releases",
-            best.name
+            "`{name}` adds no noise: deleted records are removed exactly, but nothing protects the \
+             remaining records or hides the difference between two releases"
         ));
     }
     if first.is_some_and(|claim| claim.requests == Requests::NonAdaptive) {
         lines.push(format!(
-            "`{}` gives no guarantee when requests are chosen after looking at releases",
-            best.name
+            "`{name}` gives no guarantee when requests are chosen after looking at releases"
         ));
     }
     lines.extend(beyond(choices));
@@ -192,29 +182,26 @@ pub(super) fn advice(choices: &[Choice], inputs: &Inputs<'_>) -> Vec<String> {
 /// What to do about models beyond linear ones: what is not predicted, and when training a network anew is
 /// cheaper than what avoids it.
 fn beyond(choices: &[Choice]) -> Vec<String> {
-    let mut lines = Vec::new();
     let others: Vec<&Choice> = choices.iter().filter(|c| c.beyond).collect();
-    let named = |choices: &[&Choice]| {
-        let names: Vec<String> = choices.iter().map(|c| format!("`{}`", c.name)).collect();
-        names.join(", ")
-    };
+    let names: Vec<&str> = others.iter().map(|c| c.name.as_str()).collect();
     if others.is_empty() {
-        return lines;
+        return Vec::new();
     }
-    lines.push(format!(
+    let mut lines = vec![format!(
         "nobody can predict how accurate networks and models of random features are ({}): compare them on \
          public data, or on records that are not in the model",
-        named(&others)
-    ));
-    let anew = others.iter().find(|choice| choice.name == ANEW);
-    if let Some(anew) = anew {
-        let dearer = |c: &&&Choice| {
+        in_code(&names, names.len())
+    )];
+    if let Some(anew) = others.iter().find(|choice| choice.name == ANEW) {
+        let is_dearer = |c: &&&Choice| {
             c.fixed.mechanism.is_of_networks() && c.month_seconds > anew.month_seconds
         };
-        let dearer: Vec<&Choice> = others.iter().filter(dearer).copied().collect();
+        let dearer: Vec<&str> = others.iter().filter(is_dearer).map(|c| c.name.as_str()).collect();
         let than = match &dearer[..] {
             [] => "at these rates the other networks take less a month".to_owned(),
-            all => format!("a month of that takes less than one of {}", named(all)),
+            all => {
+                format!("a month of that takes less than one of {}", in_code(all, all.len()))
+            }
         };
         lines.push(format!(
             "training the network anew takes {} a request, {} an epoch, and is exact, without noise, shards \

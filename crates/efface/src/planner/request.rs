@@ -1,4 +1,4 @@
-//! What is asked: sizes, workload, and settings completed by what follows from them.
+//! The request to plan: a table or sizes, the machine, and settings completed from the workload.
 
 use std::ops::ControlFlow;
 
@@ -41,7 +41,7 @@ pub struct Sizes {
     pub features: u64,
     /// Classes; 0 for regression.
     pub classes: u64,
-    /// Numbers stored for each row on average, where rows are sparse.
+    /// Numbers stored for each row on average, if rows are sparse.
     pub entries: Option<f64>,
     /// True when they were read off a table.
     pub from_data: bool,
@@ -125,7 +125,7 @@ impl PlanRequest<'_> {
             Self::Table(source) => settings.fits_preprocessing(source.is_raw()),
             Self::Sizes(_) => settings.fits_preprocessing(false),
         };
-        // A training that follows the plan fits preprocessing where the plan did, and only there. Messages go
+        // A training that follows the plan fits preprocessing if the plan did, and only there. Messages go
         // on to name what asked for it.
         let preprocess = Some(if fitted { "fitted" } else { "declared" }.to_owned());
         match self {
@@ -147,10 +147,10 @@ impl PlanRequest<'_> {
     }
 }
 
-/// What is asked, completed by what a table shows.
+/// What a request comes to once its table is read.
 pub(super) struct Read {
     pub(super) sizes: Sizes,
-    /// With `features` after encoding, also where preprocessing is fitted.
+    /// With `features` after encoding, also if preprocessing is fitted.
     pub(super) facts: DataSummary,
     pub(super) settings: Settings,
     pub(super) seen: Seen,
@@ -224,7 +224,7 @@ impl Sizes {
         2.0 * self.records as f64 * stored * outputs as f64
     }
 
-    /// Records of the largest weight, where one is declared: then N is no count, and must be, too.
+    /// Records of the largest weight, if one is declared: then N is no count, and must be, too.
     fn weights(&self, settings: &Settings) -> Result<Option<SampleWeights>> {
         let by_class = ClassWeight::of(&settings.class_weight)?;
         let by_class = by_class.as_ref().and_then(ClassWeight::largest_listed);

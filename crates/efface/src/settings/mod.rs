@@ -17,7 +17,7 @@ pub(crate) use words::in_code;
 pub use words::{MARK, Words, in_words, value_in_words};
 
 impl Settings {
-    /// Whether the loss named here learns a number; false where the name is unknown, which the plan
+    /// Whether the loss named here learns a number; false if the name is unknown, which the plan
     /// refuses.
     #[must_use]
     pub fn is_regression(&self) -> bool {
@@ -31,7 +31,7 @@ impl Settings {
     }
 
     /// Whether preprocessing is fitted to the records, and again with every request: as `preprocess`
-    /// says, else where rows are `raw` (at hand, and without a schema) and no other setting asks for what
+    /// says, else if rows are `raw` (at hand, and without a schema) and no other setting asks for what
     /// declared preprocessing alone has.
     #[must_use]
     pub fn fits_preprocessing(&self, raw: bool) -> bool {
@@ -42,7 +42,7 @@ impl Settings {
     }
 
     /// The setting, in words, that goes with declared preprocessing only: fitted preprocessing refuses it,
-    /// or it declares what fitted preprocessing would compute. None where `preprocess` chooses otherwise.
+    /// or it declares what fitted preprocessing would compute. None if `preprocess` chooses otherwise.
     #[must_use]
     pub fn asks_for_declared(&self) -> Option<String> {
         if let Some(name) = self.preprocess.as_deref() {
@@ -77,23 +77,22 @@ impl Settings {
 
     /// The same settings for that mechanism: without those that belong to others.
     pub(crate) fn of_mechanism(&self, mechanism: MechanismName) -> Self {
-        let mut settings = self.clone();
-        for row in &SETTINGS {
-            if let Some(("mechanism", owners)) = row.only
-                && !owners.contains(&mechanism.name())
-            {
-                row.clear(&mut settings);
-            }
-        }
-        settings.mechanism = Some(mechanism.name().to_owned());
-        settings
+        let others = |row: &Row| {
+            row.only.is_some_and(|(setting, owners)| {
+                setting == "mechanism" && !owners.contains(&mechanism.name())
+            })
+        };
+        Self { mechanism: Some(mechanism.name().to_owned()), ..self.without(others) }
     }
 
     /// The settings of the objective alone.
     pub(crate) fn of_objective(&self) -> Self {
+        self.without(|row| row.group != Group::Model)
+    }
+
+    fn without(&self, left_out: impl Fn(&Row) -> bool) -> Self {
         let mut settings = self.clone();
-        let other = |row: &&Row| row.group != Group::Model;
-        SETTINGS.iter().filter(other).for_each(|row| row.clear(&mut settings));
+        SETTINGS.iter().filter(|row| left_out(row)).for_each(|row| row.clear(&mut settings));
         settings
     }
 }

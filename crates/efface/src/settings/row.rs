@@ -22,9 +22,9 @@ pub struct Row {
     pub form: Form,
     /// The code of the error that refuses a value.
     pub(super) code: Code,
-    /// What the value is measured in; empty where it has no unit.
+    /// What the value is measured in; empty if it has no unit.
     pub unit: &'static str,
-    /// What holds where it is not given.
+    /// What holds if it is not given.
     pub default: Fallback,
     /// The setting and its values that it belongs to; none for a setting of every model.
     pub only: Option<(&'static str, &'static [&'static str])>,
@@ -35,7 +35,7 @@ pub struct Row {
 }
 
 efface_privacy::named! {
-    /// Where settings are listed together.
+    /// The heading that settings are listed under.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Group {
         /// The objective: what is minimised, on which rows.
@@ -130,7 +130,7 @@ pub(super) const fn hyphens<const N: usize>(name: &str) -> [u8; N] {
     bytes
 }
 
-/// What holds where a setting is not given.
+/// What holds if a setting is not given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fallback {
     /// Nothing: what the setting is about is left out.
@@ -148,7 +148,7 @@ pub enum Fallback {
 }
 
 impl Fallback {
-    /// In words; none where there is nothing to say.
+    /// In words; none if there is nothing to say.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         match self {
@@ -185,7 +185,7 @@ pub(super) trait Field {
     /// Whether it has a value.
     fn is_given(&self) -> bool;
     fn clear(&mut self);
-    /// Takes a value; false where it is of another form.
+    /// Takes a value; false if it is of another form.
     fn put(&mut self, value: Value) -> bool;
     fn text(&self) -> Option<&str> {
         None

@@ -17,25 +17,25 @@ pub struct EventBound {
     pub accountant: Accountant,
     /// The notion, by name.
     pub notion: &'static str,
-    /// epsilon, rounded up; none where there is no bound.
+    /// epsilon, rounded up; none if there is no bound.
     pub epsilon: Option<Decimal>,
     /// The delta it holds at, for (epsilon, delta) notions.
     pub delta: Option<Decimal>,
     /// The order it holds at, for Rényi notions.
     pub order: Option<Decimal>,
-    /// What the two worlds differ in, where that matters.
+    /// What the two worlds differ in, if that matters.
     pub adjacency: Option<Adjacency>,
     /// Why there is no bound.
     pub reason: Option<String>,
 }
 
-/// The order of the Rényi notions where a certificate states none.
+/// The order of the Rényi notions if a certificate states none.
 const ORDER: f64 = 2.0;
 
 /// The answers of every accountant to every notion about the event of a certificate's text.
 ///
 /// `delta` and the order are the certificate's unless given. Notions that protect single records have
-/// no bound where a constant was read off the data. Nothing else is verified: whether the certificate
+/// no bound if a constant was read off the data. Nothing else is verified: whether the certificate
 /// is genuine is for [`verify`](crate::verify()).
 ///
 /// # Errors

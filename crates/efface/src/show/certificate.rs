@@ -7,7 +7,7 @@ use efface_privacy::certificate::{
 
 use crate::error::{Code, Error, Result};
 
-/// The page of a certificate or of an erasure's entry; it says first where the text is not what was
+/// The page of a certificate or of an erasure's entry; it says first if the text is not what was
 /// signed.
 ///
 /// # Errors

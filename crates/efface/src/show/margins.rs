@@ -29,12 +29,12 @@ pub struct Linear<'a> {
     pub row_map: &'a str,
     /// Bound on the norm of a row.
     pub row_norm: f64,
-    /// Fitted preprocessing of rows as they come, the JSON of [`Weights`](crate::Weights); none where
+    /// Fitted preprocessing of rows as they come, the JSON of [`Weights`](crate::Weights); none if
     /// a schema encodes them.
     pub preprocessing: Option<&'a str>,
-    /// The map of encoded rows to random features, as text; none where `coef` is of the rows themselves.
+    /// The map of encoded rows to random features, as text; none if `coef` is of the rows themselves.
     pub feature_map: Option<&'a str>,
-    /// The network that makes the features, the JSON of [`Weights`](crate::Weights), where the map is a
+    /// The network that makes the features, the JSON of [`Weights`](crate::Weights), if the map is a
     /// network's.
     pub trunk: Option<&'a str>,
     /// The layers of a network and the shape of its rows, as text.

@@ -87,7 +87,7 @@ pub(crate) fn status_of(vault: &Vault) -> Result<Status> {
     })
 }
 
-/// What a Newton memory has left; none where none is kept or it cannot be read.
+/// What a Newton memory has left; none if none is kept or it cannot be read.
 fn memory(plan: &Plan, kept: &Kept) -> Option<MemoryStatus> {
     let Schedule::Output(output) = &plan.schedule else { return None };
     if !remembers(output) {

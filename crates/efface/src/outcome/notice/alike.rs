@@ -12,7 +12,7 @@ const TRUTHS: [&str; 16] = [
     "yes",
 ];
 
-/// A warning for the classes, and one for each column of categories, where some differ in capital
+/// A warning for the classes, and one for each column of categories, if some differ in capital
 /// letters, spaces or a full stop at the end alone, or all are words for yes and no.
 pub(crate) fn alike(found: &Fitted) -> Vec<Notice> {
     let classes = spelled_alike(found.classes()).map(|some| {

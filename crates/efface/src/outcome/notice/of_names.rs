@@ -45,7 +45,7 @@ fn numbers_unclear(found: &Fitted, spellings: &[Spelling]) -> Vec<Notice> {
             Some("numbers" | "times") => continue,
             kind => kind.unwrap_or("words"),
         };
-        // Words before a number, as in `Room 7`, are names where each is in one record.
+        // Words before a number, as in `Room 7`, are names if each is in one record.
         let is_name = |text: &&str| column.left_out && text.starts_with(char::is_alphabetic);
         let message = if let Some((day, is_unread)) = spelling.days() {
             let why = match is_unread {
@@ -193,7 +193,7 @@ fn is_in(list: &str, word: &str) -> bool {
 /// Words that say it behind another one.
 const BEHIND: [&str; 2] = ["key", "no"];
 
-/// What else numbers name, where the two are one word.
+/// What else numbers name, if the two are one word.
 const THINGS: [&str; 6] = ["account", "invoice", "order", "record", "row", "transaction"];
 
 /// Whole names of counters.

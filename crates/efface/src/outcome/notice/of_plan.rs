@@ -1,4 +1,4 @@
-//! A model that cannot be useful says so when it is made: what its public constants alone tell.
+//! Notices that follow from the public constants of a plan alone.
 
 use efface_learn::{Constants, Declared};
 use efface_page::number::near;
@@ -17,7 +17,7 @@ const FAR: f64 = 2.0;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
     pub(crate) records: u64,
-    /// The sum of weights, where records have weights and it is known.
+    /// The sum of weights, if records have weights and it is known.
     pub(crate) weight: Option<f64>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn of_plan(plan: &Plan, sizes: Sizes) -> Result<Vec<Notice>> {
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Where noise is expected to cost at least what a model of zeros loses.
+/// Warns if noise is expected to cost at least what a model of zeros loses.
 fn noise(plan: &Plan) -> Result<Option<Notice>> {
     let constants = at_its_size(&plan.constants()?)?;
     let cost = plan.schedule.noise_risk(&constants);
@@ -53,7 +53,7 @@ fn noise(plan: &Plan) -> Result<Option<Notice>> {
     Ok(Some(Notice::new(NoticeCode::NoiseDominates, message)))
 }
 
-/// Where the noise of a training is longer than any path on which the records could lead the weights.
+/// Warns if the noise of a training is longer than any path on which the records could lead the weights.
 pub(crate) fn loud(plan: &Plan) -> Option<Notice> {
     let signal = plan.schedule.signal().filter(|signal| *signal < 1.0)?;
     let message = format!(
@@ -65,7 +65,7 @@ pub(crate) fn loud(plan: &Plan) -> Option<Notice> {
     Some(Notice::new(NoticeCode::NoiseDominates, message))
 }
 
-/// Where features come from a training that saw records of its own: of a network in another vault, or
+/// Says that features come from a training that saw records of its own: of a network in another vault, or
 /// elsewhere, as is declared.
 pub(crate) fn trained_elsewhere(plan: &Plan) -> Option<Notice> {
     if let Some(trunk) = &plan.trunk {
@@ -106,7 +106,7 @@ fn at_its_size(constants: &Constants) -> Result<Constants> {
     })
 }
 
-/// Where delta is so large that it may give away single records whole.
+/// Warns if delta is so large that it may give away single records whole.
 fn delta(plan: &Plan, records: u64) -> Option<Notice> {
     if plan.mechanism.is_exact() && !plan.learnt_features() {
         return None;
@@ -126,7 +126,7 @@ fn delta(plan: &Plan, records: u64) -> Option<Notice> {
     Some(Notice::new(NoticeCode::LargeDelta, message))
 }
 
-/// Where N was declared far from what it stands for.
+/// Warns if N was declared far from what it stands for.
 fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
     let Normalizer::Fixed { n, .. } = plan.setting.normalizer else { return None };
     let given = plan.constants.iter().any(|c| c.name == "n" && c.origin == Origin::User);
@@ -148,7 +148,7 @@ fn public_n(plan: &Plan, sizes: Sizes) -> Option<Notice> {
     Some(Notice::new(NoticeCode::PublicNFarOff, message))
 }
 
-/// Where the first training uses up every release.
+/// Warns if the first training uses up every release.
 fn no_request_covered(plan: &Plan) -> Option<Notice> {
     // `secret` state refuses to count a single release.
     if plan.releases > 1 || plan.target.notion != Notion::DifferentialPrivacy {
@@ -159,7 +159,7 @@ fn no_request_covered(plan: &Plan) -> Option<Notice> {
     Some(Notice::new(NoticeCode::NoRequestCovered, message))
 }
 
-/// Subjects with so many records that they cannot be deleted, where each record counts for one.
+/// Subjects with so many records that they cannot be deleted, if each record counts for one.
 pub(crate) fn beyond_deletions(plan: &Plan, largest: Option<u64>) -> Option<Notice> {
     let (plan, largest) = (plan.sampled()?, largest?);
     if plan.unit == Unit::Subject || largest <= plan.deletions {

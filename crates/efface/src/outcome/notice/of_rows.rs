@@ -1,4 +1,4 @@
-//! What the rows of a table, read once, should make their owner think of.
+//! Notices about the rows of a table.
 //!
 //! These sentences hold statistics of private rows: they are told to whoever brought the rows and
 //! kept nowhere.
@@ -22,7 +22,7 @@ pub(crate) struct Clipped {
     pub(crate) longer: u64,
     /// The number of all rows.
     pub(crate) rows: u64,
-    /// A bound that at most one row in a hundred exceeds, where the lengths are known.
+    /// A bound that at most one row in a hundred exceeds, if the lengths are known.
     pub(crate) fitting: Option<f64>,
 }
 
@@ -35,7 +35,7 @@ impl Clipped {
     }
 }
 
-/// Where a share of the rows was shortened that matters.
+/// Warns if a share of the rows was shortened that matters.
 pub(crate) fn of_clipped(plan: &Plan, clipped: &Clipped) -> Option<Notice> {
     let Clipped { longer, rows, fitting, .. } = *clipped;
     if plan.rows.map != "clip" || longer == 0 || (longer as f64) < SHARE * rows as f64 {
@@ -263,7 +263,7 @@ fn rounded(found: &Fitted) -> Option<Notice> {
 }
 
 /// Rows to evaluate on whose classes the model does not have, some of which are `names`: those rows
-/// count as wrong where `counted_too`, else they are left out.
+/// count as wrong if `counted_too`, else they are left out.
 pub(crate) fn unknown_classes(rows: u64, names: &[String], counted_too: bool) -> Option<Notice> {
     let classes = if names.len() == 1 { "class" } else { "classes" };
     let (shown, rows_of) = (listed(names), counted(rows, "row"));

@@ -17,17 +17,17 @@ pub(super) fn filters(facts: &DataSummary) -> Option<&'static str> {
     facts.gray().map(|_| "random-conv:64x6")
 }
 
-/// Random Fourier features, where rows are no such images.
+/// Random Fourier features, if rows are no such images.
 pub(super) fn fourier(facts: &DataSummary) -> Option<&'static str> {
     facts.gray().is_none().then_some("rff:1024")
 }
 
-/// Random gated features, where rows are no such images.
+/// Random gated features, if rows are no such images.
 pub(super) fn gated(facts: &DataSummary) -> Option<&'static str> {
     facts.gray().is_none().then_some("gated:512")
 }
 
-/// lambda for features of that many records, where none is asked for: about a tenth of a record's share, a
+/// lambda for features of that many records, if none is asked for: about a tenth of a record's share, a
 /// power of ten, so that features of many records are not held back.
 fn lambda_of(settings: &Settings, records: u64) -> Option<f64> {
     let digits = records.max(1).ilog10().clamp(2, 7);

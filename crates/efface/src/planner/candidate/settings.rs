@@ -84,7 +84,7 @@ pub(super) fn parts(inputs: &Inputs<'_>) -> Result<Option<Settings>> {
     }))
 }
 
-/// Steps of an update of `descent-to-delete` where differential privacy decides about its noise.
+/// Steps of an update of `descent-to-delete` if differential privacy decides about its noise.
 const ITERATIONS: u64 = 10;
 
 /// `descent-to-delete` in that state, with the fewest iterations whose least noise has a predicted
@@ -176,7 +176,7 @@ pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>>
         return flat(inputs, settings, goal).map(Some);
     }
     let with = |noise: f64| Settings { noise: Some(noise), ..settings.clone() };
-    // What the engine itself would take sets the scale; where it refuses, its reason stands.
+    // What the engine itself would take sets the scale; if it refuses, its reason stands.
     let mut low = forecast::least_noise(&settings, inputs.facts)?;
     let risk = |noise: f64| forecast::risk(with(noise), inputs);
     let accurate = |noise: f64| risk(noise).map(|risk| risk <= goal);
@@ -206,7 +206,7 @@ pub(super) fn noisy(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>>
     Ok(Some(with(low)))
 }
 
-/// The same, where there is a choice.
+/// The same, if there is a choice.
 pub(super) fn other_noise(inputs: &Inputs<'_>, share: f64) -> Result<Option<Settings>> {
     if noise_is_determined(inputs.settings) { Ok(None) } else { noisy(inputs, share) }
 }

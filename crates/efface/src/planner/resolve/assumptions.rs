@@ -36,7 +36,7 @@ pub(super) fn assumptions(
     }
     let seeded =
         s.seed.is_some() || choices.trunk.as_ref().is_some_and(|taken| taken.plan.not_for_release);
-    // Where removal is exact for a given network, the noise of its training is what hides.
+    // If removal is exact for a given network, the noise of its training is what hides.
     if !exact || choices.trunk.is_some() {
         list.push(RANDOMNESS[usize::from(seeded)].into());
     }
@@ -94,7 +94,7 @@ pub(super) fn assumptions(
     }
     list.extend(by_name(choices.mechanism).profile().assumptions);
     if let Some(parts) = facts.parts {
-        // Where the number of records is private, so is what they are cut into.
+        // If the number of records is private, so is what they are cut into.
         let number =
             if adjacency == Adjacency::Remove { "several".into() } else { parts.to_string() };
         let value = format!(

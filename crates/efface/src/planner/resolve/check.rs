@@ -198,7 +198,7 @@ impl ValidatedSettings {
         Ok(())
     }
 
-    /// Where learning starts, and who vouches for it.
+    /// Checks the start of learning, and who vouches for it.
     fn start(&self) -> Result<()> {
         let s = &self.settings;
         if s.start.is_some() {
@@ -244,7 +244,7 @@ impl ValidatedSettings {
         ])
     }
 
-    /// Refuses class weights where they would be computed once, or are given twice.
+    /// Refuses class weights if they would be computed once, or are given twice.
     fn of_classes(&self) -> Result<()> {
         if self.class_weight.is_none() {
             return Ok(());
@@ -358,7 +358,7 @@ pub(super) fn none_of<const N: usize>(rules: [(bool, &str, &str, &str); N]) -> R
     broken.map_or(Ok(()), |(_, what, rule, hint)| clash(what, rule, hint))
 }
 
-/// The refusal of a network's features where nobody took it from its vault.
+/// The refusal of a network's features if nobody took it from its vault.
 fn not_at_hand() -> Error {
     let message = "the features of a network are for training on a table: neither the planner nor \
                    partitions know them";

@@ -8,7 +8,7 @@ use crate::plan::{DataSummary, Plan, ValidatedSettings, private_notion};
 use crate::settings::SETTINGS;
 
 impl Plan {
-    /// Constants that one record could have moved: where there is one, nothing is claimed that
+    /// Constants that one record could have moved: if there is one, nothing is claimed that
     /// protects single records.
     pub fn data_derived(&self) -> impl Iterator<Item = &Constant> {
         derived_among(&self.constants, Some(self.setting.normalizer))
@@ -33,7 +33,7 @@ pub(crate) fn declaring(name: &str) -> &'static str {
     }
 }
 
-/// Refuses a notion that protects single records where a constant tells of one, and exact removal where
+/// Refuses a notion that protects single records if a constant tells of one, and exact removal if
 /// one says how the other records are kept.
 pub(super) fn check<'a>(
     choices: &ValidatedSettings,

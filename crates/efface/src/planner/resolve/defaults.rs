@@ -1,4 +1,4 @@
-//! What settings that nobody gave stand for in this version.
+//! The values that settings have in this version if they are not given.
 
 use efface_learn::loss::LossName;
 use efface_learn::mechanism::ridge;

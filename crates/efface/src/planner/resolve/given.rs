@@ -9,7 +9,7 @@ use efface_privacy::quantity::Decimal;
 use super::check::none_of;
 use crate::error::{Code, Error, Result};
 use crate::mechanism::clash;
-use crate::plan::{EXTRACTOR, List, Plan, ValidatedSettings};
+use crate::plan::{EXTRACTOR, List, Plan, ValidatedSettings, origin};
 use crate::settings::{MOST_COUNT, MechanismName, Settings};
 
 /// What certificates do not cover: what the user adds, and what those of the network add.
@@ -30,7 +30,7 @@ pub(super) fn list_given(list: &mut List, choices: &ValidatedSettings) {
         for (name, value) in
             [("given-epsilon", given.epsilon), ("given-delta", given.delta), ("given-mu", given.mu)]
         {
-            value.into_iter().for_each(|value| list.add(name, value, Origin::User));
+            list.add_some(name, value, Origin::User);
         }
         list.add("given-group", given.group, Origin::User);
         for (name, value) in given.training.iter().flat_map(|training| of_training(training)) {
@@ -41,18 +41,14 @@ pub(super) fn list_given(list: &mut List, choices: &ValidatedSettings) {
             list.add(name, value, Origin::User);
         }
     }
-    if let Some(most) = choices.most_deletions().filter(|_| choices.declared_features()) {
-        let chosen = choices.settings.deletions.is_some();
-        list.add("deletions", most, if chosen { Origin::User } else { Origin::Default });
-    }
-    if let Some(taken) = &choices.trunk {
-        list.add("trunk", &taken.trunk.vault, Origin::User);
-    }
+    let most = choices.most_deletions().filter(|_| choices.declared_features());
+    list.add_some("deletions", most, origin(choices.settings.deletions.is_some(), &[]));
+    list.add_some("trunk", choices.trunk.as_ref().map(|taken| &taken.trunk.vault), Origin::User);
 }
 
 /// What rows that are a public model's outputs leave open.
 fn beyond_extractor(choices: &ValidatedSettings) -> Vec<String> {
-    // Where its training is declared, the certificate says more of both.
+    // If its training is declared, the certificate says more of both.
     if choices.settings.extractor.is_none() || choices.declared_features() {
         return Vec::new();
     }
@@ -61,12 +57,12 @@ fn beyond_extractor(choices: &ValidatedSettings) -> Vec<String> {
 
 impl Plan {
     /// k: records deleted together, before and since, that claims about features of a training are to
-    /// hold for; none where features are others.
+    /// hold for; none if features are others.
     pub(crate) fn most_deletions(&self) -> Option<u64> {
         self.trunk.as_ref().map(|trunk| trunk.deletions).or(self.deletions)
     }
 
-    /// Records that may be deleted before a training behind the features has to be made anew; none where
+    /// Records that may be deleted before a training behind the features has to be made anew; none if
     /// features are others.
     pub(crate) fn deletions_before_a_new_training(&self) -> Option<u64> {
         let before = self.given.as_ref()?.deleted_before()?;

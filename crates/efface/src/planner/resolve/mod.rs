@@ -111,9 +111,7 @@ impl Plan {
         if let Some(weighing) = weighing {
             list.add("max-weight", Decimal(weighing.most), weighing.most_origin);
         }
-        if choices.balances() {
-            list.add("class-weight", "balanced", Origin::User);
-        }
+        list.add_some("class-weight", choices.balances().then_some("balanced"), Origin::User);
         list_data(&mut list, &task, choices, facts);
         data_derived::check(
             choices,
@@ -211,7 +209,7 @@ impl Plan {
         self.target.adjacency == Adjacency::Remove
     }
 
-    /// The most records of one subject, where claims depend on it.
+    /// The most records of one subject, if claims depend on it.
     pub(crate) fn group_limit(&self) -> Option<u64> {
         private_notion(self.target.notion).then_some(self.setting.group)
     }
@@ -278,7 +276,7 @@ fn task(choices: &ValidatedSettings, facts: &DataSummary) -> Result<Task> {
     Ok(Task::Classes(facts.classes.clone()))
 }
 
-/// The number of classes, and their names where they are few.
+/// The number of classes, and their names if they are few.
 fn counted(facts: &DataSummary) -> String {
     const FEW: usize = 5;
     let count = facts.classes.len();
@@ -303,34 +301,29 @@ fn promise(
         list.add("delta", Decimal(delta), delta_origin);
     }
 
-    if choices.notion == Notion::RenyiUnlearning || choices.notion == Notion::DeletionPrivacy {
-        list.add("order", Decimal(choices.order), origin(s.order.is_some(), &[]));
-    }
+    let renyi = matches!(choices.notion, Notion::RenyiUnlearning | Notion::DeletionPrivacy);
+    let order = renyi.then_some(Decimal(choices.order));
+    list.add_some("order", order, origin(s.order.is_some(), &[]));
     list.add("accountant", choices.accountant.name(), origin(s.accountant.is_some(), &[]));
-    if let Some(seen) = s.interactions {
-        list.add("interactions", seen, Origin::User);
-    }
-    if choices.notion == Notion::DifferentialPrivacy {
-        list.add("dp-releases", choices.releases, origin(s.releases.is_some(), &[]));
-    }
+    list.add_some("interactions", s.interactions, Origin::User);
+    let private = choices.notion == Notion::DifferentialPrivacy;
+    let releases = private.then_some(choices.releases);
+    list.add_some("dp-releases", releases, origin(s.releases.is_some(), &[]));
     Target {
         notion: choices.notion,
         epsilon: Decimal(epsilon),
         delta: Decimal(delta),
         order: Decimal(choices.order),
         interactions: s.interactions,
-        adjacency: adjacency(choices, list),
+        // `remove` if a private notion rests on nothing that was taken from the data.
+        adjacency: match private_notion(choices.notion)
+            && !list.any_from_data()
+            && !of(choices.mechanism).tells_sizes()
+        {
+            true => Adjacency::Remove,
+            false => Adjacency::Replace,
+        },
         accountant: choices.accountant,
-    }
-}
-
-/// Adjacency `remove` where a private notion rests on nothing that was taken from the data.
-fn adjacency(choices: &ValidatedSettings, list: &Constants) -> Adjacency {
-    let told = by_name(choices.mechanism).profile().tells_sizes;
-    if private_notion(choices.notion) && !list.any_from_data() && !told {
-        Adjacency::Remove
-    } else {
-        Adjacency::Replace
     }
 }
 
@@ -422,10 +415,8 @@ fn list_objective(
     let from = if s.loss_from_data { Origin::Data } else { origin(s.loss.is_some(), &[]) };
     list.add("loss", choices.loss.name(), from);
     let convex = by_name(choices.mechanism).profile().minimises;
-    if convex {
-        list.add("lambda", setting.strong_convexity, lambda_origin);
-    }
-    // Where numbers are predicted it follows the number of records.
+    list.add_some("lambda", convex.then_some(setting.strong_convexity), lambda_origin);
+    // If numbers are predicted it follows the number of records.
     let follows: &[Origin] =
         if choices.fitted && choices.loss == LossName::Squared { &[Origin::Data] } else { &[] };
     let norm_origin = origin(s.row_norm.is_some(), follows);
@@ -447,14 +438,10 @@ fn list_objective(
 
 /// What the data were turned into numbers by.
 fn list_data(list: &mut Constants, task: &Task, choices: &ValidatedSettings, facts: &DataSummary) {
-    if let Some(extractor) = &choices.settings.extractor {
-        list.add("extractor", extractor, Origin::User);
-    }
-    if let Task::Targets(targets) = task {
-        list.add("targets", targets.len(), Origin::User);
-    }
-    let missing = choices.settings.missing.iter();
-    missing.for_each(|missing| list.add("missing", missing, Origin::User));
+    let several = Some(task.targets()).filter(|targets| *targets > 1);
+    list.add_some("extractor", choices.settings.extractor.as_ref(), Origin::User);
+    list.add_some("targets", several, Origin::User);
+    list.add_some("missing", choices.settings.missing.as_ref(), Origin::User);
     if let Some(fitting) = &facts.fitting {
         list_fitting(list, fitting, choices);
         return;
@@ -466,11 +453,9 @@ fn list_data(list: &mut Constants, task: &Task, choices: &ValidatedSettings, fac
         }
         Task::Range(..) | Task::Targets(_) => {
             let read = choices.settings.target_range_from_data;
-            let from = if read { Origin::Data } else { Origin::User };
-            if let Some((low, high)) = task.declared_range() {
-                let range = format!("{},{}", Decimal(low), Decimal(high));
-                list.add("target-range", range, from);
-            }
+            let range = task.declared_range();
+            let range = range.map(|(low, high)| format!("{},{}", Decimal(low), Decimal(high)));
+            list.add_some("target-range", range, if read { Origin::Data } else { Origin::User });
         }
     }
     let from = match (facts.schema_from_data.is_empty(), facts.schema_given) {
@@ -479,9 +464,7 @@ fn list_data(list: &mut Constants, task: &Task, choices: &ValidatedSettings, fac
         (true, false) => Origin::Default,
     };
     list.add("schema", hex::encode(Sha256::digest(facts.schema.as_bytes())), from);
-    if let Some(map) = &facts.feature_map {
-        list.add("features", map, Origin::User);
-    }
+    list.add_some("features", facts.feature_map.as_ref(), Origin::User);
 }
 
 /// How preprocessing is fitted, and nothing of what it found.
@@ -493,16 +476,10 @@ fn list_fitting(list: &mut Constants, fitting: &Fitting, choices: &ValidatedSett
     list.add("max-categories", fitting.rules.max_categories, Origin::Default);
     list.add("min-missing", fitting.rules.min_missing, Origin::Default);
     list.add("text-width", fitting.rules.text_width, Origin::Default);
-    if fitting.width_from_data {
-        list.add("width", fitting.frame.columns(), Origin::Data);
-    }
-    if let Some(classes) = &fitting.classes {
-        list.add("classes", classes.join(","), Origin::User);
-    }
-    if fitting.types_from_data {
-        list.add("column-types", "as read", Origin::Data);
-    }
-    if s.label_type_from_data {
-        list.add("label-type", "kept", Origin::Data);
-    }
+    let width = fitting.width_from_data.then(|| fitting.frame.columns());
+    list.add_some("width", width, Origin::Data);
+    let classes = fitting.classes.as_ref().map(|classes| classes.join(","));
+    list.add_some("classes", classes, Origin::User);
+    list.add_some("column-types", fitting.types_from_data.then_some("as read"), Origin::Data);
+    list.add_some("label-type", s.label_type_from_data.then_some("kept"), Origin::Data);
 }

@@ -33,7 +33,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Puts the network behind the map of rows to its features, where the map is its.
+    /// Puts the network behind the map of rows to its features, if the map is its.
     fn bring_network(&mut self) -> Result<()> {
         if let Some(trunk) = &self.trunk {
             let map = trunk.feature_map()?;
@@ -181,7 +181,7 @@ fn within(name: &str, got: u64, least: u64, most: u64) -> Examined {
     Err(format!("`{name}` must be between {least} and {most}, got {got}"))
 }
 
-/// A number that is finite and above 0, or 0 where that is allowed.
+/// A number that is finite and above 0, or 0 if that is allowed.
 fn finite(name: &str, got: Decimal, zero: bool) -> Examined {
     if got.0.is_finite() && (got.0 > 0.0 || zero && got.0 == 0.0) {
         return Ok(());

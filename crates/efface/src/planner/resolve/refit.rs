@@ -75,9 +75,7 @@ impl Plan {
         }
         Ok(carried)
     }
-}
 
-impl Plan {
     /// Whether encoded rows have the columns, and the classes, that those of an earlier plan had.
     pub(crate) fn has_columns_of(&self, before: &Self) -> Result<bool> {
         let (Some(now), Some(then)) = (self.statistics()?, before.statistics()?) else {
@@ -89,7 +87,7 @@ impl Plan {
     }
 }
 
-/// Where each column of an encoded row now was then.
+/// The earlier place of each column of an encoded row.
 fn places(now: &Fitted, then: &Fitted) -> Vec<Option<usize>> {
     let (now, then) = (now.feature_names(), then.feature_names());
     let earlier: HashMap<_, _> =

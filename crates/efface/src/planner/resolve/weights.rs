@@ -1,4 +1,4 @@
-//! The weights of records: the largest one, and their sum where it is N.
+//! The weights of records: the largest one, and their sum if it is N.
 
 use efface_privacy::certificate::Origin;
 
@@ -17,7 +17,7 @@ pub(super) struct Weighing {
     pub(super) sum: Option<(u64, Origin)>,
 }
 
-/// Fixes them; none where records have no weights.
+/// Fixes them; none if records have no weights.
 pub(super) fn weighing(
     choices: &ValidatedSettings,
     facts: &DataSummary,

@@ -12,7 +12,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::context::{Context, Progress};
 use crate::error::Result;
 use crate::plan::{NoisySteps, Schedule};
-use crate::planner::{Advice, Machine, PlanRequest, Workload, chosen, plan};
+use crate::planner::{Advice, Machine, PlanRequest, Sizes, Workload, chosen, plan};
 use crate::rows::residue::ResidueCheck;
 use crate::rows::source::Source;
 use crate::rows::{Access, RowStore};
@@ -87,6 +87,15 @@ impl Bench {
         let request = Delete { what: Selector::Ids(ids), request_id: None };
         self.run(1000 + positions[0], |s| delete(vault, &request, s))
     }
+}
+
+/// Sizes that are told, of rows that are dense.
+pub(super) fn sizes(records: u64, features: u64, classes: u64) -> Sizes {
+    Sizes { records, features, classes, entries: None, from_data: false }
+}
+
+pub(super) fn of_sizes(records: u64, features: u64, classes: u64) -> PlanRequest<'static> {
+    PlanRequest::Sizes(sizes(records, features, classes))
 }
 
 /// A plan for a table or sizes, a pass taken to last a millisecond.

@@ -3,7 +3,8 @@
 use super::bench::{Bench, planned};
 use crate::error::Kind;
 use crate::outcome::notice::NoticeCode;
-use crate::planner::{Advice, Fixed, PlanRequest, Sizes, chosen};
+use crate::planner::PlanRequest::{self, Table};
+use crate::planner::{Advice, Fixed, Sizes, chosen};
 use crate::rows::source::Source;
 use crate::settings::Settings;
 use crate::store::{Current, open_for_reading};
@@ -23,7 +24,7 @@ fn table(bench: &Bench, name: &str, rows: usize, wide: bool) -> Source<'static> 
 fn plan_of(source: &Source<'_>) -> Advice {
     let preprocess = Some("declared".to_owned());
     let settings = Settings { preprocess, lambda: Some(0.0123456789), ..Settings::default() };
-    planned(&PlanRequest::Table(source), settings, 10.0, &[1, 3]).unwrap()
+    planned(&Table(source), settings, 10.0, &[1, 3]).unwrap()
 }
 
 #[test]
@@ -45,11 +46,8 @@ fn a_written_plan_is_read_as_it_was_and_followed() {
         for (got, predicted) in served.claims.iter().zip(&choice.claims) {
             let what = &choice.name;
             assert_eq!(got.epsilon, predicted.epsilon, "{what} {:?}", got.notion);
-            assert_eq!(
-                (got.notion, got.requests),
-                (predicted.notion, predicted.requests),
-                "{what}"
-            );
+            assert_eq!(got.notion, predicted.notion, "{what}");
+            assert_eq!(got.requests, predicted.requests, "{what}");
         }
     }
 }
@@ -78,8 +76,7 @@ fn a_public_number_of_records_does_not_bind_the_data() {
     let bench = Bench::new();
     let settings = Settings { public_n: Some(60), ..Settings::default() };
     let source = table(&bench, "data.csv", 60, false);
-    let text =
-        planned(&PlanRequest::Table(&source), settings, 10.0, &[1]).unwrap().to_json().unwrap();
+    let text = planned(&Table(&source), settings, 10.0, &[1]).unwrap().to_json().unwrap();
     bench.train(&text, "solve", &table(&bench, "more.csv", 64, false)).unwrap();
 }
 
@@ -149,7 +146,7 @@ fn raw(bench: &Bench, rows: usize) -> Source<'static> {
 fn a_plan_for_raw_rows_is_that_of_a_training() {
     let bench = Bench::new();
     let source = raw(&bench, 120);
-    let advice = planned(&PlanRequest::Table(&source), Settings::default(), 10.0, &[1]).unwrap();
+    let advice = planned(&Table(&source), Settings::default(), 10.0, &[1]).unwrap();
     let names: Vec<&str> = advice.choices.iter().map(|choice| choice.name.as_str()).collect();
     assert_eq!(names, ["retrain", "solve", "ridge"]);
     let refused = |name: &str| advice.refused.iter().find(|refused| refused.name == name).unwrap();
@@ -187,7 +184,7 @@ fn numbers_as_labels_and_sizes_alone_are_planned_for_as_trainings_take_them() {
     (0..90).for_each(|row| text += &format!("{},{},{}.5\n", row % 13, row % 7, row % 31));
     let path = Some(bench.file("numbers.csv", &text));
     let source = Source { path, label: Some("y".into()), infers_task: true, ..Source::default() };
-    let advice = planned(&PlanRequest::Table(&source), Settings::default(), 10.0, &[1]).unwrap();
+    let advice = planned(&Table(&source), Settings::default(), 10.0, &[1]).unwrap();
     assert_eq!((advice.sizes.classes, advice.sizes.features), (0, 2));
     assert_eq!(advice.seen.notices[0].code.name(), "regression-chosen");
     let names: Vec<&str> = advice.choices.iter().map(|choice| choice.name.as_str()).collect();
@@ -206,12 +203,8 @@ fn numbers_as_labels_and_sizes_alone_are_planned_for_as_trainings_take_them() {
     assert_eq!(solve.fixed.setting.strong_convexity.0, 1.0 / 5000.0);
     assert_eq!(advice.seen, Default::default());
     // Without that word sizes alone are of rows that are declared.
-    let declared = planned(
-        &PlanRequest::Sizes(Sizes { classes: 2, ..sizes }),
-        Settings::default(),
-        10.0,
-        &[1],
-    );
+    let two = PlanRequest::Sizes(Sizes { classes: 2, ..sizes });
+    let declared = planned(&two, Settings::default(), 10.0, &[1]);
     assert!(declared.unwrap().choices.iter().any(|choice| choice.name == "noisy-gd"));
 }
 
@@ -227,8 +220,7 @@ fn no_more_records_than_features_are_told_of() {
         }
         let path = Some(bench.file("wide.csv", &text));
         let source = Source { path, label: Some("y".into()), ..Source::default() };
-        let advice =
-            planned(&PlanRequest::Table(&source), Settings::default(), 10.0, &[1]).unwrap();
+        let advice = planned(&Table(&source), Settings::default(), 10.0, &[1]).unwrap();
         let told = advice.seen.notices.iter().find(|told| told.code == NoticeCode::FewRecords);
         assert_eq!(told.is_some(), expected, "{rows}");
         if let Some(told) = told {

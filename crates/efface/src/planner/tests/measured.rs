@@ -14,7 +14,7 @@ use crate::error::Kind;
 use crate::outcome::Work;
 use crate::plan::Schedule;
 use crate::planner::candidate::{CANDIDATES, Over};
-use crate::planner::{Advice, Choice, Count, Lasts, PlanRequest};
+use crate::planner::{Advice, Choice, Count, Lasts, PlanRequest::Table};
 use crate::rows::source::Source;
 use crate::settings::Settings;
 
@@ -81,7 +81,7 @@ impl Measured {
 
 /// Follows every choice of a plan and holds it to what was planned; their names.
 fn measure(bench: &Bench, source: &Source<'_>, settings: Settings, prefix: &str) -> Vec<String> {
-    let advice = planned(&PlanRequest::Table(source), settings, 3.0, &GROUPS).unwrap();
+    let advice = planned(&Table(source), settings, 3.0, &GROUPS).unwrap();
     let text = advice.to_json().unwrap();
     for choice in advice.choices.iter().filter(|choice| !choice.beyond) {
         let what = format!("{prefix} {}", choice.name);
@@ -169,8 +169,7 @@ fn retraining_is_right(bench: &Bench, source: &Source<'_>, prefix: &str) {
         let hessians = work.hessians as f64 * hessian_in_passes(parameters);
         (work.passes + work.hessian_products) as f64 + hessians
     };
-    let plan =
-        |pass_ms| timed(&PlanRequest::Table(source), settings(1e-2), 1.0, &[1], pass_ms).unwrap();
+    let plan = |pass_ms| timed(&Table(source), settings(1e-2), 1.0, &[1], pass_ms).unwrap();
     let quick = plan(0.02);
     assert_eq!(quick.choices[0].name, "retrain", "{prefix}");
     assert!(quick.advice[0].starts_with("retrain: "), "{prefix}: {:?}", quick.advice);

@@ -1,8 +1,9 @@
 //! Models beyond linear ones: planned, followed, and compared with training anew.
 
-use super::bench::{Bench, planned, timed};
+use super::bench::{Bench, of_sizes, planned, timed};
 use crate::outcome::notice::NoticeCode;
-use crate::planner::{Advice, Choice, Lasts, PlanRequest, Sizes, TimeOrigin};
+use crate::planner::PlanRequest::Table;
+use crate::planner::{Advice, Choice, Lasts, TimeOrigin};
 use crate::rows::source::Source;
 use crate::settings::Settings;
 use crate::{refresh, train};
@@ -35,23 +36,16 @@ fn choice<'a>(advice: &'a Advice, name: &str) -> &'a Choice {
     found.unwrap_or_else(|| panic!("{name}: {:?}", advice.refused))
 }
 
-fn sizes(records: u64, features: u64, classes: u64) -> Sizes {
-    Sizes { records, features, classes, entries: None, from_data: false }
-}
-
 #[test]
 fn plans_for_images_are_followed_and_hold() {
     let bench = Bench::new();
     let source = images(&bench, 150);
     let settings = Settings { epsilon: Some(8.0), ..Settings::default() };
-    let advice = planned(&PlanRequest::Table(&source), settings, 2.0, &[1]).unwrap();
+    let advice = planned(&Table(&source), settings, 2.0, &[1]).unwrap();
     let beyond: Vec<&Choice> = advice.choices.iter().filter(|choice| choice.beyond).collect();
     let mut names: Vec<&str> = beyond.iter().map(|choice| choice.name.as_str()).collect();
-    assert_eq!(
-        advice.choices.len() - names.len(),
-        beyond[0].rank - 1,
-        "what is predicted comes first"
-    );
+    let predicted = advice.choices.len() - names.len();
+    assert_eq!(predicted, beyond[0].rank - 1, "what is predicted comes first");
     names.sort_unstable();
     let expected = [
         "dp-sgd",
@@ -100,7 +94,7 @@ fn plans_for_images_are_followed_and_hold() {
 
 #[test]
 fn training_anew_is_advised_where_it_is_cheaper() {
-    let about = PlanRequest::Sizes(sizes(60_000, 784, 10));
+    let about = of_sizes(60_000, 784, 10);
     let network = Some("dense:64".to_owned());
     let settings = Settings { network, ..Settings::default() };
     let advised = |rate: f64| timed(&about, settings.clone(), rate, &[1], 10.0).unwrap();
@@ -123,7 +117,7 @@ fn training_anew_is_advised_where_it_is_cheaper() {
 fn timed_on_numbers(groups: &[u64]) -> Advice {
     let network = Some("dense:16".to_owned());
     let settings = Settings { network, epsilon: Some(8.0), ..Settings::default() };
-    timed(&PlanRequest::Sizes(sizes(20_000, 30, 4)), settings, 10.0, groups, 10.0).unwrap()
+    timed(&of_sizes(20_000, 30, 4), settings, 10.0, groups, 10.0).unwrap()
 }
 
 #[test]
@@ -138,7 +132,7 @@ fn a_head_costs_its_network_too() {
 fn features_cost_their_making() {
     let of = |columns: u64| {
         let settings = Settings { lambda: Some(1e-4), ..Settings::default() };
-        planned(&PlanRequest::Sizes(sizes(20_000, columns, 2)), settings, 10.0, &[1]).unwrap()
+        planned(&of_sizes(20_000, columns, 2), settings, 10.0, &[1]).unwrap()
     };
     let (few, many) = (of(30), of(512));
     let (made, plain) = (choice(&few, "ridge-gated"), choice(&many, "ridge"));
@@ -164,8 +158,7 @@ fn requests_train_the_shards_that_they_touch() {
 
 #[test]
 fn what_cannot_be_had_says_why() {
-    let advice =
-        planned(&PlanRequest::Sizes(sizes(5000, 20, 0)), regression(), 10.0, &[1]).unwrap();
+    let advice = planned(&of_sizes(5000, 20, 0), regression(), 10.0, &[1]).unwrap();
     let reason = |name: &str| &advice.refused.iter().find(|r| r.name == name).unwrap().reason;
     assert!(reason("dp-sgd").contains("classifiers of two or more classes"));
     assert!(reason("shards").contains("classifiers of two or more classes"));
@@ -174,10 +167,10 @@ fn what_cannot_be_had_says_why() {
     // Rows that ask for features leave no other ones.
     let features = Some("gated:64".to_owned());
     let asked = Settings { features, ..Settings::default() };
-    let advice = planned(&PlanRequest::Sizes(sizes(5000, 20, 2)), asked, 10.0, &[1]).unwrap();
+    let advice = planned(&of_sizes(5000, 20, 2), asked, 10.0, &[1]).unwrap();
     assert!(advice.choices.iter().all(|choice| !choice.name.contains("rff")));
     let only = Settings { mechanism: Some("dp-sgd".into()), ..Settings::default() };
-    let advice = planned(&PlanRequest::Sizes(sizes(5000, 20, 4)), only, 10.0, &[3]).unwrap();
+    let advice = planned(&of_sizes(5000, 20, 4), only, 10.0, &[3]).unwrap();
     assert!(advice.choices.iter().all(|c| c.fixed.mechanism.name() == "dp-sgd"));
     let Lasts::Until { requests, .. } = advice.choices[0].lasts else { panic!() };
     assert_eq!((requests, advice.choices[0].settings.deletions), (10, Some(30)));
@@ -193,7 +186,7 @@ fn noise_that_leaves_nothing_to_learn_is_told() {
     let bench = Bench::new();
     let source = images(&bench, 150);
     let settings = Settings { deletions: Some(40), ..Settings::default() };
-    let advice = planned(&PlanRequest::Table(&source), settings, 2.0, &[1]).unwrap();
+    let advice = planned(&Table(&source), settings, 2.0, &[1]).unwrap();
     let noisy = choice(&advice, "dp-sgd");
     assert!(noisy.loud && noisy.notes[0].contains("the noise outweighs the data"));
     assert_eq!(noisy.rank.max(choice(&advice, "trunk-ridge").rank), advice.choices.len());
@@ -207,6 +200,6 @@ fn noise_that_leaves_nothing_to_learn_is_told() {
     assert!(told(&again.notices));
     // One deletion of many thousand records leaves enough.
     let quiet = Settings { deletions: Some(1), ..Settings::default() };
-    let advice = planned(&PlanRequest::Sizes(sizes(60_000, 784, 10)), quiet, 1.0, &[1]).unwrap();
+    let advice = planned(&of_sizes(60_000, 784, 10), quiet, 1.0, &[1]).unwrap();
     assert!(!choice(&advice, "dp-sgd").loud);
 }

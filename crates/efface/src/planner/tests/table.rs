@@ -2,14 +2,10 @@
 
 use efface_privacy::claim::Notion;
 
-use super::bench::{planned, timed};
+use super::bench::{of_sizes, planned, sizes, timed};
 use crate::error::Kind;
 use crate::planner::{Advice, Choice, Lasts, PlanRequest, Sizes};
 use crate::settings::Settings;
-
-fn sizes(records: u64, features: u64, classes: u64) -> Sizes {
-    Sizes { records, features, classes, entries: None, from_data: false }
-}
 
 fn table(sizes: Sizes, settings: Settings) -> Advice {
     planned(&PlanRequest::Sizes(sizes), settings, 100.0, &[1]).unwrap()
@@ -263,13 +259,8 @@ fn passes_of_a_memory_are_foreseen_where_they_can_be() {
     assert_eq!((large.request.passes_at_most, large.request.exact), (0, true));
     assert!(large.month_seconds < 0.1 * at(1000, 1e-3).month_seconds);
     // Most records a request may change, all requests until a refresh together.
-    let groups = planned(
-        &PlanRequest::Sizes(sizes(10_000_000, 30, 2)),
-        Settings { lambda: Some(1e-2), ..Settings::default() },
-        100.0,
-        &[1000],
-    );
-    let advice = groups.unwrap();
+    let settings = Settings { lambda: Some(1e-2), ..Settings::default() };
+    let advice = planned(&of_sizes(10_000_000, 30, 2), settings, 100.0, &[1000]).unwrap();
     let groups = choice(&advice, "solve-newton");
     assert!(!groups.request.exact && groups.request.passes_at_most > 0);
 }
@@ -277,15 +268,12 @@ fn passes_of_a_memory_are_foreseen_where_they_can_be() {
 #[test]
 fn without_regularisation_steps_in_a_ball_are_left() {
     let flat = Settings { lambda: Some(0.0), ..Settings::default() };
-    let error =
-        planned(&PlanRequest::Sizes(sizes(5000, 5, 2)), flat.clone(), 10.0, &[1]).unwrap_err();
-    assert!(
-        error.message().contains("`lambda` 0 needs `noisy-gd` with a public radius"),
-        "{error}"
-    );
+    let error = planned(&of_sizes(5000, 5, 2), flat.clone(), 10.0, &[1]).unwrap_err();
+    let part = "`lambda` 0 needs `noisy-gd` with a public radius";
+    assert!(error.message().contains(part), "{error}");
     let settings =
         Settings { radius: Some(1.0), excess_risk: Some(0.05), epsilon: Some(4.0), ..flat };
-    let advice = planned(&PlanRequest::Sizes(sizes(5000, 5, 2)), settings, 10.0, &[1]).unwrap();
+    let advice = planned(&of_sizes(5000, 5, 2), settings, 10.0, &[1]).unwrap();
     let steps = choice(&advice, "noisy-gd");
     assert!(steps.says.contains("in a ball of radius 1"), "{}", steps.says);
     assert!(steps.excess_risk.unwrap() > 0.0 && steps.request.exact);
@@ -337,7 +325,7 @@ fn what_no_mechanism_could_take_is_an_error_and_no_table() {
 #[test]
 fn retraining_is_advised_where_it_costs_nothing() {
     let advised = |records, pass_ms| {
-        let about = PlanRequest::Sizes(sizes(records, 20, 2));
+        let about = of_sizes(records, 20, 2);
         timed(&about, Settings::default(), 100.0, &[1], pass_ms).unwrap()
     };
     let small = advised(1000, 0.02);

@@ -30,7 +30,7 @@ impl Number for f64 {
     }
 }
 
-/// The outputs of these rows, row after row. None where one of them cannot be stored: a number that is not
+/// The outputs of these rows, row after row. None if one of them cannot be stored: a number that is not
 /// finite in single precision, or a row that is too long for a map that refuses it.
 ///
 /// A row is scaled by scaling its outputs, so that these may differ from those of the stored row by the

@@ -14,7 +14,7 @@ pub(super) struct Line {
     pub(super) colour: &'static str,
     /// Whether the line is dashed.
     pub(super) dashed: bool,
-    /// The path of a shape around each point; empty where points have no marks.
+    /// The path of a shape around each point; empty if points have no marks.
     pub(super) mark: &'static str,
     /// Versions and their epsilons, which are finite and above 0.
     pub(super) points: Vec<(f64, f64)>,
@@ -37,7 +37,7 @@ impl Line {
     }
 }
 
-/// Where numbers are along an axis.
+/// The places of numbers along an axis.
 struct Scale {
     low: f64,
     high: f64,

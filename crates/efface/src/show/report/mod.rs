@@ -49,7 +49,7 @@ impl ReportData {
 /// `audits` are results of audits of this vault, as JSON (`efface.audit/1`); they are shown beside
 /// the claims. With an audit the page is as private as the records: an audit's numbers are computed
 /// from them and covered by no certificate. Without one it is made from the ledger and from the
-/// numbers of records and subjects, which it does not state where the plan hides them.
+/// numbers of records and subjects, which it does not state if the plan hides them.
 ///
 /// # Errors
 /// A vault that cannot be read; what is no audit, or one of another vault, of another history, or

@@ -76,7 +76,7 @@ fn erasure(erasure: &Erasure) -> [String; 8] {
     ]
 }
 
-/// A number of records, where it is not private.
+/// A number of records, if it is not private.
 fn stated(records: Option<u64>) -> String {
     records.map_or("not stated".to_owned(), |count| count.to_string())
 }
