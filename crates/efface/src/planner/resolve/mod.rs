@@ -318,7 +318,7 @@ fn promise(
         // `remove` if a private notion rests on nothing that was taken from the data.
         adjacency: match private_notion(choices.notion)
             && !list.any_from_data()
-            && !of(choices.mechanism).tells_sizes()
+            && !by_name(choices.mechanism).profile().tells_sizes
         {
             true => Adjacency::Remove,
             false => Adjacency::Replace,
