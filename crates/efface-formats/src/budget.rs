@@ -1,7 +1,7 @@
 //! Memory that a table may take, counted before it is taken.
 //!
 //! A packed file of a few kilobytes can hold billions of numbers. What is kept of a table may be at
-//! most a fixed multiple of the bytes read of its file, or a fixed amount where that is more, and
+//! most a fixed multiple of the bytes read of its file, or a fixed amount if that is more, and
 //! never above a fixed number of bytes.
 
 use std::sync::Arc;
@@ -101,7 +101,6 @@ impl Budget {
         self.fault(self.limit())
     }
 
-    /// Counts named columns.
     pub(crate) fn columns(&self, count: usize) -> Result<(), Fault> {
         self.take((count as u64).saturating_mul(COLUMN))
     }
@@ -127,7 +126,7 @@ impl Budget {
     }
 
     fn fault(&self, limit: u64) -> Fault {
-        // Where the fixed number of bytes binds, the size of the file says nothing.
+        // If the fixed number of bytes binds, the size of the file says nothing.
         let times = self.expansion.filter(|_| limit < self.memory);
         let (limit, more) = (size(limit), size(limit.saturating_mul(4)));
         match times {

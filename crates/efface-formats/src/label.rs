@@ -19,7 +19,6 @@ pub(crate) enum Verdict {
     Keep(Label),
     /// The class is not one of the given ones.
     LeaveOut,
-    /// There is none.
     Missing,
 }
 
@@ -57,7 +56,7 @@ pub(crate) enum Labels {
     Numbers {
         range: Option<(f64, f64)>,
         bounded: bool,
-        /// Those of one row, where there are several.
+        /// Those of one row, if there are several.
         values: Vec<f64>,
         none: Missing,
     },
@@ -130,7 +129,6 @@ impl Labels {
         }
     }
 
-    /// Judges one label.
     pub(crate) fn judge(&mut self, cell: Cell<'_>) -> Result<Verdict, Fault> {
         let own = match cell {
             Cell::Number(value) => Cell::Number(value),

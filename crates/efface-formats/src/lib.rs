@@ -95,9 +95,7 @@ pub use name::{NOBODY, class_name, near_key, number_name};
 pub use numbers::Numbers;
 pub use options::{ReadOptions, Task};
 pub use read::{read, read_from};
-pub use record::{
-    DenseRows, FeatureName, FeatureNames, Features, LabelRef, Layout, Record, RowWriter, Sink,
-};
+pub use record::{DenseRows, FeatureNames, Features, LabelRef, Layout, Record, RowWriter, Sink};
 pub use row_bytes::RowBytes;
 pub use row_map::{Mapped, RowMap, RowMapMode, row_norm};
 pub use schema::{

@@ -18,7 +18,7 @@ pub struct Limits {
     /// Bytes of memory for what is kept of a table: numbers, ids and subjects, arrays stored
     /// column by column, archives on standard input, pages of columnar files.
     pub memory_bytes: u64,
-    /// The same memory as a multiple of the bytes of the file, where that is more than 192 MiB: a
+    /// The same memory as a multiple of the bytes of the file, if that is more than 192 MiB: a
     /// stop for small files that unpack to large tables. `None` leaves `memory_bytes` alone.
     pub expansion: Option<u32>,
     /// Whether rows are kept: those that pass by to a store do not count against `memory_bytes`, and

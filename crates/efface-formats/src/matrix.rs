@@ -11,9 +11,9 @@ use crate::summary::Summary;
 /// The arrays of one table.
 pub(crate) struct Arrays<'r> {
     pub(crate) features: ArrayRows<'r>,
-    /// Labels, where they are read: one array, of one column or several, or an array for each label.
+    /// Labels, if they are read: one array, of one column or several, or an array for each label.
     pub(crate) labels: Vec<ArrayRows<'r>>,
-    /// Ids, subjects and weights, where they are read.
+    /// Ids, subjects and weights, if they are read.
     pub(crate) columns: [Option<ArrayRows<'r>>; 3],
 }
 
@@ -52,7 +52,7 @@ impl Rows for Arrays<'_> {
     }
 }
 
-/// Hands over all rows. `divide` applies where no schema says otherwise.
+/// Hands over all rows. `divide` applies if no schema says otherwise.
 pub(crate) fn deliver(
     mut arrays: Arrays<'_>,
     divide: f64,

@@ -2,13 +2,12 @@
 
 use crate::cell::Cell;
 
-/// The texts that say so where nobody lists them, in any case: of files, databases, spreadsheets, Python and R.
+/// The texts that say so if nobody lists them, in any case: of files, databases, spreadsheets, Python and R.
 const USUAL: [&str; 17] = [
     "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "nat", "none", "null", "nil", "<na>", "#n/a",
     "(null)", "[null]", "\\n",
 ];
 
-/// The longest of them.
 const LONGEST: usize = 6;
 
 /// The texts that say that a cell has no value. An empty cell says so, whatever is listed.

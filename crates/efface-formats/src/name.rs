@@ -42,7 +42,7 @@ pub(crate) fn label_name(label: Cell<'_>) -> Cow<'_, str> {
     }
 }
 
-/// Sorts the names of classes that were collected from rows: by value where all are numbers, else as
+/// Sorts the names of classes that were collected from rows: by value if all are numbers, else as
 /// text.
 pub(crate) fn sort_classes<T: AsRef<str>>(names: &mut [T]) {
     let value = |name: &T| name.as_ref().parse::<f64>().ok().filter(|value| value.is_finite());
@@ -56,7 +56,7 @@ pub(crate) fn sort_classes<T: AsRef<str>>(names: &mut [T]) {
     }
 }
 
-/// The name of the number that a text spells, of any size where it is whole.
+/// The name of the number that a text spells, of any size if it is whole.
 #[must_use]
 pub fn number_name(text: &str) -> Option<Cow<'_, str>> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
@@ -106,12 +106,12 @@ pub(crate) struct Spellings {
 }
 
 impl Spellings {
-    /// Of classes: among words, too, `01` and `1` are hardly two.
+    /// For classes: among words, too, `01` and `1` are hardly two.
     pub(crate) fn of_classes() -> Self {
         Self::new("labels", false)
     }
 
-    /// Of records or persons: if one of them is no number, these are codes.
+    /// For records or persons: if one of them is no number, these are codes.
     pub(crate) fn of_keys(role: &'static str) -> Self {
         Self::new(role, true)
     }
@@ -128,7 +128,6 @@ impl Spellings {
         }
     }
 
-    /// Looks at a name.
     pub(crate) fn see(&mut self, name: &str) {
         if self.is_settled {
             return;

@@ -30,11 +30,11 @@ pub struct ReadOptions {
     pub more_labels: Vec<String>,
     /// The column (NPZ: array) whose text becomes the record's id.
     pub id: Option<String>,
-    /// The id column of a given frame of columns where `id` names none; it may be absent.
+    /// The id column of a given frame of columns if `id` names none; it may be absent.
     pub usual_id: Option<String>,
     /// The column (NPZ: array) that names the person a record belongs to.
     pub subject: Option<String>,
-    /// The column (NPZ: array) that says how often a record counts; read where labels are.
+    /// The column (NPZ: array) that says how often a record counts; read if labels are.
     pub weight: Option<String>,
     /// Columns that are left out.
     pub ignore: Vec<String>,
@@ -63,7 +63,7 @@ pub struct ReadOptions {
     pub zero_based: Option<bool>,
     /// NPZ: the array of features, `X` if not given.
     pub array: Option<String>,
-    /// The shape that images must have where a file says theirs; `None` takes any.
+    /// The shape that images must have if a file says theirs; `None` takes any.
     pub image: Option<ImageShape>,
     /// What is done to each encoded row.
     pub row_map: RowMap,

@@ -176,7 +176,7 @@ fn check_options(
     let named_columns = matches!(format, Format::Csv | Format::Parquet | Format::ArrowIpc);
     let named_arrays = format == Format::Npz;
     let bare = matches!(format, Format::Npy | Format::Idx);
-    // Where labels have no names, several are named by the option, in their order.
+    // If labels have no names, several are named by the option, in their order.
     let named_labels = !options.more_labels.is_empty() && (bare || format == Format::Libsvm);
     let fits = |option: &&str| match *option {
         "label" if named_labels => true,

@@ -4,14 +4,11 @@ use std::borrow::Cow;
 
 use crate::error::{SinkError, Spot};
 
-/// The name of one number of an encoded row, for example `age` or `workclass=Private`.
-pub type FeatureName = String;
-
-/// The names of the numbers of an encoded row, in order.
+/// The names of the numbers of an encoded row, in order, for example `age` or `workclass=Private`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeatureNames {
     /// Each name on its own.
-    Listed(Vec<FeatureName>),
+    Listed(Vec<String>),
     /// `x` followed by a running number: arrays and LIBSVM files, which may be very wide.
     Numbered {
         /// The number of the first column.
@@ -103,12 +100,12 @@ pub struct Record<'a> {
     pub position: u64,
     /// Where that is in the file: a line of text, or a row.
     pub spot: Spot,
-    /// The encoded features, after the feature map and the row map; none where raw rows were asked for.
+    /// The encoded features, after the feature map and the row map; none if raw rows were asked for.
     pub features: Features<'a>,
-    /// The raw row, where raw rows were asked for: [`crate::RawRows::push`] takes it. Its class is
+    /// The raw row, if raw rows were asked for: [`crate::RawRows::push`] takes it. Its class is
     /// stated by name.
     pub raw: Option<&'a [u8]>,
-    /// The label; `None` where labels are not read.
+    /// The label; `None` if labels are not read.
     pub label: Option<LabelRef<'a>>,
     /// The text of the id column, never empty; `None` without such a column.
     pub id: Option<&'a str>,
@@ -164,7 +161,7 @@ pub trait Sink {
     /// rows after them may be told first.
     fn record(&mut self, record: Record<'_>) -> Result<(), SinkError>;
 
-    /// Offers all rows of a dense table in memory at once, before the first record, where its numbers are
+    /// Offers all rows of a dense table in memory at once, before the first record, if its numbers are
     /// its features: true if they were taken, and no record follows. Else all come one by one.
     ///
     /// A sink that met a row which cannot be taken says false, so that the row is told of in its turn.

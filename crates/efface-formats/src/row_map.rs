@@ -180,12 +180,12 @@ impl WithSimd for Scaling<'_> {
 
 /// The Euclidean length of a row, in `f64`, never below the true one.
 ///
-/// Squares of `f32` are exact in `f64`. Where every partial sum is exact too, only the root is
+/// Squares of `f32` are exact in `f64`. If every partial sum is exact too, only the root is
 /// rounded (upwards); else the result also covers the rounding of any order of summation, a
 /// relative `len * 2^-52` at most. NaN or infinite values give NaN or infinity.
 pub fn row_norm(values: &[f32]) -> f64 {
     let (mut sum, off) = Arch::new().dispatch(SumWithRest(values));
-    // Not a number where a square or a sum is none.
+    // Not a number if a square or a sum is none.
     if off != 0.0 {
         sum = (sum * (1.0 + (values.len() as f64 + 4.0) * f64::EPSILON)).next_up();
     }
@@ -193,7 +193,7 @@ pub fn row_norm(values: &[f32]) -> f64 {
     if root.mul_add(root, -sum) < 0.0 { root.next_up() } else { root }
 }
 
-/// The sum of squares, and what its roundings leave, in absolute value: 0 where none rounds.
+/// The sum of squares, and what its roundings leave, in absolute value: 0 if none rounds.
 struct SumWithRest<'a>(&'a [f32]);
 
 impl WithSimd for SumWithRest<'_> {

@@ -1,4 +1,4 @@
-//! Bytes from a file, from standard input or from any reader: unpacked, counted, seekable where
+//! Bytes from a file, from standard input or from any reader: unpacked, counted, seekable if
 //! a format needs it.
 
 use std::fs::File;
@@ -52,7 +52,6 @@ impl<'r> Source<'r> {
         }
     }
 
-    /// A file.
     pub(crate) fn path(path: &Path, limits: &Limits) -> Self {
         let budget = Budget::new(limits);
         if let Ok(about) = path.metadata()

@@ -30,9 +30,9 @@ pub struct Summary {
     /// What a row index is called that was left out: a first column of a CSV file without a name, or what pandas
     /// makes of one in a Parquet file.
     pub index_left_out: Option<String>,
-    /// Classification: the classes. `None` for regression and where labels are not read.
+    /// Classification: the classes. `None` for regression and if labels are not read.
     pub classes: Option<ClassTable>,
-    /// The names of the labels, where a regression has several; else none.
+    /// The names of the labels, if a regression has several; else none.
     pub targets: Vec<String>,
     /// The schema in force, given or implied; it encodes later rows the same way.
     pub schema: Schema,
@@ -40,16 +40,16 @@ pub struct Summary {
     pub width: u32,
     /// The map that made rows to features, if one did, with all that the table told of it.
     pub feature_map: Option<FeatureMap>,
-    /// The shape of the images that rows are, where the file says so.
+    /// The shape of the images that rows are, if the file says so.
     pub image: Option<ImageShape>,
-    /// What raw rows are made of, where they were asked for; the schema then holds roles only.
+    /// What raw rows are made of, if they were asked for; the schema then holds roles only.
     pub frame: Option<Frame>,
     /// Facts that depend on single rows.
     pub private: PrivateEvidence,
 }
 
 impl Summary {
-    /// The same with the names of its labels, where there are several.
+    /// The same with the names of its labels, if there are several.
     pub(crate) fn with_targets(self, labels: Vec<String>) -> Self {
         Self { targets: if labels.len() > 1 { labels } else { Vec::new() }, ..self }
     }

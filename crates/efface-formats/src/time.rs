@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Microseconds in a day.
+/// Microseconds.
 pub(crate) const DAY: i64 = 86_400_000_000;
 
 /// What times count.
@@ -49,7 +49,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Those of texts.
+    /// The orders that texts may have.
     const SPELLED: [Self; 3] = [Self::YearFirst, Self::DayFirst, Self::MonthFirst];
 }
 
@@ -236,7 +236,7 @@ fn days_in_words(text: &str) -> Option<i64> {
     }
 }
 
-/// Of two digits, from 1969 to 2068, as POSIX reads them.
+/// A year of two digits, from 1969 to 2068, as POSIX reads them.
 fn short_year(text: &str) -> Option<i64> {
     let year = digits(text, 2, 2)?;
     Some(if year < 69 { 2000 + year } else { 1900 + year })
@@ -251,7 +251,7 @@ fn ordinal(text: &str) -> Option<i64> {
     digits(if is_ordinal { &text[..text.len() - 2] } else { text }, 1, 2)
 }
 
-/// Days since 1970-01-01, where there is such a day.
+/// Days since 1970-01-01, if there is such a day.
 fn date(year: i64, month: i64, day: i64) -> Option<i64> {
     let exists =
         year > 0 && (1..=12).contains(&month) && (1..=month_days(year, month)).contains(&day);

@@ -29,7 +29,7 @@ struct Made<'a> {
     spot: Spot,
     features: Features<'a>,
     raw: Option<&'a [u8]>,
-    /// Bytes that it takes where rows are kept.
+    /// Bytes that it takes if rows are kept.
     stored: usize,
     label: Option<Label>,
     /// The numbers of several labels; none: those that were judged last.
@@ -47,7 +47,7 @@ pub(crate) struct Delivery<'a> {
     untyped: Option<[Spellings; 2]>,
     /// Dense rows that wait for others.
     waiting: Option<Waiting>,
-    /// The shape of the images that rows are, where the file says so.
+    /// The shape of the images that rows are, if the file says so.
     image: Option<ImageShape>,
     /// Rows before the first that is read.
     skipped: u64,
@@ -317,7 +317,6 @@ impl<'a> Delivery<'a> {
         Some(self.labels.as_ref()?.reference(self.label?))
     }
 
-    /// Hands a record over.
     fn hand_over(&mut self, made: Made<'_>, keys: &Keys<'_>) -> Result<(), ReadError> {
         let Made { position, spot, features, raw, stored, label, labels } = made;
         let id = keys.id.map(|cell| cell.text());

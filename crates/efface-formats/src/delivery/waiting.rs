@@ -56,7 +56,7 @@ struct Room {
     features: Zeroizing<Vec<f32>>,
 }
 
-/// Rows, with what is stored of them in the place of features, or in their own where there are none, and what
+/// Rows, with what is stored of them in the place of features, or in their own if there are none, and what
 /// became of the length of each, unless it was refused.
 struct Made {
     room: Room,
@@ -80,7 +80,7 @@ pub(super) struct Held {
     pub(super) label: Option<Label>,
     /// The numbers of several labels; else none.
     pub(super) labels: Vec<f64>,
-    /// Id, subject and weight, where it has one of them.
+    /// Id, subject and weight, if it has one of them.
     keys: Option<Box<[Option<String>; 3]>>,
 }
 
@@ -187,7 +187,7 @@ impl Waiting {
             let maker = Arc::clone(&self.maker);
             let work = move || {
                 let made = catch_unwind(AssertUnwindSafe(|| maker.make(room)));
-                // Nobody listens where the reading was given up.
+                // Nobody listens if the reading was given up.
                 drop(told.send(made));
             };
             // A thread of the pool that waited for the others might be the only one.

@@ -58,8 +58,8 @@ impl From<Schema> for Draft {
 /// Drafts a schema from the data: every value it takes from the rows is marked
 /// `origin = "data"`, and [`Draft::to_toml`] says at each what to confirm.
 ///
-/// Of the options it uses `label`, `id`, `subject`, `weight`, `ignore`, `csv`, `width` and `limits`. The
-/// whole table is read. A column of numbers gets the range found, one of words a list of up to
+/// Uses the options `label`, `id`, `subject`, `weight`, `ignore`, `csv`, `width` and `limits`. Reads the
+/// whole table. A column of numbers gets the range found, one of words a list of up to
 /// 64 categories and beyond that a hash; a column without any value is ignored. So are columns that
 /// are hardly meant as they look (dates, nearly unique values, numbers with commas or percent
 /// signs, types that are not read), each with a note of what to decide.

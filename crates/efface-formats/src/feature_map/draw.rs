@@ -7,7 +7,7 @@ pub(super) struct Draws {
 
 impl Draws {
     /// The stream of a kind of map, by its name, and a seed: the first output of the seed's own stream,
-    /// its bits inverted where the name (at most eight bytes of it, first byte lowest) has ones.
+    /// its bits inverted if the name (at most eight bytes of it, first byte lowest) has ones.
     pub(super) fn new(name: &str, seed: u64) -> Self {
         let mut tag = [0; 8];
         tag.iter_mut().zip(name.bytes()).for_each(|(place, byte)| *place = byte);
@@ -15,7 +15,6 @@ impl Draws {
         Self { state: first ^ u64::from_le_bytes(tag) }
     }
 
-    /// The next 64 bits.
     pub(super) fn word(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;

@@ -63,17 +63,14 @@ impl Mapper {
         Ok(Self { map, inputs, weights, images })
     }
 
-    /// The map.
     pub(crate) fn map(&self) -> &FeatureMap {
         &self.map
     }
 
-    /// Inputs of a row.
     pub(crate) fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Features of a row.
     pub(crate) fn width(&self) -> usize {
         self.map.width() as usize
     }

@@ -47,7 +47,7 @@ const VERSION: u64 = 1;
 pub struct FeatureMap {
     kind: Kind,
     seed: u64,
-    /// What makes features of rows, where the map does not say it itself.
+    /// What makes features of rows, if the map does not say it itself.
     given: Option<Arc<dyn RowFeatures>>,
 }
 
@@ -71,7 +71,7 @@ enum Kind {
     Fourier {
         /// Twice the number of projections.
         features: u32,
-        /// Of the kernel exp(-gamma |x - y|^2) that inner products approximate.
+        /// The constant of the kernel exp(-gamma |x - y|^2) that inner products approximate.
         gamma: f64,
         /// Rows that are longer are shortened to it first.
         norm: f64,
@@ -91,11 +91,7 @@ enum Kind {
         image: Option<(u32, u32)>,
     },
     /// What a network that was trained elsewhere gives before one of its layers.
-    Network {
-        features: u32,
-        /// Of the network.
-        digest: [u8; 32],
-    },
+    Network { features: u32, digest: [u8; 32] },
 }
 
 impl FeatureMap {
@@ -116,7 +112,7 @@ impl FeatureMap {
         matches!(self.kind, Kind::Network { .. })
     }
 
-    /// The map with what makes features of rows, where that is its.
+    /// The map with what makes features of rows, if that is its.
     pub(crate) fn given(&self) -> Option<&dyn RowFeatures> {
         self.given.as_deref()
     }
@@ -132,7 +128,7 @@ impl FeatureMap {
         }
     }
 
-    /// About how many multiplications the features of a row of so many `inputs` take; none where somebody
+    /// About how many multiplications the features of a row of so many `inputs` take; none if somebody
     /// else makes them, which is not counted here.
     #[must_use]
     pub fn multiplications(&self, inputs: u64) -> f64 {
@@ -164,7 +160,7 @@ impl FeatureMap {
         (0..self.width()).map(|at| format!("{}:{at}", self.name())).collect()
     }
 
-    /// Height and width of the images that it is of, where it is of images.
+    /// Height and width of the images that it is of, if it is of images.
     #[must_use]
     pub fn image(&self) -> Option<(u32, u32)> {
         match self.kind {

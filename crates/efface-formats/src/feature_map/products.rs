@@ -110,7 +110,7 @@ fn fill_panel<S: Simd, const ROWS: usize>(
     }
 }
 
-/// Of those the registers from the `first` on.
+/// As [`fill_panel`], for the registers from the `first` on.
 #[inline(always)]
 fn fill<S: Simd, const ROWS: usize, const REGISTERS: usize>(
     simd: S,

@@ -12,7 +12,7 @@ pub(super) const GATED: &str = "gated";
 pub(super) const CONVOLUTION: &str = "random-conv";
 pub(super) const NETWORK: &str = "network";
 
-/// The options of a map; none where one is not given.
+/// The options of a map; none if one is not given.
 #[derive(Default)]
 struct Given {
     gamma: Option<f64>,

@@ -30,7 +30,7 @@ const CODES: [&str; 32] = [
     "SEK", "SGD", "THB", "TRY", "UAH", "ZAR",
 ];
 
-/// The codes that a text may have: none, where it has no capital letter.
+/// The codes that a text may have: none, if it has no capital letter.
 fn codes(text: &str) -> &'static [&'static str] {
     if text.bytes().any(|byte| byte.is_ascii_uppercase()) { &CODES } else { &[] }
 }
@@ -119,7 +119,7 @@ pub(super) fn formats(text: &str) -> [bool; 3] {
     NumberFormat::ALL.map(|format| spelled(text, format).is_some())
 }
 
-/// Whether a number is a decimal with a point, and thousands where the decimal sign is a comma: `7.116`.
+/// Whether a number is a decimal with a point, and thousands if the decimal sign is a comma: `7.116`.
 pub(super) fn is_ambiguous(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let [whole @ .., b'.', a, b, c] = digits else { return false };
@@ -182,7 +182,7 @@ fn in_parentheses(text: &str) -> Option<&str> {
     text.strip_prefix('(')?.strip_suffix(')').map(str::trim)
 }
 
-/// A text without the spaces at either end, where it has some.
+/// A text without the spaces at either end, if it has some.
 fn spaced(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     (trimmed.len() < text.len()).then_some(trimmed)

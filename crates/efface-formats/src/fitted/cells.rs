@@ -9,7 +9,7 @@ use super::sums::Sums;
 use super::tally::{ColumnStats, Form};
 use crate::error::Fault;
 
-/// Different cells that are no numbers, each of which is looked at once for all records. Where there are
+/// Different cells that are no numbers, each of which is looked at once for all records. If there are
 /// more, as in columns of names, every cell is looked at, and a second pass counts.
 const MOST: usize = 1 << 16;
 
@@ -17,7 +17,7 @@ const MOST: usize = 1 << 16;
 /// those of different bytes are looked at, and how many records have each is counted.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
-    /// At numbers and, where there are too many different ones, at other cells.
+    /// At numbers and, if there are too many different ones, at other cells.
     look: Look,
     missing: u64,
     numbers: u64,
@@ -55,7 +55,6 @@ impl Cells {
         Ok(())
     }
 
-    /// Adds a canonical number.
     #[inline]
     fn add(&mut self, value: f64) {
         self.look.see_number(value);
@@ -71,7 +70,7 @@ impl Cells {
         self.are_many = true;
     }
 
-    /// What is counted of the column; where that is not known yet, what another pass is to count.
+    /// What is counted of the column; if that is not known yet, what another pass is to count.
     pub(super) fn tally(mut self) -> Result<ColumnStats, Form> {
         let others = self.others.iter();
         others.for_each(|(key, records)| self.look.see(of_key(key), records));
@@ -145,7 +144,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         /// What one pass tells of a column is what is counted when its kind is known beforehand, and the
-        /// kind is the same where different cells are too many to be counted.
+        /// kind is the same if different cells are too many to be counted.
         #[test]
         fn one_pass_tells_what_two_do(
             mut cells in prop::collection::vec(prop::option::weighted(0.9, text()), 1..40),

@@ -6,8 +6,9 @@ use super::amount::NumberFormat;
 use super::frame::{Frame, FrameColumn};
 use super::learned::{Column, Columns, Learned, Levels};
 use super::places::Places;
+use super::raw::{RawCell, numeric};
 use super::rules::Rules;
-use super::tally::{HOURS, named_time};
+use super::tally::{HOURS, moment, named_time};
 use super::write::keys;
 use crate::time::{MONTHS, Order, WEEKDAYS};
 
@@ -33,14 +34,8 @@ pub(super) struct ColumnEncoder {
 #[derive(Debug, Clone)]
 pub(super) enum EncoderForm {
     Empty,
-    /// Numbers of which nothing is learnt but that they are missing.
-    FewNumbers {
-        format: NumberFormat,
-    },
-    /// Such times.
-    FewTimes {
-        order: Order,
-    },
+    /// Numbers or times of which nothing is learnt but that they are missing.
+    Few(Measure),
     Number {
         format: NumberFormat,
         mean: f64,
@@ -62,6 +57,23 @@ pub(super) enum EncoderForm {
     },
 }
 
+/// What cells are read as.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Measure {
+    Number(NumberFormat),
+    Time(Order),
+}
+
+impl Measure {
+    /// Whether a cell is one.
+    pub(super) fn is(self, cell: RawCell<'_>) -> bool {
+        match self {
+            Self::Number(format) => numeric(cell, format).is_some(),
+            Self::Time(order) => moment(cell, order).is_some(),
+        }
+    }
+}
+
 /// The place of each cell that has one, by its bytes, and of the others.
 #[derive(Debug, Clone)]
 pub(super) struct Cells {
@@ -81,7 +93,7 @@ impl Cells {
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
     pub(super) years: Whole,
-    /// Of months, weekdays and hours.
+    /// The places of months, weekdays and hours.
     pub(super) calendar: [Part; 3],
     pub(super) times: Whole,
 }
@@ -156,13 +168,13 @@ impl ColumnEncoder {
                 };
                 let cells = (levels.width() > 0).then(|| Box::new(Cells::new(levels, first + 1)));
                 match few {
-                    true => EncoderForm::FewNumbers { format },
+                    true => EncoderForm::Few(Measure::Number(format)),
                     false => {
                         EncoderForm::Number { format, mean: mean.0, inverse: 1.0 / scale.0, cells }
                     }
                 }
             }
-            Column::Time { order, few: true, .. } => EncoderForm::FewTimes { order: *order },
+            Column::Time { order, few: true, .. } => EncoderForm::Few(Measure::Time(*order)),
             Column::Time { order, mean, scale, years, months, weekdays, hours, levels, .. } => {
                 let month = first + 1 + years.width();
                 let weekday = month + months.width();

@@ -61,7 +61,6 @@ impl Counts {
         false
     }
 
-    /// Counts a value once.
     #[inline]
     pub(super) fn add(&mut self, value: &[u8]) {
         if !self.add_known(value) {

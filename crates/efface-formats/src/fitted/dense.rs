@@ -15,7 +15,6 @@ const WIDE: usize = 4096;
 const ROWS: usize = 1 << 16;
 /// The exponent field of a number that is missing.
 const NAN: usize = 0xff;
-/// Bits of a fraction.
 const FRACTION: u32 = 23;
 /// Where the count of a bucket begins, above the sum of 2^16 fractions.
 const COUNT: u32 = 40;
@@ -25,10 +24,9 @@ const COUNT: u32 = 40;
 /// same lines of the cache.
 type Buckets = [(u64, u64); 516];
 
-/// Sums of all columns.
 pub(super) struct DenseSums {
     columns: Vec<(Sums, u64)>,
-    /// Of the last rows, for each column; none for wide arrays.
+    /// The buckets of the last rows, for each column; none for wide arrays.
     buckets: Vec<Buckets>,
     /// How many rows are in the buckets.
     held: usize,

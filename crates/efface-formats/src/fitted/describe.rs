@@ -48,7 +48,7 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
 pub struct ColumnKind<'a> {
     /// Its name.
     pub name: &'a str,
-    /// `numbers`, `times`, `categories` or `text`; none where no record has a value.
+    /// `numbers`, `times`, `categories` or `text`; none if no record has a value.
     pub kind: Option<&'static str>,
     /// Records with a text that spells no number or no time and counts as missing.
     pub strays: u64,

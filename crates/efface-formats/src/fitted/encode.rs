@@ -40,9 +40,9 @@ impl Fitted {
     /// Encodes a raw row of the frame into `row`, of either storage, whose former content is gone. The
     /// row bound is not applied.
     ///
-    /// A category that no record has is `other` where there is one and else all zeros; a missing
+    /// A category that no record has is `other` if there is one and else all zeros; a missing
     /// value, and a text that is no number or no time in a column of these, is the mean, or zeros, and
-    /// its own number where some record misses one, too.
+    /// its own number if some record misses one, too.
     ///
     /// # Errors
     /// A damaged row, as far as its cells tell; its target is looked at by [`target`](Self::target) alone.
@@ -71,7 +71,7 @@ impl Fitted {
     }
 
     /// Counts, by named column, cells of a raw row that are unlike those that the column was fitted to: texts
-    /// that are no number or time where others are, and are no category of the column either; and values
+    /// that are no number or time if others are, and are no category of the column either; and values
     /// of a column of categories that is none of them.
     ///
     /// # Errors
@@ -94,10 +94,8 @@ impl Fitted {
                     let is_category = |cells: &Cells| cells.places.get(key).is_some();
                     numeric(cell, *format).is_some() || cells.as_deref().is_some_and(is_category)
                 }
-                EncoderForm::FewNumbers { format } => numeric(cell, *format).is_some(),
-                EncoderForm::FewTimes { order } | EncoderForm::Time { order, .. } => {
-                    moment(cell, *order).is_some()
-                }
+                EncoderForm::Few(measure) => measure.is(cell),
+                EncoderForm::Time { order, .. } => moment(cell, *order).is_some(),
                 EncoderForm::Category(cells) => {
                     let is_known = cells.places.get(ahead.token()?).is_some();
                     count.values += 1;
@@ -131,7 +129,7 @@ impl Fitted {
     }
 
     /// Appends the targets of a raw row of a regression, each less its mean and divided by its scale;
-    /// `false`, and nothing appended, where the row has others than the statistics.
+    /// `false`, and nothing appended, if the row has others than the statistics.
     ///
     /// # Errors
     /// A damaged row.
@@ -261,16 +259,8 @@ impl ColumnEncoder {
                 Some(number) => put(self.first, standard(number, *mean, *inverse)),
                 None => missing(),
             },
-            EncoderForm::FewNumbers { format } => {
-                if numeric(cell, *format).is_none() {
-                    missing();
-                }
-            }
-            EncoderForm::FewTimes { order } => {
-                if moment(cell, *order).is_none() {
-                    missing();
-                }
-            }
+            EncoderForm::Few(measure) if measure.is(cell) => {}
+            EncoderForm::Few(_) => missing(),
             EncoderForm::Time { order, mean, inverse, parts } => {
                 let Some(micros) = moment(cell, *order) else { return missing() };
                 put(self.first, standard(days(micros), *mean, *inverse));

@@ -84,7 +84,6 @@ impl Fitted {
     }
 }
 
-/// Passes over the rows.
 struct Pass<'a, S> {
     source: &'a S,
     rules: &'a Rules,
@@ -94,7 +93,7 @@ struct Pass<'a, S> {
 /// What the first pass finds of a named column.
 #[expect(clippy::large_enum_variant, reason = "one for each column")]
 enum First {
-    /// Of one that was declared, all that is counted.
+    /// All that is counted of one that was declared.
     Declared(ColumnStats),
     Any(Cells),
 }

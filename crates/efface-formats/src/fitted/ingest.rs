@@ -128,7 +128,7 @@ impl RawWriter {
         Ok(())
     }
 
-    /// A whole number; where a binary64 number is not exactly it, its digits, so that categories are
+    /// A whole number; if a binary64 number is not exactly it, its digits, so that categories are
     /// kept apart.
     fn integer(&mut self, value: i128, declared: Option<Declared>) -> Result<(), Fault> {
         let near = value as f64;

@@ -25,7 +25,7 @@ impl<'de> Deserialize<'de> for Exact {
     }
 }
 
-/// Everything that is learned; two of them are equal exactly where their JSON is.
+/// Everything that is learned; two of them are equal exactly if their JSON is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Learned {
@@ -89,14 +89,14 @@ pub(super) enum Column {
         clock: bool,
         mean: Exact,
         scale: Exact,
-        /// Cells that are categories beside their numbers, where some spell none.
+        /// Cells that are categories beside their numbers, if some spell none.
         #[serde(default, skip_serializing_if = "Levels::is_none")]
         levels: Levels,
         /// Whether [too few](Rules::are_few) have a value for anything to be learnt of it.
         #[serde(default, skip_serializing_if = "is_false")]
         few: bool,
         missing: u64,
-        /// Of those, records with a text that spells no number.
+        /// How many of those records have a text that spells no number.
         #[serde(default, skip_serializing_if = "is_zero")]
         strays: u64,
     },
@@ -116,7 +116,7 @@ pub(super) enum Column {
         #[serde(default, skip_serializing_if = "is_false")]
         few: bool,
         missing: u64,
-        /// Of those, records with a text that spells no time.
+        /// How many of those records have a text that spells no time.
         #[serde(default, skip_serializing_if = "is_zero")]
         strays: u64,
     },
@@ -136,7 +136,7 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
-/// Categories that enough records have; none where the part plays no role.
+/// Categories that enough records have; none if the part plays no role.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Levels {
@@ -186,7 +186,7 @@ impl Target {
 }
 
 impl Levels {
-    /// Whether the merged ones have a place: where all are merged, they say nothing.
+    /// Whether the merged ones have a place: if all are merged, they say nothing.
     pub(super) fn has_other(&self) -> bool {
         self.merged > 0 && !self.names.is_empty()
     }
@@ -284,21 +284,21 @@ impl Column {
         ensure(self.missing() <= records, "more values are missing than there are records")?;
         ensure(self.strays() <= self.missing(), "fewer values are missing than are taken for it")?;
         let present = records - self.missing();
+        let measured = |few: bool, standard: (Exact, Exact), parts: &[&Levels]| {
+            ensure(few == rules.are_few(present, self.missing()), FEW)?;
+            moments(standard.0, standard.1)?;
+            let is_unused = standard == UNUSED && parts.iter().all(|levels| levels.is_none());
+            ensure(!few || is_unused, FEW)
+        };
         match self {
             Self::Empty { missing } => ensure(*missing == records, "an empty column has values"),
             Self::Number { comma, clock, mean, scale, levels, few, .. } => {
                 ensure(!(*comma && *clock), "numbers are spelled in two ways")?;
-                ensure(*few == rules.are_few(present, self.missing()), FEW)?;
-                moments(*mean, *scale)?;
-                ensure(!*few || (*mean, *scale) == UNUSED && levels.is_none(), FEW)?;
+                measured(*few, (*mean, *scale), &[levels])?;
                 levels.check(rules.max_categories, records)
             }
             Self::Time { mean, scale, years, months, weekdays, hours, levels, few, .. } => {
-                ensure(*few == rules.are_few(present, self.missing()), FEW)?;
-                moments(*mean, *scale)?;
-                let none =
-                    [years, months, weekdays, hours, levels].into_iter().all(Levels::is_none);
-                ensure(!*few || (*mean, *scale) == UNUSED && none, FEW)?;
+                measured(*few, (*mean, *scale), &[years, months, weekdays, hours, levels])?;
                 let most = rules.max_categories;
                 let parts =
                     [(years, YEARS), (months, 12), (weekdays, 7), (hours, 24), (levels, most)];
@@ -341,7 +341,7 @@ impl Learned {
     }
 
     /// How many records one category of a column that is left out would need: columns of more single
-    /// ones than have places are left out also where k is 1.
+    /// ones than have places are left out also if k is 1.
     pub(super) fn least_of_left_out(&self) -> u32 {
         self.rules.least(self.records).max(SHARED)
     }

@@ -6,7 +6,7 @@ use super::learned::Levels;
 use super::raw::{RawCell, numeric, of_key};
 use super::rules::{Rules, SHARED};
 
-/// A column names its records where fewer than one in so many of them share their value with another.
+/// A column names its records if fewer than one in so many of them share their value with another.
 const NAMES: u64 = 5;
 
 /// Whether most of the numbers are in cells that fewer records have.
@@ -20,7 +20,7 @@ pub(super) fn are_rare(values: &Counts, format: NumberFormat, least: u64) -> boo
     2 * rare > all
 }
 
-/// Cells that are categories beside their numbers: where other texts come again as numbers do, all may be
+/// Cells that are categories beside their numbers: if other texts come again as numbers do, all may be
 /// names.
 pub(super) fn of_codes(
     values: &Counts,
@@ -37,7 +37,7 @@ pub(super) fn of_codes(
     beside(values, rules, records, |_, _| true)
 }
 
-/// Categories beside numbers, of some of the cells: none where there is one cell alone, or more would
+/// Categories beside numbers, of some of the cells: none if there is one cell alone, or more would
 /// have a place than may.
 pub(super) fn beside(
     values: &Counts,
@@ -50,7 +50,7 @@ pub(super) fn beside(
     if fits { placed } else { Levels::default() }
 }
 
-/// Those of some cells that have a place of their own; `None` where these are more than may be.
+/// Those of some cells that have a place of their own; `None` if these are more than may be.
 pub(super) fn placed(
     values: &Counts,
     rules: &Rules,

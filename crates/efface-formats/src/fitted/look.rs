@@ -6,18 +6,17 @@ use super::source::Merge;
 use super::tally::Form;
 use crate::time::{self, Order};
 
-/// Of ten cells, one at most may be another thing than the others.
+/// At most one cell in ten may be another thing than the others.
 const ONE_IN: u64 = 10;
 
 /// How many cells of a column could be what.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Look {
-    /// Cells with a value.
     cells: u64,
     /// Those that spell a number, by [format](NumberFormat::ALL).
     numbers: [u64; 3],
-    /// Those that spell a time: where nothing could change places, with the day first only, with the
-    /// month first only, and where these two could change places.
+    /// Those that spell a time: if nothing could change places, with the day first only, with the
+    /// month first only, and if these two could change places.
     times: [u64; 4],
 }
 
@@ -49,7 +48,6 @@ impl Look {
         self.add(formats, records);
     }
 
-    /// Looks at a number.
     #[inline]
     pub(super) fn see_number(&mut self, value: f64) {
         self.add(amount::formats_of(value), 1);

@@ -96,7 +96,7 @@ impl Fitted {
     }
 
     /// How many records one category of a column that is left out would need for the column to be learnt
-    /// from: k, or 2 where k is 1.
+    /// from: k, or 2 if k is 1.
     pub fn least_of_left_out(&self) -> u32 {
         self.learned.least_of_left_out()
     }
@@ -106,7 +106,7 @@ impl Fitted {
         &self.learned.rules
     }
 
-    /// Numbers in an encoded row; 0 where no column has a value.
+    /// Numbers in an encoded row; 0 if no column has a value.
     pub fn width(&self) -> u32 {
         self.width
     }
@@ -132,7 +132,7 @@ impl Fitted {
     }
 
     /// Whether encoded rows are better kept without their zeros, a function of S alone: always for a
-    /// sparse array, never for a dense one, and for named columns where at most a quarter of 64 or
+    /// sparse array, never for a dense one, and for named columns if at most a quarter of 64 or
     /// more numbers are not zero in a usual row.
     pub fn sparse(&self) -> bool {
         match (&self.learned.frame, &self.learned.columns) {
@@ -153,7 +153,7 @@ impl Fitted {
     }
 
     /// For each number of an encoded row the mean that was subtracted and what was then multiplied with,
-    /// where it stands for a number of the table; 0 and 1 for all others.
+    /// if it stands for a number of the table; 0 and 1 for all others.
     pub fn units(&self) -> Vec<(f64, f64)> {
         let mut units = vec![(0.0, 1.0); self.width as usize];
         match &*self.plan {
@@ -180,7 +180,7 @@ impl Fitted {
         units
     }
 
-    /// The classes: by value where all names are numbers, else as text; none for regression.
+    /// The classes: by value if all names are numbers, else as text; none for regression.
     pub fn classes(&self) -> &[String] {
         self.learned.target.names()
     }

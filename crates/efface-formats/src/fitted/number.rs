@@ -104,7 +104,7 @@ pub(crate) fn root_of_ratio(numerator: &BigInt, denominator: &BigInt, exponent: 
     scaled(value.sqrt(), exponent / 2)
 }
 
-/// The quotient as 64 bits times a power of two, the last bit set where anything follows it.
+/// The quotient as 64 bits times a power of two, the last bit set if anything follows it.
 fn leading(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> (u64, i64) {
     let (numerator, denominator) = (numerator.magnitude(), denominator.magnitude());
     if numerator.bits() == 0 {
@@ -127,7 +127,7 @@ fn leading(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> (u64, i64
     ((wide >> drop) as u64 | u64::from(sticky), exponent - shift + i64::from(drop))
 }
 
-/// `value * 2^exponent`, exact where the result is a normal number.
+/// `value * 2^exponent`, exact if the result is a normal number.
 fn scaled(mut value: f64, mut exponent: i64) -> f64 {
     // Each factor is a normal number, and no step goes below the result.
     while exponent > 0 && value.is_finite() {

@@ -17,7 +17,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Of several entries of one key the first counts.
+    /// The first of several entries of one key counts.
     pub(super) fn new(all: impl Iterator<Item = (Vec<u8>, u32)>) -> Self {
         let all: Vec<_> = all.collect();
         let mut places = Self {
@@ -80,7 +80,7 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
         },
     };
     let spread = (ends ^ (bytes.len() as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    // Of what differs in the upper bits alone, the product differs there alone as well.
+    // Inputs that differ in their upper bits alone have products that differ there alone.
     (spread ^ spread >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 

@@ -14,13 +14,13 @@
 //! | text | `03`, length, UTF-8 without spaces around it |
 //! | time | `04`, i64, microseconds since 1970-01-01 UTC |
 //!
-//! Cells of a dense array are f32 without a tag, NaN where missing; those of a sparse array are pairs of
+//! Cells of a dense array are f32 without a tag, NaN if missing; those of a sparse array are pairs of
 //! u32 index and f32 value, ascending, without zeros. All numbers are little-endian. A length is 7 bits
-//! a byte, the lowest first, the top bit set where more follows. Each value has one form, so that
+//! a byte, the lowest first, the top bit set if more follows. Each value has one form, so that
 //! equal cells are equal bytes: a text that is the shortest decimal form of a number is stored as that
 //! number, and no other text is (`012` and `1.50` stay as they are). Nor is one that would be another
 //! number beside decimal commas (`7.116`); as a category it is the same as the number. A text that begins
-//! with a whole day, year first, is stored as that time where nobody declared its column.
+//! with a whole day, year first, is stored as that time if nobody declared its column.
 
 use super::amount::{self, NumberFormat};
 use super::frame::Frame;
@@ -58,7 +58,6 @@ pub enum RawTarget<'a> {
 pub struct RawValues<'a>(&'a [[u8; 8]]);
 
 impl RawValues<'_> {
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -79,7 +78,6 @@ impl<'a> RawTarget<'a> {
     }
 }
 
-/// One stored cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum RawCell<'a> {
     Missing,
@@ -203,7 +201,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Several numbers to predict.
     fn values(&mut self) -> Read<RawValues<'a>> {
         let count = self.length()?;
         let Some((bytes, rest)) = self.rest.split_at_checked(8 * count) else {
@@ -229,7 +226,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next cell.
     #[inline]
     pub(super) fn cell(&mut self) -> Read<RawCell<'a>> {
         let [tag] = self.array()?;
@@ -390,7 +386,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Appends a row whose class is read as a number, where it is one that can be stored.
+/// Appends a row whose class is read as a number, if it is one that can be stored.
 pub(super) fn with_number(row: &[u8], to: &mut Vec<u8>) -> Option<()> {
     let mut reader = Reader::new(row);
     let RawTarget::Class(name) = reader.target().ok()? else { return None };

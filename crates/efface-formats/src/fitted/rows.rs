@@ -1,7 +1,7 @@
 //! Raw rows in memory, one after the other.
 
 use std::collections::HashSet;
-use std::ops::Range;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
@@ -35,6 +35,15 @@ pub struct RawRows {
     bytes: RowBytes,
 }
 
+/// The bytes of the rows, to read.
+impl Deref for RawRows {
+    type Target = RowBytes;
+
+    fn deref(&self) -> &RowBytes {
+        &self.bytes
+    }
+}
+
 impl RawRows {
     /// No rows.
     pub fn new(frame: Frame) -> Self {
@@ -52,12 +61,12 @@ impl RawRows {
         &self.frame
     }
 
-    /// The same rows for regression, their classes read as numbers; `None` where one is none, or has no
+    /// The same rows for regression, their classes read as numbers; `None` if one is none, or has no
     /// class.
     pub fn with_numbers_as_targets(&self) -> Option<Self> {
         let mut rows = self.none_like();
         for row in self.iter() {
-            // Of its full length at once, so that growing leaves no copy behind.
+            // Takes its full length at once, so that growing leaves no copy behind.
             let mut buffer = Zeroizing::new(Vec::with_capacity(row.len() + 16));
             raw::with_number(row, &mut buffer)?;
             rows.bytes.push(&buffer);
@@ -66,7 +75,7 @@ impl RawRows {
     }
 
     /// How far the values of a named column, counted from 0, are another in each row, as names of
-    /// records are. `None` where a cell is a time or a number that is not whole, where more than one
+    /// records are. `None` if a cell is a time or a number that is not whole, if more than one
     /// cell in ten is missing or has the value of another row, for fewer than two rows, and for arrays.
     pub fn telling_apart(&self, column: usize) -> Option<TellingApart> {
         if !matches!(*self.frame, Frame::Columns(_)) || self.len() < 2 {
@@ -183,36 +192,6 @@ impl RawRows {
     #[must_use]
     pub fn take_front(&mut self, rows: usize) -> Self {
         Self { frame: Arc::clone(&self.frame), bytes: self.bytes.take_front(rows) }
-    }
-
-    /// The rows at these positions, which share the memory of these.
-    pub(super) fn slice(&self, rows: Range<usize>) -> RowBytes {
-        self.bytes.slice(rows)
-    }
-
-    /// The row at a position counted from 0; empty beyond the last.
-    pub fn row(&self, index: usize) -> &[u8] {
-        self.bytes.row(index)
-    }
-
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    /// The rows in order.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.bytes.iter()
-    }
-
-    /// Bytes of all rows.
-    pub fn bytes(&self) -> usize {
-        self.bytes.bytes()
     }
 
     /// Removes the rows at these positions, which ascend; the bytes that they were in are overwritten,

@@ -19,7 +19,7 @@ pub(super) const YEARS: u32 = 24;
 pub struct Rules {
     /// k: categories that fewer records have are merged into one, `other`.
     pub min_records: u32,
-    /// Where it is given, k follows the number of records: one in so many of them, rounded down, at
+    /// If it is given, k follows the number of records: one in so many of them, rounded down, at
     /// least 1 and at most `min_records`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_in: Option<u32>,
@@ -27,7 +27,7 @@ pub struct Rules {
     /// many places.
     pub max_categories: u32,
     /// How many records must miss a number or a time for a column to have a number that says so, and how
-    /// many must have one for it to be learnt from where four in five miss it. So many must share a time for it
+    /// many must have one for it to be learnt from if four in five miss it. So many must share a time for it
     /// to be a category, too.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub min_missing: u32,

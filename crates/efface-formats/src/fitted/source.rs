@@ -27,7 +27,7 @@ pub trait RawSource {
     /// How many rows each pass shows.
     ///
     /// # Errors
-    /// Where that is not known.
+    /// If that is not known.
     fn records(&self) -> Result<u64, Self::Error>;
 
     /// Shows every row once, in blocks, in any order and on any number of threads at a time; with each

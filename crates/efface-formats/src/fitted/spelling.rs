@@ -23,7 +23,6 @@ const FEW: usize = 5;
 /// How many cells of a named column have the look of what.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spelling {
-    /// With a value.
     cells: u64,
     /// Numbers and times of day, and some of the different numbers.
     numbers: u64,
@@ -39,19 +38,18 @@ pub struct Spelling {
     /// Some of the different texts that look like neither, and the first.
     words: HashSet<String>,
     word: Option<String>,
-    /// Addresses of e-mail.
     addresses: u64,
 }
 
 impl Spelling {
-    /// A text that looks like a day, where most cells do, and whether most of these have a form that is not read.
+    /// A text that looks like a day, if most cells do, and whether most of these have a form that is not read.
     #[must_use]
     pub fn days(&self) -> Option<(&str, bool)> {
         let day = self.day.as_deref().filter(|_| 2 * self.days > self.cells);
         day.map(|day| (day, 2 * self.unread_days > self.days))
     }
 
-    /// A text that looks like a number and is read as none, where most cells are such texts or numbers,
+    /// A text that looks like a number and is read as none, if most cells are such texts or numbers,
     /// and these texts are many (more than 20 different ones), or enough that nearly each is another.
     #[must_use]
     pub fn unread(&self) -> Option<&str> {
@@ -61,7 +59,7 @@ impl Spelling {
         if are_most && are_many { self.example.as_deref() } else { None }
     }
 
-    /// A text in the place of numbers, where most cells are these, many of which differ, and the others are
+    /// A text in the place of numbers, if most cells are these, many of which differ, and the others are
     /// a few different texts: they say, as a rule, that there is no number.
     #[must_use]
     pub fn word_among_numbers(&self) -> Option<&str> {
@@ -124,8 +122,8 @@ fn is_address(text: &str) -> bool {
 }
 
 impl RawRows {
-    /// What the cells of each named column look like, in the order of columns; none for arrays. Of many
-    /// rows some are looked at, evenly spread.
+    /// What the cells of each named column look like, in the order of columns; none for arrays. Looks
+    /// at some of many rows, evenly spread.
     #[must_use]
     pub fn spellings(&self) -> Vec<Spelling> {
         let Frame::Columns(columns) = self.frame() else { return Vec::new() };

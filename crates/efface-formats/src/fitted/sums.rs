@@ -18,7 +18,7 @@ pub(crate) struct Sums {
     buckets: Vec<Bucket>,
 }
 
-/// Of the numbers with one exponent: the sum of their significands and of the squares of these.
+/// The sum of the significands of numbers with one exponent, and of the squares of these.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Bucket {
     sum: i128,
@@ -35,7 +35,6 @@ pub(crate) struct Moments {
 }
 
 impl Sums {
-    /// Adds a canonical number.
     #[inline]
     pub(crate) fn add(&mut self, value: f64) {
         let (significand, exponent) = parts(value);
@@ -135,7 +134,7 @@ pub(crate) const DOUBLE: f64 = 4.0 * f64::EPSILON;
 pub(crate) const SINGLE: f64 = 2.0 * f32::EPSILON as f64;
 
 impl Moments {
-    /// What numbers are divided by: the deviation, or `constant` where they are all equal, but for `rounding` of
+    /// What numbers are divided by: the deviation, or `constant` if they are all equal, but for `rounding` of
     /// their size, or differ by less than can be divided by.
     pub(crate) fn scale(&self, constant: f64, rounding: f64) -> f64 {
         let deviates = self.deviation > self.mean.abs() * rounding;
@@ -143,7 +142,7 @@ impl Moments {
     }
 }
 
-/// What can be divided by: the value, or `constant` where it is too small.
+/// What can be divided by: the value, or `constant` if it is too small.
 pub(crate) fn divisor(value: f64, constant: f64) -> f64 {
     if value < f64::MIN_POSITIVE { constant } else { value }
 }

@@ -16,7 +16,7 @@ use super::{levels, number, words};
 use crate::error::Fault;
 use crate::time::{self, MONTHS, Order, WEEKDAYS};
 
-/// How many records a number needs to be common, where a column is told to be one of numbers or
+/// How many records a number needs to be common, if a column is told to be one of numbers or
 /// categories: this does not follow the number of records as k does.
 fn common(rules: &Rules) -> u64 {
     rules.min_records.max(SHARED).into()
@@ -54,10 +54,10 @@ impl Form {
 pub(super) struct ColumnStats {
     form: Form,
     missing: u64,
-    /// Of those, records with a text that does not say so.
+    /// How many of those records have a text that does not say so.
     strays: u64,
     present: u64,
-    /// Of numbers, or of days.
+    /// The sums of numbers, or of days.
     sums: Sums,
     years: HashMap<i64, u64>,
     /// Records by month, weekday and hour.
@@ -91,7 +91,7 @@ impl ColumnStats {
     }
 
     /// What was found of a column of this form at first: sums of so many numbers, missing cells, and how
-    /// many records have each of the other cells. `None` where that does not tell all that is counted:
+    /// many records have each of the other cells. `None` if that does not tell all that is counted:
     /// numbers among categories.
     pub(super) fn of(
         form: Form,
@@ -205,7 +205,7 @@ impl ColumnStats {
         }
     }
 
-    /// Counts a text among numbers or times, where it is a missing value.
+    /// Counts a text among numbers or times, if it is a missing value.
     #[cold]
     fn count_stray(&mut self, records: u64) {
         self.missing += records;
@@ -284,7 +284,7 @@ impl ColumnStats {
                 &self.values,
                 rules,
                 records,
-                // A day tells of others only where it comes again often.
+                // A day tells of others only if it comes again often.
                 |cell, count| {
                     count >= rules.min_missing.into()
                         && matches!(cell, RawCell::Time(at) if named_time(&cell.name()) == Some(at))
@@ -314,7 +314,7 @@ impl ColumnStats {
         self.sums.standard(self.present, 1.0, sums::DOUBLE)
     }
 
-    /// Makes numbers of cells where most of the numbers among them would be merged as categories.
+    /// Makes numbers of cells if most of the numbers among them would be merged as categories.
     fn settle(&mut self, format: NumberFormat, rules: &Rules) {
         if !levels::are_rare(&self.values, format, common(rules)) {
             return;
@@ -363,7 +363,7 @@ impl Merge for ColumnStats {
     }
 }
 
-/// Parts of dates that enough records have; none where all are of one part.
+/// Parts of dates that enough records have; none if all are of one part.
 fn calendar(found: impl Iterator<Item = (String, u64)>, rules: &Rules) -> Levels {
     let found: Vec<_> = found.collect();
     if found.len() < 2 {

@@ -14,9 +14,7 @@ use crate::name::sort_classes;
 
 /// Counts and sums of targets.
 pub(super) enum Targets {
-    /// By name.
     Classes(Counts),
-    /// One for each target.
     Numbers(Vec<Sums>),
 }
 

@@ -13,7 +13,7 @@ pub(super) fn count(text: &str) -> u64 {
 }
 
 /// The entries of a text among `width` places, ascending: lower-cased words counted with the signs of
-/// their hashes, divided by the Euclidean norm; nothing where no word is left.
+/// their hashes, divided by the Euclidean norm; nothing if no word is left.
 pub(super) fn entries(column: &str, text: &str, width: u32, out: &mut Vec<(u32, f32)>) {
     out.clear();
     let mut lower = String::new();

@@ -80,7 +80,7 @@ impl RawWriter {
         self.bytes.extend_from_slice(&time_key(micros));
     }
 
-    /// Trimmed text that is no missing token, as a number where it is the shortest form of that one alone.
+    /// Trimmed text that is no missing token, as a number if it is the shortest form of that one alone.
     pub(super) fn word(&mut self, text: &str) {
         self.number_or_text(stored_number(text), text);
     }
@@ -139,7 +139,7 @@ impl RawWriter {
         fits
     }
 
-    /// The next entry of a sparse array, which is left out where it is zero.
+    /// The next entry of a sparse array, which is left out if it is zero.
     #[inline]
     pub(super) fn entry(&mut self, index: u32, value: f32) {
         if value != 0.0 {
@@ -149,7 +149,7 @@ impl RawWriter {
     }
 }
 
-/// The bytes that a category's name stands for: those of a number where it is one's shortest form.
+/// The bytes that a category's name stands for: those of a number if it is one's shortest form.
 pub(super) fn key(name: &str) -> Vec<u8> {
     let mut writer = RawWriter::default();
     writer.number_or_text(shortest_number(name), name);

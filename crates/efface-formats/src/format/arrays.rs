@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::numbers::Numbers;
 use crate::source::read_all;
 
-/// What one element is.
+/// The type of one element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     F16,
@@ -143,7 +143,7 @@ impl ArrayHeader {
         self.shape.first().copied().unwrap_or(1)
     }
 
-    /// The shape of each row, where it is an image.
+    /// The shape of each row, if it is an image.
     fn image(&self, role: Role) -> Option<ImageShape> {
         let Role::Features(axes) = role else { return None };
         let [channels, height, width] = match (axes, &self.shape[..]) {
@@ -172,7 +172,7 @@ pub(crate) struct ArrayRows<'r> {
     width: usize,
     row: u64,
     bytes: Vec<u8>,
-    /// The numbers of an image as they lie in the file, where rows have them in another order.
+    /// The numbers of an image as they lie in the file, if rows have them in another order.
     pixels: Vec<u8>,
     /// All bytes of an array stored column by column.
     columns: Option<Vec<u8>>,
@@ -180,7 +180,7 @@ pub(crate) struct ArrayRows<'r> {
     /// The numbers of the row in the precision of the file.
     singles: Vec<f32>,
     doubles: Vec<f64>,
-    /// The shape of each row, where it is an image.
+    /// The shape of each row, if it is an image.
     image: Option<ImageShape>,
     /// Whether the numbers of an image lie in another order in the file than in rows.
     reordered: bool,
@@ -235,12 +235,11 @@ impl<'r> ArrayRows<'r> {
         Ok(array)
     }
 
-    /// Numbers in a row.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// The shape of each row, where it is an image.
+    /// The shape of each row, if it is an image.
     pub(crate) fn image(&self) -> Option<ImageShape> {
         self.image
     }

@@ -1,6 +1,6 @@
 //! LIBSVM: sparse text, `label index:value ...`.
 //!
-//! Indices ascend strictly from 1, or from 0 where the options say so; `#` begins a comment; empty
+//! Indices ascend strictly from 1, or from 0 if the options say so; `#` begins a comment; empty
 //! lines are skipped. The width is declared, or follows from the largest index of the file, found in
 //! a first pass.
 
@@ -75,7 +75,7 @@ impl<'r> LibsvmLines<'r> {
         }
     }
 
-    /// The label, and the pairs after it. A line may start with a pair where no label is wanted.
+    /// The label, and the pairs after it. A line may start with a pair if no label is wanted.
     fn parts(&self, label_required: bool) -> Result<(Option<&str>, Pairs<'_>), ReadError> {
         let text = self.text.trim_ascii();
         let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));

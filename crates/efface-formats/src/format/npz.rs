@@ -26,7 +26,7 @@ pub(crate) const FEATURE_ROLE: Role = Role::Features(Axes::ChannelsLast);
 /// The bytes every archive with an entry starts with.
 pub(crate) const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// An open archive.
+/// An archive that is open; each array is read through a view of its own.
 pub(crate) struct Archive {
     file: String,
     zip: ZipArchive<Box<dyn ReadSeek>>,
@@ -38,7 +38,7 @@ impl Archive {
     pub(crate) fn open(source: &mut Source<'_>, limits: &Limits) -> Result<Self, ReadError> {
         let file = source.name().to_owned();
         match ZipArchive::new(source.seekable(limits)?) {
-            // Of two entries of one name the last would be read, and others read the first.
+            // The last of two entries of one name would be read; other programs read the first.
             Ok(zip) if zip.has_duplicate_names() => Err(ReadError::of_file(
                 &file,
                 fault!("two entries of the archive have one name; save each array once"),

@@ -60,7 +60,7 @@ pub(crate) fn is_utf16(head: &[u8]) -> bool {
             || pairs.iter().all(|&[high, low]| high == 0 && text(low)))
 }
 
-/// Text: LIBSVM where the second word of a line is `index:value`, CSV where a delimiter occurs.
+/// Text: LIBSVM if the second word of a line is `index:value`, CSV if a delimiter occurs.
 fn by_line(head: &[u8]) -> Option<Format> {
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,

@@ -29,7 +29,7 @@ pub enum ColumnValues<'a> {
         /// One for each row.
         numbers: &'a [f64],
     },
-    /// Texts by code: each row has a position among the categories, or a negative number where it is
+    /// Texts by code: each row has a position among the categories, or a negative number if it is
     /// missing.
     Codes {
         /// One for each row.
@@ -114,7 +114,7 @@ impl<'a> MemoryColumn<'a> {
         self.declared.or(is_codes.then_some(Declared::Category))
     }
 
-    /// What its texts could have been, where they are not declared to be anything.
+    /// What its texts could have been, if they are not declared to be anything.
     pub(super) fn typing(&self) -> Typing {
         let mut typing = Typing::default();
         if let (ColumnValues::Texts(texts) | ColumnValues::Mixed { texts, .. }, None) =

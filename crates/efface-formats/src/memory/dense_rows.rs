@@ -22,7 +22,7 @@ pub(super) struct Whole<'a> {
     width: usize,
     map: RowMap,
     labels: Option<Judged>,
-    /// The row in the table of each that is kept; none where all are.
+    /// The row in the table of each that is kept; none if all are.
     kept: Option<Vec<usize>>,
     private: Mutex<PrivateEvidence>,
 }

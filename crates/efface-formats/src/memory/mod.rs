@@ -31,13 +31,13 @@ const ROWS: &str = "X";
 pub struct MemoryTable<'a> {
     /// The features.
     pub rows: MemoryRows<'a>,
-    /// One for each row, or several numbers each; none where labels are not read.
+    /// One for each row, or several numbers each; none if labels are not read.
     pub labels: Option<Values<'a>>,
     /// One for each row: what names the record.
     pub ids: Option<Values<'a>>,
     /// One for each row: whom the record belongs to.
     pub subjects: Option<Values<'a>>,
-    /// One for each row: how often the record counts; read where labels are.
+    /// One for each row: how often the record counts; read if labels are.
     pub weights: Option<Values<'a>>,
     /// One for each column; none takes `x0`, `x1` and so on, as for NPY files.
     pub names: Option<&'a [String]>,
@@ -97,7 +97,7 @@ impl<'a> Values<'a> {
             Self::Texts(all) => all.len(),
             Self::Integers(all) => all.len(),
             Self::Numbers(all) => all.len(),
-            // Of ragged rows no number of rows is right.
+            // No number of rows is right for ragged ones.
             Self::Several { numbers, names }
                 if numbers.len().is_multiple_of(names.len().max(1)) =>
             {
@@ -119,7 +119,7 @@ impl<'a> Values<'a> {
 }
 
 impl MemoryTable<'_> {
-    /// How many rows it has; none where its parts do not fit together, which reading it refuses.
+    /// How many rows it has; none if its parts do not fit together, which reading it refuses.
     pub fn rows(&self) -> Option<usize> {
         self.rows.count().ok()
     }
@@ -263,7 +263,6 @@ struct Parts<'a> {
     table: &'a MemoryTable<'a>,
     labels: Option<Values<'a>>,
     weights: Option<Values<'a>>,
-    /// Which rows.
     rows: Range<usize>,
 }
 

@@ -46,7 +46,8 @@ impl RowMaker {
             Body::Matrix(matrix) => (encoder.buffer(), matrix.divide),
             Body::Columns { .. } => (encoder.buffer(), 1.0),
         };
-        let (inputs, copies) = (encoder.columns(), encoder.copies());
+        let copies = schema.storage() == Storage::Dense && schema.is_plain();
+        let inputs = encoder.columns();
         Self::new(schema, inputs, RowForm::Encoded { encoder, row, divide, copies })
     }
 

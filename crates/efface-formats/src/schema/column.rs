@@ -12,7 +12,7 @@ pub struct Column {
     /// Role and encoding of the column.
     pub kind: Kind,
     /// Values that mean "no value", compared without regard to case; `""` is the empty field and
-    /// the null of columnar files. Where there are any, the column gets a further feature,
+    /// the null of columnar files. If there are any, the column gets a further feature,
     /// `NAME=missing`, which is 1 for such a value and else 0.
     pub missing: Vec<String>,
     /// Numeric columns: the encoded number that stands for a missing value. A missing value of

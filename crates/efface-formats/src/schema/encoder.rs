@@ -213,18 +213,6 @@ impl RowEncoder {
             }
         }
     }
-
-    /// Whether a dense row of numbers is encoded as itself, in single precision.
-    pub(crate) fn copies(&self) -> bool {
-        let alone = |rule: &CellRule| {
-            rule.missing.is_empty() && rule.column.kind == Kind::Numeric(Scaling::AsIs)
-        };
-        self.storage == Storage::Dense
-            && match &self.rules {
-                Rules::Columns(rules) => rules.iter().all(alone),
-                Rules::Numbers(matrix) => matrix.divide == 1.0,
-            }
-    }
 }
 
 impl CellRule {

@@ -27,7 +27,6 @@ impl Schema {
         Self::implied(CsvShape::default(), storage, names.map(|name| (name, None)))
     }
 
-    /// An array of numbers.
     pub(crate) fn matrix(matrix: Matrix) -> Result<Self, Fault> {
         Self::new(CsvShape::default(), Body::Matrix(matrix))
     }

@@ -135,7 +135,7 @@ pub enum Body {
 pub struct Matrix {
     /// Numbers in a row.
     pub width: u32,
-    /// Where the width comes from: `data` only where it is the largest index found.
+    /// Where the width comes from: `data` only if it is the largest index found.
     #[serde(default)]
     pub origin: Origin,
     /// The number of the first column: 1 for LIBSVM, else 0.
@@ -231,10 +231,7 @@ impl Schema {
     /// Whether a column holds weights of records.
     #[must_use]
     pub fn names_weights(&self) -> bool {
-        match &self.body {
-            Body::Columns { columns, .. } => columns.iter().any(|c| c.kind == Kind::Weight),
-            Body::Matrix(_) => false,
-        }
+        self.columns().iter().any(|column| column.kind == Kind::Weight)
     }
 
     /// Every value that shapes the features, with its origin: for a certificate's constants.

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::{Body, Column, CsvShape, Kind, Matrix, Notes, Origin, Scaling, Schema};
 
-/// Whether comments are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comments {
     Yes,

@@ -12,7 +12,6 @@ const VERSION: u32 = 1;
 /// Bytes of the longest schema text.
 const LONGEST: usize = 1 << 24;
 
-/// The schema as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SchemaText {
@@ -25,7 +24,6 @@ struct SchemaText {
     column: Vec<ColumnText>,
 }
 
-/// A column as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ColumnText {
@@ -44,7 +42,6 @@ struct ColumnText {
     origin: Origin,
 }
 
-/// A kind as written.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum KindText {

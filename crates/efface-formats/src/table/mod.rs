@@ -15,13 +15,11 @@ use crate::summary::Summary;
 
 /// Rows of named columns, one at a time.
 pub(crate) trait Table: Cells {
-    /// The column names.
     fn names(&self) -> &[String];
 
     /// Goes to the next row; `false` after the last.
     fn advance(&mut self) -> Result<bool, ReadError>;
 
-    /// Where the row is.
     fn spot(&self) -> Spot;
 
     /// The type of a column whose values are not read.
@@ -111,7 +109,6 @@ impl Rows for TableRows<'_> {
     }
 }
 
-/// Hands over all rows.
 pub(crate) fn deliver(
     table: &mut dyn Table,
     format: Format,

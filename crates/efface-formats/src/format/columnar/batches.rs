@@ -17,7 +17,7 @@ use arrow_schema::{
     ArrowError, DataType, Field, FieldRef, Schema, SchemaRef, TimeUnit as ArrowUnit,
 };
 
-use super::{arrow, parquet};
+use super::{arrow, broken, parquet};
 use crate::cell::Cell;
 use crate::error::{Fault, Place, ReadError, Spot, fault, within};
 use crate::fitted::{Declared, Frame, FrameRequest};
@@ -139,7 +139,7 @@ impl ColumnarTable {
     fn next_batch(&mut self) -> Result<Option<RecordBatch>, ReadError> {
         let Self { file, batches, any_bytes, .. } = self;
         let Some(batch) = guarded(file, || {
-            batches.next.next().transpose().map_err(|error| decode(file, &error))
+            batches.next.next().transpose().map_err(|error| ReadError::of_file(file, broken(error)))
         })?
         else {
             return Ok(None);
@@ -211,15 +211,8 @@ impl Cells for ColumnarTable {
 /// Runs the decoder; a panic inside it, which damaged files have caused before, is an error.
 fn guarded<T>(file: &str, decoder: impl FnOnce() -> Result<T, ReadError>) -> Result<T, ReadError> {
     let decoded = std::panic::catch_unwind(AssertUnwindSafe(decoder));
-    decoded.unwrap_or_else(|_| Err(decode(file, &"the file is damaged or inconsistent")))
-}
-
-/// The decoder's reason at this file.
-pub(super) fn decode(file: &str, reason: &dyn Display) -> ReadError {
-    // Some reasons go on for lines about the decoder's own path.
-    let message = reason.to_string().lines().next().unwrap_or_default().to_owned();
-    let fault = fault!("the file cannot be decoded: {message}");
-    ReadError::of_file(file, fault)
+    let damaged = |_| ReadError::of_file(file, broken("the file is damaged or inconsistent"));
+    decoded.unwrap_or_else(|panic| Err(damaged(panic)))
 }
 
 fn is_ignored(name: &str, options: &ReadOptions) -> bool {

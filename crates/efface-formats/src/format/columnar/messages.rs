@@ -1,11 +1,12 @@
 //! The lengths that Arrow IPC messages state, checked against the size of the file.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 
 use arrow_ipc::{Block, Message, RecordBatch, root_as_footer, root_as_message};
 
-use super::Refusal;
+use super::broken;
 use crate::budget::Budget;
+use crate::error::Fault;
 
 const MAGIC: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
@@ -19,21 +20,8 @@ pub(super) enum Container {
     Stream,
 }
 
-impl From<io::Error> for Refusal {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-fn broken(what: &str) -> Refusal {
-    Refusal::Broken(what.to_owned())
-}
-
 /// Walks over all messages, and counts what the dictionaries and the largest batch take unpacked.
-pub(super) fn check(
-    reader: &mut (impl Read + Seek),
-    budget: &Budget,
-) -> Result<Container, Refusal> {
+pub(super) fn check(reader: &mut (impl Read + Seek), budget: &Budget) -> Result<Container, Fault> {
     let size = reader.seek(SeekFrom::End(0))?;
     let start = bytes(reader, 0, MAGIC.len().min(size as usize) as u64)?;
     let mut file = Walk { reader, size, budget, largest: 0 };
@@ -44,7 +32,7 @@ pub(super) fn check(
         file.stream()?;
         Container::Stream
     };
-    budget.take(file.largest).map_err(Refusal::Expansion)?;
+    budget.take(file.largest)?;
     Ok(container)
 }
 
@@ -58,14 +46,14 @@ struct Walk<'r, R> {
 
 impl<R: Read + Seek> Walk<'_, R> {
     /// The messages that the footer of a file lists.
-    fn blocks(&mut self) -> Result<(), Refusal> {
+    fn blocks(&mut self) -> Result<(), Fault> {
         let end = self.size.checked_sub(FILE_END).ok_or_else(|| broken("the file is too short"))?;
         let tail = bytes(self.reader, end, 4)?;
         let length = u64::from(little(&tail));
         let start =
             end.checked_sub(length).ok_or_else(|| broken("the footer is longer than the file"))?;
         let footer = bytes(self.reader, start, length)?;
-        let footer = root_as_footer(&footer).map_err(|error| broken(&error.to_string()))?;
+        let footer = root_as_footer(&footer).map_err(broken)?;
         let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries());
         for block in blocks.flatten() {
             self.block(block)?;
@@ -73,7 +61,7 @@ impl<R: Read + Seek> Walk<'_, R> {
         Ok(())
     }
 
-    fn block(&mut self, block: &Block) -> Result<(), Refusal> {
+    fn block(&mut self, block: &Block) -> Result<(), Fault> {
         let outside = || broken("a block extends beyond the file");
         let start = u64::try_from(block.offset()).map_err(|_| outside())?;
         let length = u64::try_from(block.metaDataLength()).map_err(|_| outside())?;
@@ -85,12 +73,12 @@ impl<R: Read + Seek> Walk<'_, R> {
         let metadata = bytes(self.reader, start, length)?;
         let prefix = if metadata.starts_with(&CONTINUATION) { 8 } else { 4 };
         let message = metadata.get(prefix..).ok_or_else(outside)?;
-        let message = root_as_message(message).map_err(|error| broken(&error.to_string()))?;
+        let message = root_as_message(message).map_err(broken)?;
         self.message(&message, body_start, body)
     }
 
     /// The messages of a stream, one after the other.
-    fn stream(&mut self) -> Result<(), Refusal> {
+    fn stream(&mut self) -> Result<(), Fault> {
         let mut at = 0;
         while self.size - at >= 4 {
             let mut length = bytes(self.reader, at, 4)?;
@@ -109,7 +97,7 @@ impl<R: Read + Seek> Walk<'_, R> {
             }
             let metadata = bytes(self.reader, at, length)?;
             at += length;
-            let message = root_as_message(&metadata).map_err(|error| broken(&error.to_string()))?;
+            let message = root_as_message(&metadata).map_err(broken)?;
             let body = u64::try_from(message.bodyLength()).map_err(|_| outside())?;
             if body > self.size - at {
                 return Err(outside());
@@ -120,27 +108,22 @@ impl<R: Read + Seek> Walk<'_, R> {
         Ok(())
     }
 
-    fn message(&mut self, message: &Message<'_>, start: u64, length: u64) -> Result<(), Refusal> {
+    fn message(&mut self, message: &Message<'_>, start: u64, length: u64) -> Result<(), Fault> {
         if let Some(batch) = message.header_as_record_batch() {
             let unpacked = self.unpacked(&batch, start, length)?;
             self.largest = self.largest.max(unpacked);
             if unpacked > self.budget.left() {
-                return Err(Refusal::Expansion(self.budget.spent()));
+                return Err(self.budget.spent());
             }
         } else if let Some(batch) = message.header_as_dictionary_batch().and_then(|d| d.data()) {
             let unpacked = self.unpacked(&batch, start, length)?;
-            self.budget.take(unpacked).map_err(Refusal::Expansion)?;
+            self.budget.take(unpacked)?;
         }
         Ok(())
     }
 
     /// What the buffers of a batch take once unpacked.
-    fn unpacked(
-        &mut self,
-        batch: &RecordBatch<'_>,
-        start: u64,
-        length: u64,
-    ) -> Result<u64, Refusal> {
+    fn unpacked(&mut self, batch: &RecordBatch<'_>, start: u64, length: u64) -> Result<u64, Fault> {
         if batch.compression().is_none() {
             return Ok(length);
         }
@@ -166,7 +149,7 @@ impl<R: Read + Seek> Walk<'_, R> {
 }
 
 /// Exactly these bytes of the file; memory grows only with what is there.
-fn bytes(reader: &mut (impl Read + Seek), at: u64, length: u64) -> Result<Vec<u8>, Refusal> {
+fn bytes(reader: &mut (impl Read + Seek), at: u64, length: u64) -> Result<Vec<u8>, Fault> {
     reader.seek(SeekFrom::Start(at))?;
     let mut bytes = Vec::new();
     let read = reader.take(length).read_to_end(&mut bytes)?;

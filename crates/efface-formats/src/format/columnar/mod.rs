@@ -1,6 +1,6 @@
 //! Parquet and Arrow IPC: typed columns, behind the cargo feature `parquet`.
 //!
-//! Booleans, integers, floats, text and dictionaries of these are read, and dates and times where raw
+//! Booleans, integers, floats, text and dictionaries of these are read, and dates and times if raw
 //! rows are asked for; nested columns and bytes are refused unless the column is ignored. A null equals the missing token `""`.
 //!
 //! The decoders are libraries that take memory by what a file states, and may panic on a damaged
@@ -18,26 +18,13 @@ mod parquet;
 #[cfg(feature = "parquet")]
 pub(crate) use batches::open;
 
-/// Why a file is not given to the decoder.
 #[cfg(feature = "parquet")]
-#[derive(Debug)]
-enum Refusal {
-    /// It cannot be read.
-    Io(std::io::Error),
-    /// It would take too much memory.
-    Expansion(crate::error::Fault),
-    /// It breaks a rule of its format.
-    Broken(String),
-}
+use crate::error::{Fault, fault};
 
+/// The refusal of a file that the decoder cannot take.
 #[cfg(feature = "parquet")]
-impl Refusal {
-    fn at(self, file: &str) -> crate::error::ReadError {
-        use crate::error::ReadError;
-        match self {
-            Self::Io(error) => ReadError::of_file(file, error),
-            Self::Expansion(fault) => ReadError::of_file(file, fault),
-            Self::Broken(message) => batches::decode(file, &message),
-        }
-    }
+fn broken(reason: impl std::fmt::Display) -> Fault {
+    // Some reasons go on for lines about the decoder's own path.
+    let reason = reason.to_string();
+    fault!("the file cannot be decoded: {}", reason.lines().next().unwrap_or_default())
 }

@@ -10,7 +10,6 @@ use crate::error::{Fault, ReadError, Spot, fault, within};
 use crate::limits::Limits;
 use crate::lines::Lines;
 
-/// Reads records.
 pub(crate) struct Records<'r> {
     lines: Lines<'r>,
     delimiter: u8,
@@ -27,7 +26,6 @@ pub(crate) struct Records<'r> {
 }
 
 impl<'r> Records<'r> {
-    /// Records of these lines.
     pub(crate) fn new(
         lines: Lines<'r>,
         delimiter: u8,

@@ -14,7 +14,6 @@ use crate::table::Table;
 
 const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 
-/// A CSV file.
 pub(crate) struct CsvTable<'r> {
     records: Records<'r>,
     /// Fields before those that are read: a row index, whose column has no name.
@@ -180,7 +179,7 @@ fn is_stated(name: &str, schema: Option<&Schema>, options: &ReadOptions) -> bool
         || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == name))
 }
 
-/// Whether the first column is left out, 1 where it is: the header gives it no name, as that of a row
+/// Whether the first column is left out, 1 if it is: the header gives it no name, as that of a row
 /// index, and neither options nor schema say by its place what it is. This looks at the header alone,
 /// so that no record decides it.
 ///
@@ -192,7 +191,7 @@ fn nameless(
     schema: Option<&Schema>,
     options: &ReadOptions,
 ) -> Result<usize, ReadError> {
-    // Of a given frame's table, whatever is not in the frame is left out.
+    // Columns that a given frame does not have are left out.
     if given(options).is_some() {
         return Ok(0);
     }
@@ -220,7 +219,7 @@ fn given(options: &ReadOptions) -> Option<&[FrameColumn]> {
     }
 }
 
-/// The delimiter that occurs most often outside quotes; a comma where there is none.
+/// The delimiter that occurs most often outside quotes; a comma if there is none.
 fn sniff(line: &[u8]) -> Result<char, Fault> {
     let mut counts = [0_usize; DELIMITERS.len()];
     let mut inside = false;
@@ -292,7 +291,7 @@ fn count_up(records: &Records<'_>) -> bool {
     numbers.len() >= 3 && numbers.windows(2).all(next)
 }
 
-/// The names of a file without header: those of the schema in order, else `c1`, `c2`... Where
+/// The names of a file without header: those of the schema in order, else `c1`, `c2`... If
 /// labels are not read, the label column may be absent, or all columns that are no features; and a
 /// file with as many columns as a given frame has that frame's.
 fn numbered(

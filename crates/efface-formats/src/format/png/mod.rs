@@ -26,7 +26,7 @@ const LARGEST: u64 = 1 << 26;
 /// Folders below each other, at most.
 const DEEPEST: usize = 8;
 
-/// The images of a folder as arrays: their numbers, their labels where these are read, and their ids.
+/// The images of a folder as arrays: their numbers, their labels if these are read, and their ids.
 pub(crate) struct Folder<'r> {
     pub(crate) images: ArrayRows<'r>,
     pub(crate) labels: Option<ArrayRows<'r>>,
@@ -138,7 +138,7 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Fault> {
     Ok((names, bytes))
 }
 
-/// The first folder of each path, where these are not the folders of a second list: `train/cat/1.png`.
+/// The first folder of each path, if these are not the folders of a second list: `train/cat/1.png`.
 fn by_folder(names: &[String]) -> Result<Vec<String>, Fault> {
     let is_deep = |name: &String| name.matches('/').count() > 1;
     if let (Some(name), true) = (names.first(), names.iter().all(is_deep)) {

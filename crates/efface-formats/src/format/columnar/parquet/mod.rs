@@ -20,10 +20,10 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 
-use super::Refusal;
 use super::batches::Batches;
+use super::broken;
 use crate::budget::Budget;
-use crate::error::ReadError;
+use crate::error::{Fault, ReadError};
 use crate::limits::Limits;
 use crate::source::Source;
 
@@ -49,7 +49,7 @@ pub(super) fn open(
             batches(held.clone(), held, wanted, &budget)
         }
     };
-    opened.map_err(|refusal| refusal.at(source.name()))
+    opened.map_err(|fault| ReadError::of_file(source.name(), fault))
 }
 
 fn batches<R: ChunkReader + 'static>(
@@ -57,7 +57,7 @@ fn batches<R: ChunkReader + 'static>(
     again: R,
     wanted: &dyn Fn(&Field) -> bool,
     budget: &Budget,
-) -> Result<Batches, Refusal> {
+) -> Result<Batches, Fault> {
     check_footer(&reader, budget)?;
     let metadata = ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new())?;
     let schema = metadata.schema().clone();
@@ -80,8 +80,7 @@ fn batches<R: ChunkReader + 'static>(
     Ok(Batches { schema, places, next: Box::new(next) })
 }
 
-fn check_footer<R: ChunkReader>(reader: &R, budget: &Budget) -> Result<(), Refusal> {
-    let broken = |what: &str| Refusal::Broken(what.to_owned());
+fn check_footer<R: ChunkReader>(reader: &R, budget: &Budget) -> Result<(), Fault> {
     let end = reader.len().checked_sub(footer::TAIL as u64);
     let end = end.ok_or_else(|| broken("the file is too short"))?;
     let tail = reader.get_bytes(end, footer::TAIL)?;
@@ -89,7 +88,7 @@ fn check_footer<R: ChunkReader>(reader: &R, budget: &Budget) -> Result<(), Refus
     let Some(length) = footer::length(&tail) else { return Ok(()) };
     let start =
         end.checked_sub(length).ok_or_else(|| broken("the footer is longer than the file"))?;
-    budget.take(length.saturating_mul(FOOTER_TIMES)).map_err(Refusal::Expansion)?;
+    budget.take(length.saturating_mul(FOOTER_TIMES))?;
     let bytes = reader.get_bytes(start, length as usize)?;
     footer::check(&bytes).map_err(broken)
 }

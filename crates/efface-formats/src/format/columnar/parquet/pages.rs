@@ -2,7 +2,7 @@
 //!
 //! A page of a few bytes may state, or unpack to, gigabytes. The decoder holds for every column
 //! one page and one dictionary; this module adds up the largest of them and checks the sum against
-//! what the file may take. Where a codec unpacks without regard to the stated size (gzip), the page
+//! what the file may take. If a codec unpacks without regard to the stated size (gzip), the page
 //! is unpacked once into nothing and counted.
 
 use std::io::Read;
@@ -16,11 +16,12 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use super::super::Refusal;
 use super::super::batches::BATCH_ROWS;
+use super::super::broken;
 use super::delta;
 use super::thrift::{Broken, Thrift, Type};
 use crate::budget::Budget;
+use crate::error::Fault;
 
 /// Bytes of a page header read at first; most are shorter.
 const HEADER: usize = 256;
@@ -67,7 +68,7 @@ pub(super) fn check<R: ChunkReader + 'static>(
     metadata: &ParquetMetaData,
     columns: &[usize],
     budget: &Budget,
-) -> Result<usize, Refusal> {
+) -> Result<usize, Fault> {
     let mut most = 0;
     let mut rows = BATCH_ROWS as u64;
     for group in metadata.row_groups() {
@@ -78,23 +79,19 @@ pub(super) fn check<R: ChunkReader + 'static>(
             held = held.saturating_add(cost.dictionary).saturating_add(cost.page);
             row = row.saturating_add(cost.row);
             if held > budget.left() {
-                return Err(Refusal::Expansion(budget.spent()));
+                return Err(budget.spent());
             }
         }
         most = most.max(held);
         rows = rows.min(BATCH_BYTES / row.max(1));
     }
-    budget.take(most).map_err(Refusal::Expansion)?;
+    budget.take(most)?;
     Ok(rows.max(1) as usize)
 }
 
-fn broken(what: &str) -> Refusal {
-    Refusal::Broken(what.to_owned())
-}
-
-impl From<ParquetError> for Refusal {
+impl From<ParquetError> for Fault {
     fn from(error: ParquetError) -> Self {
-        Self::Broken(error.to_string())
+        broken(error)
     }
 }
 
@@ -106,7 +103,7 @@ struct Chunk<'c, R> {
 }
 
 impl<R: ChunkReader + 'static> Chunk<'_, R> {
-    fn check(&self) -> Result<Cost, Refusal> {
+    fn check(&self) -> Result<Cost, Fault> {
         let outside = || broken("a column extends beyond the file");
         let start =
             self.chunk.dictionary_page_offset().unwrap_or_else(|| self.chunk.data_page_offset());
@@ -132,7 +129,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
     }
 
     /// The page header at a place, and its length.
-    fn header(&self, at: u64, left: u64) -> Result<(Header, u64), Refusal> {
+    fn header(&self, at: u64, left: u64) -> Result<(Header, u64), Fault> {
         let mut length = HEADER;
         loop {
             let read = length.min(left as usize);
@@ -150,7 +147,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
     }
 
     /// Adds what a page takes to the cost of the column.
-    fn page(&self, header: &Header, at: u64, cost: &mut Cost) -> Result<(), Refusal> {
+    fn page(&self, header: &Header, at: u64, cost: &mut Cost) -> Result<(), Fault> {
         let bytes = header.unpacked.saturating_add(header.packed);
         let is_dictionary = header.kind == DICTIONARY;
         if is_dictionary && header.values > header.unpacked.max(header.packed) {
@@ -165,7 +162,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
             _ => bytes.saturating_add(lengths),
         };
         if whole > self.budget.left() {
-            return Err(Refusal::Expansion(self.budget.spent()));
+            return Err(self.budget.spent());
         }
         self.unpacks_as_stated(header, at)?;
         if is_dictionary {
@@ -183,7 +180,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
     }
 
     /// Codecs that unpack until their input ends must end where the header says.
-    fn unpacks_as_stated(&self, header: &Header, at: u64) -> Result<(), Refusal> {
+    fn unpacks_as_stated(&self, header: &Header, at: u64) -> Result<(), Fault> {
         let codec = self.chunk.compression();
         if header.plain || !matches!(codec, Compression::GZIP(_) | Compression::LZ4) {
             return Ok(());
@@ -199,19 +196,16 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
         }
         let stated = header.unpacked.saturating_sub(levels);
         let mut unpacked = MultiGzDecoder::new(&body[..]).take(stated + 1);
-        let got = std::io::copy(&mut unpacked, &mut std::io::sink()).map_err(Refusal::Io)?;
+        let got = std::io::copy(&mut unpacked, &mut std::io::sink())?;
         if got <= stated {
             Ok(())
         } else {
-            Err(broken(
-                "a page decompresses to more than its \
-            declared size",
-            ))
+            Err(broken("a page decompresses to more than its declared size"))
         }
     }
 
     /// Text pages that state their lengths as differences.
-    fn delta(&self) -> Result<(), Refusal> {
+    fn delta(&self) -> Result<(), Fault> {
         let rows = usize::try_from(self.chunk.num_values()).unwrap_or(usize::MAX);
         let mut pages = SerializedPageReader::new(self.reader.clone(), self.chunk, rows, None)?;
         let optional = self.chunk.column_descr().max_def_level() > 0;

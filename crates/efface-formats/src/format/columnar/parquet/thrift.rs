@@ -41,7 +41,6 @@ impl<'a> Thrift<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Bytes read so far.
     pub(super) fn position(&self) -> usize {
         self.at
     }
@@ -61,7 +60,6 @@ impl<'a> Thrift<'a> {
         Ok(Some((number, kind(byte & 0x0f)?)))
     }
 
-    /// An integer.
     pub(super) fn integer(&mut self) -> Result<i64, Broken> {
         let raw = self.varint()?;
         Ok((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed())
