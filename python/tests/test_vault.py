@@ -75,7 +75,7 @@ def test_a_damaged_vault_still_erases(people: People, tmp_path: Path) -> None:
         vault.delete(subjects=["who-3"])
     assert raised.value.code == "damaged"
     assert "`doctor()` says what" in str(raised.value)
-    with pytest.warns(efface.DamagedVaultWarning, match="the vault was damaged: 8 rows"):
+    with pytest.warns(efface.DamagedVaultWarning, match="also erased 8 rows"):
         erasure = vault.erase(subjects=["who-3"])
     assert (erasure.records, erasure.damaged, erasure.missing) == (0, 8, 0)
     assert "was damaged" in str(erasure)

@@ -122,9 +122,7 @@ fn a_damaged_vault_still_serves_an_erasure() {
     w.efface("delete m.efface --subject u3").fails(2, &["efface doctor", "--erase-only"]);
     w.efface("delete m.efface --subject u3 --erase-only --dry-run").fails(2, &["--erase-only"]);
     let told = w.efface("delete m.efface --subject u3 --erase-only --certificate e.json").done();
-    for words in
-        ["erased 4 records, 40 remain", "the vault was damaged: 15 rows", "1 row was missing"]
-    {
+    for words in ["erased 4 records, 40 remain", "also erased 15 rows", "1 row was missing"] {
         let said = format!("{}{}", told.stdout, told.stderr);
         assert!(said.contains(words), "{words}: {told:?}");
     }
