@@ -41,7 +41,7 @@ pub(crate) fn unrounded_from_mu(mu: f64) -> f64 {
 }
 
 pub(crate) fn unrounded_from_epsilon_delta(epsilon: f64, delta: f64) -> f64 {
-    // Multiplied through by e^-epsilon, so that nothing overflows.
+    // Both sides are multiplied by e^-epsilon, so that nothing overflows.
     let rest = libm::exp(-epsilon);
     (-libm::expm1(-epsilon) + 2.0 * delta * rest) / (1.0 + rest)
 }

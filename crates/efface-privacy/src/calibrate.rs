@@ -25,7 +25,7 @@
 /// none when it is false at `low`.
 ///
 /// # Errors
-/// Those of `ok`.
+/// Returns the errors of `ok`.
 pub fn largest<E>(
     low: f64,
     high: f64,
@@ -42,11 +42,11 @@ pub fn largest<E>(
     Ok(Some(good))
 }
 
-/// What [`largest`] finds, to the bit, with a quarter of the questions where the `guess` is right to a
-/// relative 1e-8: what follows from answers that were given is not asked.
+/// Finds what [`largest`] finds, to the bit, with a quarter of the questions if the `guess` is right to a
+/// relative 1e-8: no question is asked whose answer follows from earlier ones.
 ///
 /// # Errors
-/// Those of `ok`.
+/// Returns the errors of `ok`.
 pub fn largest_near<E>(
     guess: f64,
     low: f64,
@@ -73,7 +73,7 @@ pub fn largest_near<E>(
         }
     }
     match largest(low, high, known)? {
-        // Answers that contradict each other, as roundings may make them.
+        // Rounding may make answers contradict each other.
         Some(found) if !ok(found)? => largest(low, high, ok),
         found => Ok(found),
     }
@@ -83,7 +83,7 @@ pub fn largest_near<E>(
 /// none when it is false at `high`.
 ///
 /// # Errors
-/// Those of `ok`.
+/// Returns the errors of `ok`.
 pub fn least<E>(
     low: f64,
     high: f64,
@@ -104,7 +104,7 @@ pub fn least<E>(
 /// no power of two up to `most` is enough.
 ///
 /// # Errors
-/// Those of `ok`.
+/// Returns the errors of `ok`.
 pub fn least_count<E>(
     most: u64,
     mut ok: impl FnMut(u64) -> Result<bool, E>,

@@ -1,4 +1,4 @@
-//! Rounding of certified numbers to the side that errs against the holder of the certificate.
+//! Rounds certified numbers to the side that errs against the holder of the certificate.
 
 use crate::quantity::{Epsilon, Mu};
 

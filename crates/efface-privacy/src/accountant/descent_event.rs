@@ -11,7 +11,7 @@ const NOTION: &str = "closeness to retraining by the published theorem";
 /// event's `joint_releases`), rounded up by a relative 1e-9.
 ///
 /// # Errors
-/// When the event is malformed or breaks a hypothesis of its theorem.
+/// Fails if the event is malformed or breaks a hypothesis of its theorem.
 pub fn epsilon_descent(event: &Descent, delta: Delta) -> Result<Epsilon, AccountantError> {
     let run = DescentRun::new(event)?;
     let setting = &event.setting;

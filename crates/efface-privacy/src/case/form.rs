@@ -73,7 +73,7 @@ impl Form {
         }
     }
 
-    /// The words it allows, none where it is no word.
+    /// Returns the words it allows; empty if it is no word.
     #[must_use]
     pub fn words(self) -> &'static [&'static str] {
         if let Self::Word(words) = self { words } else { &[] }
@@ -104,7 +104,7 @@ fn read(value: &Value) -> Option<f64> {
     }
 }
 
-/// The refusal of a value, which is cut where it is long.
+/// Builds the error that refuses a value; a long value is cut.
 pub(super) fn malformed(name: &str, rule: impl Into<String>, got: &Value) -> CaseError {
     let mut got = got.to_string();
     if got.len() > 100 {

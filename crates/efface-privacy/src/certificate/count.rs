@@ -1,5 +1,4 @@
-//! How many records a request touched: a number written as a string, or `not stated` where it is
-//! private.
+//! How many records a request touched: a number written as a string, or `not stated` if it is private.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -4,7 +4,7 @@
 
 use super::{Certificate, Chain, ParseError, Signature};
 
-/// All of a certificate.
+/// Checks every field of a certificate.
 pub(super) fn exact(certificate: &Certificate) -> Result<(), ParseError> {
     let model = &certificate.model;
     is_hex("model.digest_after", &model.digest_after, 64)?;
@@ -39,7 +39,7 @@ fn is_hex(field: &'static str, text: &str, digits: usize) -> Result<(), ParseErr
     Err(ParseError::Form { field, digits, got: text.chars().take(40).collect() })
 }
 
-/// A time as `2026-01-31T23:59:59Z`.
+/// Checks a time such as `2026-01-31T23:59:59Z`.
 pub(super) fn is_time(field: &'static str, text: &str) -> Result<(), ParseError> {
     let number = |at: usize| -> Option<u32> {
         let pair = text.as_bytes().get(at..at + 2)?;

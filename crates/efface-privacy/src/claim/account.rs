@@ -1,4 +1,4 @@
-//! What every event must be able to say about itself, so that claims follow from it alone.
+//! What every event must state about itself, so that claims follow from it alone.
 
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::Accountant;
@@ -16,20 +16,21 @@ pub(crate) trait Account: Stated {
     /// The answer of one accountant to one question.
     ///
     /// # Errors
-    /// A malformed event, a parameter out of range, a notion or accountant that does not fit.
+    /// Fails if the event is malformed, a parameter is out of range, or the notion or accountant does not
+    /// fit.
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError>;
 
     /// Whether the event states how many records there are or were touched.
     ///
     /// # Errors
-    /// When a public row count is part of what the event means.
+    /// Fails if a public row count is part of what the event means.
     fn states_counts(&self) -> Result<bool, String>;
 
     /// Whether the work of every request follows from the constants listed, never from the
     /// request's size. `listed` looks a constant up.
     ///
     /// # Errors
-    /// Which constant the event does not follow.
+    /// Fails with the constant that the event does not follow.
     fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
         let _ = listed;
         Ok(())
@@ -55,12 +56,12 @@ impl Event {
     }
 }
 
-/// What an accountant proves: everything about a claim that the question does not say.
+/// What an accountant proves: everything about a claim that the question does not state.
 pub(crate) struct Bound {
     pub(crate) epsilon: Epsilon,
-    /// What Rényi divergences of whole orders say, where epsilon is of distributions of losses.
+    /// The bound of Rényi divergences of whole orders, if epsilon comes from distributions of losses.
     pub(crate) rdp_epsilon: Option<Epsilon>,
-    /// The mu of Gaussian DP behind it, where there is one.
+    /// The mu of Gaussian DP behind it, if there is one.
     pub(crate) mu: Option<Mu>,
     pub(crate) advantage: f64,
     /// Releases covered jointly.
@@ -72,20 +73,21 @@ pub(crate) struct Bound {
 pub(crate) struct Terms {
     /// Which requests closeness to retraining holds for.
     pub(crate) requests: Requests,
-    /// Records protected together: a number, with `subjects` where they are units, or `any`.
+    /// Records protected together: a number, with `subjects` if they are units, or `any`.
     pub(crate) group: String,
     pub(crate) reference: &'static str,
     pub(crate) theorem: &'static str,
 }
 
 impl Bound {
-    /// The bound of one release, where no mu is behind epsilon.
+    /// Returns the bound of one release if no mu is behind epsilon.
     pub(crate) fn without_mu(epsilon: Epsilon, advantage: f64, terms: Terms) -> Self {
         Self { epsilon, rdp_epsilon: None, mu: None, advantage, releases: 1, terms }
     }
 
-    /// The bound of the losses of segments of steps, together with something `head`-GDP that was made
-    /// from their outcome. Units in the place of others are as far again from the data without them.
+    /// The bound of the losses of segments of steps, together with something `head`-GDP that was made from
+    /// their outcome. Replaced units double the distance: the replacements are as far again from the data
+    /// without them.
     pub(crate) fn of_losses(
         segments: &[Segment],
         head: Mu,
@@ -207,12 +209,12 @@ pub(crate) fn exactly(
     Err(unavailable(question, reason))
 }
 
-/// The refusal of an accountant that does not know the event.
+/// The error that refuses an accountant that does not know the event.
 pub(crate) fn unaccounted(accountant: Accountant, reason: &'static str) -> ClaimError {
     ClaimError::Accountant(AccountantError::Unsupported { notion: accountant.name(), reason })
 }
 
-/// The refusal of `exact-removal` where something random is released.
+/// The error that refuses `exact-removal` if something random is released.
 pub(crate) fn random() -> ClaimError {
     ClaimError::Unavailable {
         notion: Notion::ExactRemoval.name(),

@@ -25,7 +25,7 @@ const THEOREM_ELSEWHERE: &str = "distributions of privacy losses of the steps th
     groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of \
     what the accountant says from every extractor, held against Rényi divergences of whole orders";
 
-/// The names of the numbers of a training that was given, by those of a network's own.
+/// Maps the names of a network's own figures to those of a given training.
 const NAMES: [(&str, &str); 6] = [
     ("unit", "given-unit"),
     ("rows-per-unit", "given-rows-per-unit"),

@@ -55,8 +55,8 @@ pub struct Descent {
     pub variant: Variant,
     /// xi of `weak`, at least 1; none for the others.
     pub xi: Option<Decimal>,
-    /// The delta that sets how the steps of `perfect` grow with the number of updates (Theorem 3.2);
-    /// none: every update has `iterations` steps.
+    /// The delta that sets how the steps of `perfect` grow with the number of updates (Theorem 3.2); `None`
+    /// if every update has `iterations` steps.
     pub tail: Option<Decimal>,
     /// I: steps of the first update; the least of any.
     pub iterations: u64,
@@ -106,7 +106,7 @@ impl Descent {
         (least >= first && least <= (1_u64 << 53) as f64).then_some(least)
     }
 
-    /// The steps that updates `from + 1` to `to` make together; none beyond 2^53, and when more than
+    /// Returns the steps that updates `from + 1` to `to` make together; `None` beyond 2^53, and if more than
     /// 2^24 updates of growing length would have to be summed.
     #[must_use]
     pub fn steps_between(&self, from: u64, to: u64) -> Option<u64> {
@@ -117,7 +117,7 @@ impl Descent {
             }
             let mut sum = 0_u64;
             for update in from + 1..=to {
-                // Whole numbers stay what they are where the power is off by a rounding.
+                // Whole results stay exact even if the power is off by a rounding.
                 let steps = (self.least_steps(update)? * (1.0 - 4.0 * f64::EPSILON)).ceil();
                 sum = sum.checked_add(steps as u64)?;
             }

@@ -8,9 +8,9 @@ use crate::quantity::Decimal;
 /// Steps of DP-SGD on a network: in each, the clipped gradients of a random batch of units are
 /// summed, N(0, (noise clip)^2 I) is added, and the weights become any function of all such sums.
 ///
-/// Gradients, their sums and the noise are whole multiples of `grid`. A unit is in the batch of a
-/// step with probability `rate`, by itself and drawn afresh. After a deletion the model stays: the
-/// segments say how many units that it may have learnt from are gone.
+/// Gradients, their sums and the noise are whole multiples of `grid`. A unit is in the batch of a step with
+/// probability `rate`, independently of other units and steps. After a deletion the model stays: the segments
+/// state how many units that it may have learnt from are gone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DpSgd {
@@ -39,11 +39,11 @@ pub struct DpSgd {
 }
 
 crate::named! {
-    /// What is clipped as one, and counted as one where units are deleted.
+    /// What is clipped as one, and counted as one if units are deleted.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Unit {
-        /// Every record by itself.
+        /// Every single record.
         Record = "record",
         /// All records of a subject together.
         Subject = "subject",

@@ -111,13 +111,13 @@ impl Event {
         self.facts().state
     }
 
-    /// Spacing of the grid of released weights; none where nothing random is released.
+    /// Returns the spacing of the grid of released weights; `None` if nothing random is released.
     #[must_use]
     pub fn grid(&self) -> Option<Decimal> {
         self.facts().grid
     }
 
-    /// The training of the network that makes the features, where one does.
+    /// Returns the training of the network that computes the features, if there is one.
     pub(crate) fn given_training(&self) -> Option<&DpSgd> {
         match self {
             Self::Composed(event) => event.given.training.as_deref(),
@@ -125,12 +125,13 @@ impl Event {
         }
     }
 
-    /// Whether features come from a training that was made elsewhere.
+    /// Returns whether features come from a training that was made elsewhere.
     pub(crate) fn is_declared(&self) -> bool {
         matches!(self, Self::Composed(event) if event.given.declared.is_some())
     }
 
-    /// The preprocessing that was fitted again for this release and published with it, where it was.
+    /// Returns the preprocessing that was fitted again for this release and published with it, if there is
+    /// any.
     #[must_use]
     pub fn preprocessing(&self) -> Option<Refitted> {
         match self.core() {
@@ -140,7 +141,7 @@ impl Event {
         }
     }
 
-    /// Records that such preprocessing was fitted to, where they are stated.
+    /// Returns the number of records that such preprocessing was fitted to, if it is stated.
     pub(crate) fn fitted_records(&self) -> Option<u64> {
         match self.core() {
             Self::OutputNoise(event) => event.preprocessing.and(event.records),
@@ -163,7 +164,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) parameters: u64,
     /// Records, or units, that claims about private ones protect.
     pub(crate) group: u64,
-    /// The public constants of the convex objective, where there is one.
+    /// The public constants of the convex objective, if there is one.
     pub(crate) setting: Option<&'a Setting>,
     /// Distinct releases of the model so far, this one included.
     pub(crate) releases: u64,
@@ -171,7 +172,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) joint_releases: u64,
     /// What is kept after the request.
     pub(crate) state: State,
-    /// Spacing of the grid of what is drawn; none where nothing random is released.
+    /// Spacing of the grid of what is drawn; `None` if nothing random is released.
     pub(crate) grid: Option<Decimal>,
 }
 
@@ -230,7 +231,7 @@ impl Normalizer {
         }
     }
 
-    /// The most records that any data set may have, where there is a limit.
+    /// Returns the most records that any data set may have, if there is a limit.
     #[must_use]
     pub fn capacity(self) -> Option<u64> {
         match self {
@@ -239,7 +240,7 @@ impl Normalizer {
         }
     }
 
-    /// `records` where N makes their number public: what events state.
+    /// Returns `records` if N makes their number public: what events state.
     #[must_use]
     pub fn public_count(self, records: usize) -> Option<u64> {
         match self {

@@ -21,7 +21,7 @@ pub fn mu(epsilon: f64, delta: f64) -> f64 {
     mu_with_margin(epsilon, delta, 0.0)
 }
 
-/// [`epsilon`], for a target lower by the relative `margin` that delta may be wrong by.
+/// Returns [`epsilon`] for a target lower by the relative `margin` that delta may be wrong by.
 pub(super) fn epsilon_with_margin(mu: f64, delta: f64, margin: f64) -> f64 {
     if mu.is_nan() || delta.is_nan() || delta <= 0.0 || mu == f64::INFINITY {
         return f64::INFINITY;
@@ -70,8 +70,8 @@ pub(super) fn mu_with_margin(epsilon: f64, delta: f64, margin: f64) -> f64 {
     narrow(low, high, shortfall).0
 }
 
-/// Positive exactly when delta(epsilon; mu) exceeds `delta`; a relative measure of by how much,
-/// of 1 - delta where that is the smaller of the two.
+/// Positive exactly when delta(epsilon; mu) exceeds `delta`; its size is a relative measure of the excess,
+/// relative to 1 - delta if that is the smaller of the two.
 fn excess(epsilon: f64, mu: f64, delta: f64) -> f64 {
     if delta > 0.5 {
         1.0 - complement(epsilon, mu) / (1.0 - delta)

@@ -24,12 +24,11 @@ pub fn delta(epsilon: Epsilon, mu: Mu) -> f64 {
     if vanished { f64::MIN_POSITIVE } else { outward::up(exact).min(1.0) }
 }
 
-/// The least epsilon for which a `mu`-GDP pair is (epsilon, `delta`)-indistinguishable, rounded up
-/// by a relative 1e-9; exactly 0 where `delta` suffices alone, infinity ("no bound") for infinite
-/// `mu`.
+/// The least epsilon for which a `mu`-GDP pair is (epsilon, `delta`)-indistinguishable, rounded up by a
+/// relative 1e-9; exactly 0 if `delta` alone suffices, infinity ("no bound") for infinite `mu`.
 ///
 /// # Errors
-/// Never for checked quantities; the type leaves room for a refusal.
+/// Never fails for checked quantities; the type leaves room for a refusal.
 pub fn epsilon(mu: Mu, delta: Delta) -> Result<Epsilon, QuantityError> {
     let end = inverse::epsilon_with_margin(mu.get(), delta.get(), EVALUATION);
     Epsilon::new(outward::up(end))
@@ -39,7 +38,7 @@ pub fn epsilon(mu: Mu, delta: Delta) -> Result<Epsilon, QuantityError> {
 /// by a relative 1e-9.
 ///
 /// # Errors
-/// Never for checked quantities; the type leaves room for a refusal.
+/// Never fails for checked quantities; the type leaves room for a refusal.
 pub fn mu(epsilon: Epsilon, delta: Delta) -> Result<Mu, QuantityError> {
     let end = inverse::mu_with_margin(epsilon.get(), delta.get(), EVALUATION);
     Mu::new(outward::down(end))

@@ -5,7 +5,7 @@ use super::{Description, LinkBounds, Task};
 pub(super) const DESCRIPTION: Description =
     Description { name: "softmax", task: Task::Multiclass, parameter: None, probabilities: true };
 
-/// The same for any number of classes.
+/// Returns the bounds, the same for any number of classes.
 pub(super) fn link_bounds() -> LinkBounds {
     LinkBounds {
         derivative: std::f64::consts::SQRT_2.next_up(),

@@ -9,7 +9,7 @@ pub(super) const DESCRIPTION: Description = Description {
     probabilities: false,
 };
 
-/// The same for any number of classes.
+/// Returns the bounds, the same for any number of classes.
 pub(super) fn link_bounds() -> LinkBounds {
     LinkBounds {
         derivative: f64::INFINITY,

@@ -27,9 +27,9 @@ pub enum Conversion {
 /// The least epsilon at `delta` that a Rényi curve gives, over all orders above 1, rounded up by
 /// a relative 1e-9 and never below 0.
 ///
-/// `curve(alpha)` bounds the divergence of order alpha, in nats; infinity (or NaN) where it has no
-/// bound. Every order gives a valid epsilon, so the answer is sound for any curve; it is the
-/// minimum (relative error below 1e-9) for curves whose converted values fall and then rise.
+/// `curve(alpha)` bounds the divergence of order alpha, in nats; infinity (or NaN) if it has no bound. Every
+/// order gives a valid epsilon, so the answer is sound for any curve; it is the minimum (relative error below
+/// 1e-9) for curves whose converted values fall and then rise.
 pub fn epsilon(curve: impl Fn(f64) -> f64, delta: Delta, conversion: Conversion) -> Epsilon {
     outward::epsilon(outward::up(unrounded_epsilon(curve, delta.get(), conversion)))
 }

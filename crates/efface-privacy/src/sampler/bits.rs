@@ -1,11 +1,11 @@
-//! Where random words come from.
+//! The source of random words.
 
 use rand_core::Rng;
 
 /// Words of `WIDTH` random bits, 1 to 64, cut from the generator's 64-bit words.
 ///
-/// The sampler runs on whole words; narrower ones exist so that tests can walk through every
-/// sequence of words there is.
+/// The sampler runs on whole words; narrower ones exist so that tests can walk through every possible
+/// sequence of words.
 #[derive(Debug)]
 pub(super) struct Source<'a, const WIDTH: u32, R: Rng + ?Sized> {
     rng: &'a mut R,

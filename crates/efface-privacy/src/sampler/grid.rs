@@ -20,7 +20,7 @@ pub struct Grid {
 /// floats. 30 bits leave weights up to four million times the noise.
 ///
 /// # Errors
-/// When `noise` is not in [1e-100, 1e100] or `bits` not in 20..=44.
+/// Fails if `noise` is not in [1e-100, 1e100] or `bits` not in 20..=44.
 pub fn grid_for(noise: f64, bits: u32) -> Result<Grid, QuantityError> {
     if !(1e-100..=1e100).contains(&noise) {
         return Err(QuantityError { name: "noise", rule: "in [1e-100, 1e100]", got: noise });

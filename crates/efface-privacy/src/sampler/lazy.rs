@@ -1,4 +1,4 @@
-//! A uniform deviate of which only the digits that were looked at exist.
+//! A uniform deviate whose digits are drawn when they are needed.
 
 use rand_core::Rng;
 

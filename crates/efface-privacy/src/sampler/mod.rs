@@ -38,7 +38,7 @@ impl RoundedNormal {
     /// The sampler for scale s = sigma/g.
     ///
     /// # Errors
-    /// When `scale` is 0 or above 2^45.
+    /// Fails if `scale` is 0 or above 2^45.
     pub fn new(scale: u64) -> Result<Self, ScaleError> {
         if (1..=MOST_SCALE).contains(&scale) { Ok(Self { scale }) } else { Err(ScaleError(scale)) }
     }
@@ -49,7 +49,7 @@ impl RoundedNormal {
         self.scale
     }
 
-    /// One draw.
+    /// Draws one number.
     ///
     /// It cannot fail. Beyond |Z| = 2^18 (probability below exp(-2^34)) the draw would not fit and
     /// is clamped, which is a function of the exact value alone and so reveals no more than it.

@@ -16,7 +16,7 @@ pub(super) fn too_many(steps: u64) -> PublishedError {
 /// 0 (no bound) for infinite `diameter_over_noise`; minus infinity once delta has vanished.
 ///
 /// # Errors
-/// When a number is out of range.
+/// Fails if a number is out of range.
 pub fn ln_delta(epsilon: f64, diameter_over_noise: f64, steps: u64) -> Result<f64, PublishedError> {
     PublishedError::unless_nonnegative("epsilon", epsilon)?;
     let (holds, name) = (diameter_over_noise >= 0.0, "diameter_over_noise");

@@ -1,7 +1,7 @@
-//! The Gaussian bound begun anew inside the domain, as if the two runs were a diameter apart.
+//! The Gaussian bound restarted inside the domain, as if the two runs were a diameter apart.
 //!
-//! Maps may expand here, so the place is searched; `gdp::restart` has it in closed form for maps that
-//! contract.
+//! Maps may expand here, so the restart is found by search; `gdp::restart` has it in closed form for maps
+//! that contract.
 
 use crate::accountant::gdp::{Stretch, StretchError, interpolation};
 
@@ -51,7 +51,7 @@ fn least(
     Ok(best)
 }
 
-/// The bound from a start `distance` apart; no bound where too many steps expand.
+/// Bounds runs that start `distance` apart; no bound exists if too many steps expand.
 fn bound(distance: f64, stretches: &[Stretch]) -> Result<f64, StretchError> {
     match interpolation::ln_mu(distance, stretches) {
         Err(StretchError::TooManyExpandingSteps(_)) => Ok(f64::INFINITY),

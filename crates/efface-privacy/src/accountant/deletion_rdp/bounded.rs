@@ -28,8 +28,8 @@ impl Wanted {
     /// Non-adaptive requests only: the bound does not start from every earlier published model.
     ///
     /// # Errors
-    /// When a number is not positive and finite, the order not above 1, not d > eps_dp > eps_dd, or
-    /// more records replaced than there are; and when the fixed point needs more than 2^53 steps.
+    /// Fails if a number is not positive and finite, the order not above 1, not d > eps_dp > eps_dd, or more
+    /// records replaced than there are; and when the fixed point needs more than 2^53 steps.
     pub fn bounded_plan(&self, loss_bound: f64) -> Result<BoundedPlan, PublishedError> {
         self.check()?;
         PublishedError::unless_positive(&[("loss_bound", loss_bound)])?;
@@ -38,7 +38,7 @@ impl Wanted {
         let few = self.replaced <= self.records;
         PublishedError::unless(few, "replaced", "at most `n`", self.replaced)?;
         let fits = |ln_b: f64| 0.25 * self.variance_with(ln_b) * ln_b >= loss_bound;
-        // Far below any ln B of use, and where eta leaves the floats.
+        // The lower end is far below any useful ln B; at the upper end eta leaves the range of floats.
         let (mut low, mut high) = (libm::log(1e-300), libm::log(600.0));
         if !fits(libm::exp(high)) {
             let (target, name) = (self.deletion, "ln B");
@@ -84,7 +84,7 @@ impl Wanted {
         libm::log(self.order * ln_b / self.deletion).max(0.0)
     }
 
-    /// ln(2 q (1 + (S/n) ln(B)/eps_dd)): K_A less its saving, where K_A is at its own bound.
+    /// ln(2 q (1 + (S/n) ln(B)/eps_dd)): K_A less its saving, with K_A at its own bound.
     fn ln_removal(&self, ln_b: f64) -> f64 {
         let moved = self.replaced / self.records * ln_b / self.deletion;
         libm::log(2.0 * self.order) + libm::log1p(moved)

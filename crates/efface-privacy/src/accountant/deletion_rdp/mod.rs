@@ -12,7 +12,7 @@ pub use recipe::ConvexPlan;
 
 use super::PublishedError;
 
-/// What is known and wanted where settings are looked for.
+/// The known quantities and the targets of a search for settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
     /// lambda: L2 regularisation, above 0.
@@ -31,7 +31,7 @@ pub struct Wanted {
     pub privacy: f64,
     /// eps_dd: non-adaptive deletion privacy.
     pub deletion: f64,
-    /// Records replaced by one request; for utility only where the loss is convex.
+    /// Records replaced by one request; for utility only if the loss is convex.
     pub replaced: f64,
 }
 
@@ -57,7 +57,7 @@ impl Wanted {
 /// n^2), for `steps` = K. Not rounded outward.
 ///
 /// # Errors
-/// When a number is not positive and finite or the order not above 1.
+/// Fails if a number is not positive and finite or the order not above 1.
 pub fn composed_privacy(
     order: f64,
     lipschitz: f64,

@@ -6,7 +6,7 @@ use super::PublishedError;
 /// `lipschitz` is the loss's own G, not multiplied for groups. An upper bound, not rounded outward.
 ///
 /// # Errors
-/// When a number is not positive and finite (`before` and `replaced` may be 0).
+/// Fails if a number is not positive and finite (`before` and `replaced` may be 0).
 pub fn after_request(
     before: f64,
     regularisation: f64,
@@ -33,8 +33,7 @@ pub fn after_request(
 /// An upper bound, not rounded outward.
 ///
 /// # Errors
-/// When a number is not positive and finite (`before` may be 0), and when eta exceeds 1/(lambda +
-/// beta).
+/// Fails if a number is not positive and finite (`before` may be 0), and if eta exceeds 1/(lambda + beta).
 pub fn after_steps(
     before: f64,
     regularisation: f64,

@@ -19,7 +19,7 @@ impl Distributed {
     /// sigma on each copy's average, for all of them together.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn noise(&self) -> Result<f64, PublishedError> {
         let rate = self.check()?;
         let exponent = rate * self.local_iterations();
@@ -32,7 +32,7 @@ impl Distributed {
     /// T for every part, over a domain of `diameter` D.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn learning_steps(&self, diameter: f64) -> Result<u64, PublishedError> {
         PublishedError::unless_positive(&[("diameter", diameter)])?;
         let rate = self.check()?;
@@ -47,7 +47,7 @@ impl Distributed {
     /// K n T_i/(B |ind|) steps when |ind| rows changed.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn update_budget(&self, update: u64) -> Result<f64, PublishedError> {
         let rate = self.check()?;
         PublishedError::unless_positive(&[("update", update as f64)])?;

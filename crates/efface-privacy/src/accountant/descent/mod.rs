@@ -31,7 +31,7 @@ impl Descent {
     /// Theorem 3.1: the noise for `iterations` steps per update.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn secret_noise(&self, iterations: u64) -> Result<f64, PublishedError> {
         let distance = 8.0 * self.reach() * self.decay(iterations)?;
         Ok(noise_for(distance, -libm::log(self.delta), self.epsilon))
@@ -41,7 +41,7 @@ impl Descent {
     /// per update.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn learning_steps(&self, iterations: u64, diameter: f64) -> Result<u64, PublishedError> {
         PublishedError::unless_positive(&[("diameter", diameter)])?;
         let rate = self.rate()?;
@@ -52,7 +52,7 @@ impl Descent {
     /// Theorem 3.2: the least I, at least 1.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn perfect_iterations(&self) -> Result<u64, PublishedError> {
         let rate = self.rate()?;
         let gap = root_gap(2.0 * libm::log(2.0 / self.delta), self.epsilon);
@@ -64,7 +64,7 @@ impl Descent {
     /// Theorem 3.2: the noise for I = `iterations`.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn perfect_noise(&self, iterations: u64) -> Result<f64, PublishedError> {
         let decay = self.decay(iterations)?;
         let start = 2.0 * libm::log(2.0 / self.delta) + 2.0 * self.epsilon;
@@ -74,7 +74,7 @@ impl Descent {
     /// Theorem 3.2: the steps T_i of update number `update` (from 1) for I = `iterations`.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn perfect_steps(&self, iterations: u64, update: u64) -> Result<u64, PublishedError> {
         let rate = self.rate()?;
         PublishedError::unless_positive(&[("update", update as f64)])?;
@@ -112,8 +112,8 @@ impl Descent {
     }
 }
 
-/// The sigma with which outputs `distance` apart are indistinguishable by Lemma A.3, where `tail` is
-/// the logarithm of one over delta.
+/// Returns the sigma with which outputs `distance` apart are indistinguishable by Lemma A.3; `tail` is
+/// ln(1/delta).
 fn noise_for(distance: f64, tail: f64, epsilon: f64) -> f64 {
     distance / (std::f64::consts::SQRT_2 * root_gap(tail, epsilon))
 }

@@ -21,7 +21,7 @@ pub struct Differing {
 /// while no step expands.
 ///
 /// # Errors
-/// More than 100,000 visits in all, or no batch.
+/// Fails if there are more than 100,000 visits in all, or no batch.
 pub fn stretches(
     batches: u64,
     steps: u64,

@@ -8,7 +8,7 @@ use crate::event::{Adjacency, Descent, Normalizer, Phase, State, Variant};
 use crate::outward;
 use crate::quantity::Mu;
 
-/// The updates of `weak` that are followed one by one; a later peak gives way to q/(1 - q).
+/// Limit on the updates of `weak` that are followed one by one; a later peak gives way to q/(1 - q).
 const MOST_RISING: u64 = 100_000;
 
 /// mu of the pair of `world` for projected gradient descent published with noise, rounded up by a
@@ -17,8 +17,8 @@ const MOST_RISING: u64 = 100_000;
 /// The derivation is in this module's documentation.
 ///
 /// # Errors
-/// When a number of the event is out of range, its phases contradict each other or its updates, the
-/// step size is not in (0, 2/L), or the world is one the variant does not support.
+/// Fails if a number of the event is out of range, its phases contradict each other or its updates, the step
+/// size is not in (0, 2/L), or the world is one the variant does not support.
 pub fn mu_descent(event: &Descent, world: World) -> Result<Mu, AccountantError> {
     let run = Run::new(event)?;
     let mu = match (event.variant.state(), world) {
@@ -56,7 +56,7 @@ pub fn mu_descent(event: &Descent, world: World) -> Result<Mu, AccountantError> 
 /// `mean`, no data set has fewer than half the records of learning); rounded up by a relative 1e-9.
 ///
 /// # Errors
-/// As [`mu_descent`].
+/// Fails as [`mu_descent`] does.
 pub fn mu_descent_lifetime(event: &Descent) -> Result<Mu, AccountantError> {
     let run = Run::new(event)?;
     let now = mu_descent(event, World::Retraining)?;
@@ -343,9 +343,9 @@ fn served(event: &Descent) -> Result<(), AccountantError> {
     Ok(())
 }
 
-/// The fewest records that lead from one phase's data to those of the next: deleted ones raise what
-/// the earlier has and the latest lacks, added ones what it lacks, or lower the former if they left
-/// again. Nothing where one of the phases bounds several data sets.
+/// The fewest records that lead from one phase's data to those of the next: deleted ones raise what the
+/// earlier has and the latest lacks, added ones what it lacks, or lower the former if they left again.
+/// Returns 0 if one of the phases bounds several data sets.
 fn touched(before: &Phase, phase: &Phase) -> u64 {
     if before.releases > 1 || phase.releases > 1 {
         return 0;

@@ -27,7 +27,7 @@ pub enum StretchError {
     Range {
         /// Which number.
         name: &'static str,
-        /// The rule in words.
+        /// The rule that the value breaks, in words.
         rule: &'static str,
         /// The value given.
         got: f64,
@@ -46,11 +46,11 @@ pub enum StretchError {
 /// ln mu of the last iterates of two runs whose starts lie `initial_distance` apart, not rounded
 /// outward; relative error of mu below 1e-11 for up to 1e5 stretches.
 ///
-/// Minus infinity when nothing tells the runs apart, infinity when noise is missing where they
+/// Returns minus infinity if nothing distinguishes the runs, and infinity if noise is missing where they
 /// differ. Time: linear in the number of stretches, and in the steps of those that expand.
 ///
 /// # Errors
-/// When a number is NaN, negative, or infinite where it must not be, and for more than a million
+/// Fails if a number is NaN, negative, or infinite where it must not be, and for more than a million
 /// expanding steps.
 pub fn ln_mu(initial_distance: f64, stretches: &[Stretch]) -> Result<f64, StretchError> {
     check(initial_distance, stretches)?;

@@ -16,12 +16,11 @@ use crate::quantity::Mu;
 /// this module's documentation.
 ///
 /// # Errors
-/// When a number of the event is out of range, the counts of its phases contradict each other, the
-/// step size is not in (0, 2/L), or the normaliser lacks what the world needs.
+/// Fails if a number of the event is out of range, the counts of its phases contradict each other, the step
+/// size is not in (0, 2/L), or the normaliser lacks what the world needs.
 ///
-/// Where the event has a radius, every bound is the least over full histories and those that are
-/// taken up late, from any two points of the ball. Where it has batches, see
-/// [`cyclic`](super::cyclic).
+/// If the event has a radius, every bound is the least over full histories and histories that begin late,
+/// from any two points of the ball. For batches see [`cyclic`](super::cyclic).
 pub fn mu_noisy_gd(event: &NoisyGd, world: World) -> Result<Mu, AccountantError> {
     let history = History::new(event)?;
     let ln_mu = match &event.batches {
@@ -44,7 +43,7 @@ pub(crate) struct History<'a> {
     /// What grid and float64 add to every step's shift.
     arithmetic: f64,
     noise: f64,
-    /// 2 R, where there is a radius.
+    /// 2 R if there is a radius.
     diameter: Option<f64>,
     last: Phase,
 }
@@ -70,8 +69,8 @@ impl<'a> History<'a> {
         Ok(Self { event, setting, reach, ln_contraction, arithmetic, noise, diameter, last })
     }
 
-    /// How far a group moves the averaged gradient, relative to G, where records are replaced (a
-    /// removed record is replaced by one without loss).
+    /// How far a group moves the averaged gradient, relative to G, if records are replaced (a removed record
+    /// is replaced by one without loss).
     pub(crate) fn replaced_group(
         &self,
         adjacency: Adjacency,

@@ -5,9 +5,9 @@
 //! therefore valid for every step it may start at, and so is the least of them. Source: the use of
 //! a bounded domain in Bok, Su and Altschuler (2024), section 4.
 //!
-//! Starts are tried at the ends of stretches and where one chord from the start to the end is
-//! lowest: with n steps of a stretch of contraction c, shift s and noise s~ before later stretches
-//! that contract by F in all and add X to the distance and U to the variance,
+//! Starts are tried at the ends of stretches and at the step where one chord from the start to the end is
+//! lowest: with n steps of a stretch of contraction c, shift s and noise s~ before later stretches that
+//! contract by F in all and add X to the distance and U to the variance,
 //!
 //! ```text
 //! Y = F (z c^n + s (1 - c^n)/(1 - c)) + X,     V = F^2 s~^2 (1 - c^2n)/(1 - c^2) + U,

@@ -60,8 +60,8 @@ impl Ball {
         contracted(ln_p, epsilon, self.reach, self.steps, enough)
     }
 
-    /// An epsilon with at most `delta`, the least below `most` to a relative 1e-12; infinity where
-    /// `most` has more.
+    /// An epsilon with at most `delta`, the least below `most` to a relative 1e-12; infinity if `most` has
+    /// more.
     fn inverse(&self, delta: f64, most: f64) -> f64 {
         let enough = libm::log(delta) - 1e-9;
         let holds = |epsilon: f64| self.ln_delta(epsilon, enough) <= enough;

@@ -97,7 +97,7 @@ impl Sequence {
     }
 }
 
-/// The number of records, where every phase has the same.
+/// Returns the number of records if every phase has the same.
 fn steady(event: &NoisyGd) -> Option<u64> {
     let first = event.phases.first()?.records?;
     event.phases.iter().all(|phase| phase.records == Some(first)).then_some(first)

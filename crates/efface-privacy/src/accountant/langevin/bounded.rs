@@ -6,12 +6,12 @@ use crate::rdp::{Conversion, unrounded_epsilon};
 /// More steps than this are refused: the constants are followed step by step.
 const MOST_STEPS: u64 = 10_000_000;
 
-/// What is supposed of the loss beside its smoothness.
+/// What a bound assumes about the loss in addition to its smoothness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Convexity {
     /// Convex; eta at most 2/L.
     Convex,
-    /// Nothing.
+    /// Nothing besides the smoothness.
     NonConvex,
 }
 
@@ -41,12 +41,12 @@ pub struct BoundedLangevin {
 }
 
 impl BoundedLangevin {
-    /// epsilon at `delta` after the request and `steps` further steps, against as many steps on
-    /// the changed data. Infinite where the numbers leave the floats, and usually vacuous: the
-    /// constants grow with exp(4 R^2/(eta sigma^2)).
+    /// epsilon at `delta` after the request and `steps` further steps, against as many steps on the changed
+    /// data. Infinite if the constants leave the range of floats, and usually vacuous: the constants grow
+    /// with exp(4 R^2/(eta sigma^2)).
     ///
     /// # Errors
-    /// When a number is out of range, a convex loss has eta above 2/L, or T or `steps` exceeds ten
+    /// Fails if a number is out of range, a convex loss has eta above 2/L, or T or `steps` exceeds ten
     /// million.
     pub fn epsilon(&self, steps: u64, delta: f64) -> Result<f64, PublishedError> {
         let curve = self.curve(steps)?;

@@ -9,8 +9,8 @@ impl Langevin {
     /// descent projected on a ball of `radius` R: mu^2/2 of two runs that start 2 R apart.
     ///
     /// # Errors
-    /// When a number is out of range, or learning is to stationarity (rho is 0 then, and nothing
-    /// is to be bounded).
+    /// Fails if a number is out of range, or learning is to stationarity (rho is 0 then, and nothing is to be
+    /// bounded).
     pub fn convergence(&self, radius: f64) -> Result<f64, PublishedError> {
         self.check(0.5)?;
         PublishedError::unless_positive(&[("radius", radius)])?;
@@ -29,7 +29,7 @@ impl Langevin {
     /// from [`Langevin::convergence`].
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn epsilon_against_learning(
         &self,
         steps: u64,

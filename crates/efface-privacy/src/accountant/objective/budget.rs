@@ -2,11 +2,11 @@
 
 use super::super::PublishedError;
 
-/// Algorithm 2: sigma epsilon/c with c = sqrt(2 ln(1.5/delta)), the sum of residuals after which
-/// the paper trains anew. NOT SOUND.
+/// Algorithm 2: sigma epsilon/c with c = sqrt(2 ln(1.5/delta)), the sum of residuals after which the paper
+/// retrains. NOT SOUND.
 ///
 /// # Errors
-/// When a number is out of range; epsilon must be at most 1.
+/// Fails if a number is out of range; epsilon must be at most 1.
 pub fn residual_budget(noise: f64, epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("sigma", noise)])?;
     Ok(noise * epsilon / tail(epsilon, delta)?)
@@ -15,7 +15,7 @@ pub fn residual_budget(noise: f64, epsilon: f64, delta: f64) -> Result<f64, Publ
 /// Theorem 3 (ii): the sigma that the paper asks for a residual of at most `residual`. NOT SOUND.
 ///
 /// # Errors
-/// As [`residual_budget`].
+/// Fails as [`residual_budget`] does.
 pub fn noise_for_residual(residual: f64, epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("residual", residual)])?;
     Ok(tail(epsilon, delta)? * residual / epsilon)
@@ -25,7 +25,7 @@ pub fn noise_for_residual(residual: f64, epsilon: f64, delta: f64) -> Result<f64
 /// 1. NOT SOUND.
 ///
 /// # Errors
-/// When a number is not positive and finite, or epsilon above 1.
+/// Fails if a number is not positive and finite, or epsilon above 1.
 pub fn claimed_delta(noise: f64, residual: f64, epsilon: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("sigma", noise), ("residual", residual)])?;
     check_epsilon(epsilon)?;
@@ -37,7 +37,7 @@ pub fn claimed_delta(noise: f64, residual: f64, epsilon: f64) -> Result<f64, Pub
 /// SOUND.
 ///
 /// # Errors
-/// When a number is not positive and finite.
+/// Fails if a number is not positive and finite.
 pub fn pure_scale(residual: f64, epsilon: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("residual", residual), ("epsilon", epsilon)])?;
     Ok(residual / epsilon)

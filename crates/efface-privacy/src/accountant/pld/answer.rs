@@ -11,7 +11,7 @@ pub(super) struct Found {
 }
 
 impl Composed {
-    /// An upper bound on delta at `epsilon`, at most 1; above the window, that at its top.
+    /// Returns an upper bound on delta at `epsilon`, at most 1; above the window, the bound at its top.
     pub(super) fn delta(&self, epsilon: f64) -> Found {
         let epsilon = epsilon.min(self.top());
         let mut found = Found { value: 1.0, coarse: 0.0 };
@@ -25,7 +25,7 @@ impl Composed {
         found
     }
 
-    /// An upper bound on the least epsilon at `delta`; none where rounding alone is above `delta`.
+    /// Returns an upper bound on the least epsilon at `delta`; `None` if rounding alone exceeds `delta`.
     pub(super) fn epsilon(&self, delta: f64) -> Option<Found> {
         let mut found = None;
         self.walk(|cell| {
@@ -50,8 +50,8 @@ impl Composed {
         found
     }
 
-    /// About what the grid adds to delta in a cell: the variance that it adds to the sum, times
-    /// half the second derivative of delta, which is the density of the sum.
+    /// Estimates what the grid adds to delta in a cell: the variance that it adds to the sum, times half the
+    /// second derivative of delta, which is the density of the sum.
     fn grid_cost(&self, cell: &Cell) -> f64 {
         self.steps * self.plan.h / 8.0 * cell.here
     }

@@ -46,8 +46,8 @@ pub(super) struct Composer {
     forward: Radix4<f64>,
     buffer: Vec<Complex64>,
     scratch: Vec<Complex64>,
-    /// Of the frequencies up to the middle: the product, and ln of a bound on its modulus with
-    /// the relative error in it.
+    /// For the frequencies up to the middle: the product, and ln of a bound on its modulus with the relative
+    /// error in it.
     product: Vec<Complex64>,
     bounds: Vec<(f64, f64)>,
     ln_scale: f64,
@@ -157,7 +157,7 @@ impl Composer {
         self.composed(masses, rounding)
     }
 
-    /// Where the mass of index `plan.first` + i is in the buffer.
+    /// Returns the buffer position of the mass of index `plan.first` + i.
     fn place(&self, i: usize) -> usize {
         (self.plan.first + i as i64).rem_euclid(self.plan.length as i64) as usize
     }

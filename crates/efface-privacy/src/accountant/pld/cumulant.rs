@@ -21,7 +21,7 @@ pub(super) struct Moments {
 const MOST: f64 = 20_000.0;
 
 impl Cumulant {
-    /// That of `steps` such steps.
+    /// Returns the cumulant of `steps` such steps.
     pub(super) fn new(step: &mut Step<'_>, steps: u64) -> Self {
         let noise = step.mixture.noise();
         let (low, high) = (step.from.min(step.to), step.from.max(step.to));

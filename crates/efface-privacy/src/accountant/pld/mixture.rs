@@ -115,7 +115,7 @@ impl Mixture {
         self.ln_error.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The pair at `x`; `near` is where the largest term was found last.
+    /// The pair at `x`; `near` is the index at which the largest term was found last.
     pub(super) fn at(&self, x: f64, near: &mut usize) -> Point {
         let c = self.curvature;
         let shift = |j: usize| j as f64 * (x - 0.5 * j as f64) * c;

@@ -6,7 +6,8 @@ use super::super::{AccountantError, World, interpolation};
 use super::History;
 use crate::event::{Adjacency, Batches, NoisyGd, Normalizer, Phase};
 
-/// Refuses batches that contradict the rest of an event, or go with what is not proven for them.
+/// Refuses batches that contradict the rest of an event, or that it combines with something not proven for
+/// batches.
 pub(super) fn check(event: &NoisyGd) -> Result<(), AccountantError> {
     let Some(batches) = &event.batches else { return Ok(()) };
     for (name, count) in [("count", batches.count), ("size", batches.size), ("most", batches.most)]
@@ -36,7 +37,7 @@ pub(super) fn check(event: &NoisyGd) -> Result<(), AccountantError> {
 }
 
 impl History<'_> {
-    /// ln mu of the pair of `world`: records are taken to be where they show most.
+    /// ln mu of the pair of `world`: records are assumed to be in the batch where they show most.
     pub(super) fn over(&self, batches: &Batches, world: World) -> Result<f64, AccountantError> {
         let group = |adjacency| {
             let records = check::group(&self.event.setting)?;
@@ -103,7 +104,7 @@ impl History<'_> {
         self.visits(batches, steps, &[(steps, records)])
     }
 
-    /// All releases, each as if the records were in the batch that its last step visits.
+    /// Bounds all releases, each as if the records were in the batch that its last step visits.
     fn one_by_one(&self, batches: &Batches, records: f64) -> Result<f64, AccountantError> {
         let mut ln_total = f64::NEG_INFINITY;
         // Requests mostly make the same number of steps.
