@@ -21,8 +21,8 @@
 //! # Ok::<(), Failure>(())
 //! ```
 
-/// The largest x in [low, high] with `ok(x)`, for `ok` true below some point, to a relative 1e-9;
-/// none when it is false at `low`.
+/// Returns the largest x in [low, high] with `ok(x)`, for `ok` true below some point, to a relative 1e-9;
+/// `None` if it is false at `low`.
 ///
 /// # Errors
 /// Returns the errors of `ok`.
@@ -79,8 +79,8 @@ pub fn largest_near<E>(
     }
 }
 
-/// The least x in [low, high] with `ok(x)`, for `ok` true above some point, to a relative 1e-9;
-/// none when it is false at `high`.
+/// Returns the least x in [low, high] with `ok(x)`, for `ok` true above some point, to a relative 1e-9;
+/// `None` if it is false at `high`.
 ///
 /// # Errors
 /// Returns the errors of `ok`.
@@ -100,8 +100,8 @@ pub fn least<E>(
     Ok(Some(good))
 }
 
-/// The least whole number from 1 on with `ok(count)`, for `ok` true from some number on; none when
-/// no power of two up to `most` is enough.
+/// Returns the least whole number from 1 on with `ok(count)`, for `ok` true from some number on; `None` if no
+/// power of two up to `most` is enough.
 ///
 /// # Errors
 /// Returns the errors of `ok`.

@@ -25,8 +25,8 @@ pub(crate) fn down(x: f64) -> f64 {
     if lower < f64::MIN_POSITIVE { 0.0 } else { lower }
 }
 
-/// The quantity at `x` clamped into [0, infinity]; NaN, which no formula here should give, says
-/// "no bound".
+/// Returns the quantity at `x` clamped into [0, infinity]; NaN, which no formula here should give, says "no
+/// bound".
 pub(crate) fn mu(x: f64) -> Mu {
     match Mu::new(if x.is_nan() { f64::INFINITY } else { x.max(0.0) }) {
         Ok(mu) => mu,
@@ -34,7 +34,7 @@ pub(crate) fn mu(x: f64) -> Mu {
     }
 }
 
-/// The quantity at `x` clamped into [0, infinity]; NaN says "no bound".
+/// Returns the quantity at `x` clamped into [0, infinity]; NaN says "no bound".
 pub(crate) fn epsilon(x: f64) -> Epsilon {
     match Epsilon::new(if x.is_nan() { f64::INFINITY } else { x.max(0.0) }) {
         Ok(epsilon) => epsilon,

@@ -23,7 +23,7 @@ macro_rules! quantity {
         pub struct $type(f64);
 
         impl $type {
-            /// The checked value.
+            /// Returns the checked value.
             ///
             /// # Errors
             #[doc = concat!("When the value is not ", $rule, ".")]
@@ -82,7 +82,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// A bound for people: at most four significant digits, never below the exact number.
+/// Returns a bound for people: at most four significant digits, never below the exact number.
 #[must_use]
 pub fn rounded_up(x: f64) -> String {
     if !x.is_finite() {

@@ -7,7 +7,7 @@ use crate::quantity::{Delta, Epsilon};
 
 const NOTION: &str = "closeness to retraining by the published theorem";
 
-/// The least epsilon that the variant's theorem gives at `delta` for one release (jointly for the
+/// Returns the least epsilon that the variant's theorem gives at `delta` for one release (jointly for the
 /// event's `joint_releases`), rounded up by a relative 1e-9.
 ///
 /// # Errors
@@ -76,7 +76,7 @@ fn lemma(distance: f64, run: &DescentRun<'_>, event: &Descent, ln: f64) -> f64 {
     0.5 * b * b + b * (2.0 * ln).sqrt()
 }
 
-/// The epsilon with sqrt(start + 3 epsilon) - sqrt(start + 2 epsilon) = `wanted`: the larger root of
+/// Returns the epsilon with sqrt(start + 3 epsilon) - sqrt(start + 2 epsilon) = `wanted`: the larger root of
 /// epsilon^2 - 10 w^2 epsilon + w^4 - 4 w^2 start.
 fn hidden(start: f64, wanted: f64) -> f64 {
     wanted * (5.0 * wanted + (24.0 * wanted * wanted + 4.0 * start).sqrt())

@@ -61,7 +61,7 @@ impl PublishedError {
     }
 }
 
-/// The least whole number from 1 on that `reaches`, which stays true once it is.
+/// Returns the least whole number from 1 on that `reaches`, which stays true once it is.
 fn least_count(
     target: f64,
     name: &'static str,

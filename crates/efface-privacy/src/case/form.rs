@@ -34,7 +34,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The rule, as it completes "must be ...".
+    /// Returns the rule, as it completes "must be ...".
     #[must_use]
     pub fn rule(self) -> String {
         match self {
@@ -56,7 +56,7 @@ impl Form {
         }
     }
 
-    /// The form in one word, for programs.
+    /// Returns the form in one word, for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

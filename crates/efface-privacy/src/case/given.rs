@@ -37,13 +37,13 @@ impl<T> Given<T> {
         Given { input: self.input, value: PhantomData }
     }
 
-    /// The documentation of the input under its name.
+    /// Returns the documentation of the input under its name.
     pub(super) const fn named(mut self, name: &'static str) -> Input {
         self.input.name = name;
         self.input
     }
 
-    /// The value of the input `name` in the inputs of a case.
+    /// Returns the value of the input `name` in the inputs of a case.
     pub(super) fn read(self, name: &str, fields: &Map<String, Value>) -> Result<T>
     where
         T: Read,

@@ -95,7 +95,7 @@ pub fn run_batch(json: &str) -> Result<String> {
     Ok(serde_json::to_string_pretty(&document)?)
 }
 
-/// The result of one case.
+/// Returns the result of one case.
 ///
 /// # Errors
 /// Fails if the kind is unknown; if an input is unknown, missing or malformed, or the accountant refuses it.

@@ -38,7 +38,7 @@ pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
         .into())
 }
 
-/// Whether it is of a refresh after the model before was withdrawn.
+/// Returns whether it is of a refresh after the model before was withdrawn.
 fn from_nothing(certificate: &Certificate) -> bool {
     certificate.request.kind == RequestKind::Refresh && certificate.model.digest_before.is_none()
 }

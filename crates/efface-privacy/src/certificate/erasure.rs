@@ -138,7 +138,7 @@ impl Erasure {
         all.into_iter().flatten().fold(0, u64::saturating_add)
     }
 
-    /// The scope of every erasure, with a model's own lines.
+    /// Returns the scope of every erasure, with a model's own lines.
     #[must_use]
     pub fn scope(own: &[String]) -> Scope {
         let lines = |list: &[&str]| list.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();

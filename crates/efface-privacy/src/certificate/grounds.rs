@@ -66,7 +66,7 @@ impl From<Ground> for Assumption {
     }
 }
 
-/// What the claims of a certificate need said in fixed words.
+/// Returns the assumptions that the claims of a certificate need in fixed words.
 pub(super) fn grounds(certificate: &Certificate) -> Vec<Ground> {
     let core = certificate.event.core();
     let trained = certificate.event.given_training().is_some();

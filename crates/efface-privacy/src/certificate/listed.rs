@@ -21,12 +21,12 @@ pub(super) const FEATURES: &str = "features";
 /// The constant that names the public model whose outputs are the rows, and its assumption.
 pub(super) const EXTRACTOR: &str = "extractor";
 
-/// Whether a constant of that name is listed.
+/// Returns whether a constant of that name is listed.
 pub(super) fn is_listed(certificate: &Certificate, name: &str) -> bool {
     certificate.constants.iter().any(|constant| constant.name == name)
 }
 
-/// Whether records have weights, which a certificate says by listing the largest.
+/// Returns whether records have weights, which a certificate says by listing the largest.
 pub(super) fn weighted(certificate: &Certificate) -> bool {
     is_listed(certificate, "max-weight")
 }

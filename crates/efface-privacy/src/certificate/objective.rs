@@ -162,7 +162,7 @@ fn check_features(certificate: &Certificate) -> Result<(), String> {
     Ok(())
 }
 
-/// How many features a map makes: `KIND:SIZE`, options, and its version, the last.
+/// Returns how many features a map makes: `KIND:SIZE`, options, and its version, the last.
 fn features_of(map: &str) -> Option<u64> {
     let count = |text: &str| text.parse().ok().filter(|n: &u64| n.to_string() == text && *n > 0);
     let (head, options) = map.split_once(',')?;
@@ -217,7 +217,7 @@ fn follows_records(certificate: &Certificate) -> Result<(), String> {
     Ok(())
 }
 
-/// Bound on |y|.
+/// Returns a bound on |y|.
 fn largest_target(core: &Event) -> Result<f64, String> {
     if core.preprocessing().is_none() {
         return Ok(1.0);
@@ -226,7 +226,7 @@ fn largest_target(core: &Event) -> Result<f64, String> {
     core.fitted_records().map(|records| (records as f64).sqrt()).ok_or_else(|| unstated.into())
 }
 
-/// Bound on what exact sums take for y: y itself, or the +1 and -1 of classes.
+/// Returns a bound on what exact sums take for y: y itself, or the +1 and -1 of classes.
 fn exact_target(certificate: &Certificate) -> Result<f64, String> {
     match listed(certificate, "loss")? {
         "squared-classes" => Ok(1.0),
@@ -234,7 +234,7 @@ fn exact_target(certificate: &Certificate) -> Result<f64, String> {
     }
 }
 
-/// The largest weight of a record, and the largest mean of any data set's: 1 where none is listed, as
+/// Returns the largest weight of a record, and the largest mean of any data set's: 1 if none is listed, as
 /// records then have no weights.
 fn weights(certificate: &Certificate) -> Result<(f64, f64), String> {
     if let Event::ExactRemoval(event) = certificate.event.core() {

@@ -49,7 +49,7 @@ const SIZES: [&str; 31] = [
 ];
 
 impl Constant {
-    /// Whether it follows from the number of records.
+    /// Returns whether it follows from the number of records.
     #[must_use]
     pub fn follows_row_count(&self) -> bool {
         self.origin == Origin::Data && SIZES.contains(&self.name.as_str())

@@ -187,7 +187,7 @@ fn constants(certificate: &Certificate) -> Result<String, String> {
     Ok(format!("all {} constants of the event are listed with their origin", expected.len()))
 }
 
-/// The constants an event holds, by the names certificates list them under.
+/// Returns the constants an event holds, by the names certificates list them under.
 #[must_use]
 pub fn event_constants(event: &Event) -> Vec<(&'static str, String)> {
     let mut list = vec![
@@ -328,7 +328,7 @@ fn start_is_accounted(event: &Event) -> bool {
     matches!(event, Event::Composed(event) if event.given.what == What::Start)
 }
 
-/// Whether steps are over batches, of which an assumption says how records come into them.
+/// Returns whether steps are over batches, of which an assumption says how records come into them.
 fn over_batches(core: &Event) -> bool {
     matches!(core, Event::NoisyGd(event) if event.batches.is_some())
 }

@@ -10,17 +10,17 @@ use crate::{advantage, gaussian, rdp};
 
 /// An event as accountants and certificates see it.
 pub(crate) trait Account: Stated {
-    /// The event's own public constants, by the names certificates list them under.
+    /// Returns the event's own public constants, by the names certificates list them under.
     fn constants(&self) -> Vec<(&'static str, String)>;
 
-    /// The answer of one accountant to one question.
+    /// Returns the answer of one accountant to one question.
     ///
     /// # Errors
     /// Fails if the event is malformed, a parameter is out of range, or the notion or accountant does not
     /// fit.
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError>;
 
-    /// Whether the event states how many records there are or were touched.
+    /// Returns whether the event states how many records there are or were touched.
     ///
     /// # Errors
     /// Fails if a public row count is part of what the event means.
@@ -41,7 +41,7 @@ pub(crate) trait Account: Stated {
 pub(crate) type Listed<'a> = dyn Fn(&'static str) -> Result<String, String> + 'a;
 
 impl Event {
-    /// What accountants and certificates ask of any event.
+    /// Returns the view of the event that accountants and certificates use.
     pub(crate) fn account(&self) -> &dyn Account {
         match self {
             Self::OutputNoise(event) => event,
@@ -85,9 +85,9 @@ impl Bound {
         Self { epsilon, rdp_epsilon: None, mu: None, advantage, releases: 1, terms }
     }
 
-    /// The bound of the losses of segments of steps, together with something `head`-GDP that was made from
-    /// their outcome. Replaced units double the distance: the replacements are as far again from the data
-    /// without them.
+    /// Returns the bound of the losses of segments of steps, together with something `head`-GDP that was made
+    /// from their outcome. Replaced units double the distance: the replacements are as far again from the
+    /// data without them.
     pub(crate) fn of_losses(
         segments: &[Segment],
         head: Mu,
@@ -106,7 +106,7 @@ impl Bound {
     }
 }
 
-/// The bound of an event that some mu of Gaussian DP describes in every world asked for.
+/// Returns the bound of an event that some mu of Gaussian DP describes in every world asked for.
 pub(crate) fn gaussian_bound(
     event: &dyn Account,
     question: &Question,
@@ -163,7 +163,7 @@ pub(crate) fn refuse_secret(event: &dyn Account) -> Result<(), ClaimError> {
     Err(ClaimError::Unavailable { notion: Notion::DeletionPrivacy.name(), reason })
 }
 
-/// The refusal of a question, whatever the accountant.
+/// Returns the refusal of a question, whatever the accountant.
 pub(crate) fn unavailable(question: &Question, reason: &'static str) -> ClaimError {
     ClaimError::Unavailable { notion: Notion::of(question).name(), reason }
 }
@@ -191,7 +191,7 @@ pub(crate) fn adaptive(
     Ok(Epsilon::new(epsilon)?)
 }
 
-/// The bound of what is bit for bit a function of the records after the request, and has no noise.
+/// Returns the bound of what is bit for bit a function of the records after the request, and has no noise.
 pub(crate) fn exactly(
     question: &Question,
     reference: &'static str,
@@ -209,12 +209,12 @@ pub(crate) fn exactly(
     Err(unavailable(question, reason))
 }
 
-/// The error that refuses an accountant that does not know the event.
+/// Returns the error that refuses an accountant that does not know the event.
 pub(crate) fn unaccounted(accountant: Accountant, reason: &'static str) -> ClaimError {
     ClaimError::Accountant(AccountantError::Unsupported { notion: accountant.name(), reason })
 }
 
-/// The error that refuses `exact-removal` if something random is released.
+/// Returns the error that refuses `exact-removal` if something random is released.
 pub(crate) fn random() -> ClaimError {
     ClaimError::Unavailable {
         notion: Notion::ExactRemoval.name(),

@@ -42,7 +42,7 @@ crate::named! {
 }
 
 impl Notion {
-    /// The notion a question is about.
+    /// Returns the notion a question is about.
     #[must_use]
     pub fn of(question: &Question) -> Self {
         match question {
@@ -157,7 +157,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The question this claim answers, read back from its fields.
+    /// Returns the question this claim answers, read back from its fields.
     ///
     /// # Errors
     /// Fails if a field the notion needs is missing, or one it cannot have is there.

@@ -153,7 +153,7 @@ impl NoisyGd {
         }
     }
 
-    /// A bound without a mu.
+    /// Returns a bound without a mu.
     fn published(
         &self,
         question: &Question,
@@ -166,7 +166,7 @@ impl NoisyGd {
         Bound::without_mu(outward::epsilon(epsilon), advantage, terms)
     }
 
-    /// The group a claim protects, and the world it compares with.
+    /// Returns the group a claim protects, and the world it compares with.
     fn compared(&self, question: &Question) -> (String, &'static str) {
         let group = self.setting.group.to_string();
         match question {

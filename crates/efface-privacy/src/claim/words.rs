@@ -18,13 +18,13 @@ pub(super) const ANEW_NAMED: &str = "learning from the records after the request
 /// From this epsilon on, differential privacy says next to nothing.
 const MEANINGLESS: f64 = 10.0;
 
-/// The claim in one sentence.
+/// Returns the claim in one sentence.
 #[must_use]
 pub fn in_words(claim: &Claim) -> String {
     format!("{}{}{}", condition(claim), requester(claim.requests), statement(claim))
 }
 
-/// What the claim holds under: a training that was made elsewhere is taken on the user's word.
+/// Returns what the claim holds under: a training that was made elsewhere is taken on the user's word.
 fn condition(claim: &Claim) -> &'static str {
     if [RETRAINED_ELSEWHERE, NEIGHBOURS_ELSEWHERE].contains(&claim.reference.as_str()) {
         "if the extractor was trained as declared, "
@@ -108,7 +108,7 @@ fn statement(claim: &Claim) -> String {
     }
 }
 
-/// What the advantage means to an observer of `seen`.
+/// Returns what the advantage means to an observer of `seen`.
 fn success(claim: &Claim, seen: &str) -> String {
     format!(
         "an attacker who must decide between the two from {seen} succeeds with probability at most \
@@ -202,7 +202,7 @@ pub const WEIGHTS: &str = "weights computed from the data as a whole, such as cl
     weight and the sum of weights, where they were computed from the data, which remain after \
     their records are deleted";
 
-/// What every certificate of this event covers, and what it does not.
+/// Returns what every certificate of this event covers, and what it does not.
 #[must_use]
 pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     let mut covers = vec!["the weights published with this request".to_owned()];

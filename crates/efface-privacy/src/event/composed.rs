@@ -52,7 +52,7 @@ impl Given {
         self.training.as_ref().map(|training| training.deleted()).or_else(declared)
     }
 
-    /// Whether claims follow from the steps of a training, and not from figures.
+    /// Returns whether claims follow from the steps of a training, and not from figures.
     #[must_use]
     pub fn is_trained(&self) -> bool {
         self.training.is_some() || self.declared.is_some()

@@ -47,7 +47,7 @@ impl DeclaredTraining {
         self.phases.iter().fold(0, |sum, phase| sum.saturating_add(phase.steps))
     }
 
-    /// The phases alone, as certificates list them.
+    /// Returns the phases alone, as certificates list them.
     #[must_use]
     pub fn listed(&self) -> String {
         let phases: Vec<String> = self.phases.iter().map(DeclaredSteps::to_string).collect();

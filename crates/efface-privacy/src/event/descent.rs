@@ -22,7 +22,7 @@ crate::named! {
 }
 
 impl Variant {
-    /// What is kept between requests.
+    /// Returns what is kept between requests.
     #[must_use]
     pub fn state(self) -> State {
         match self {
@@ -31,7 +31,7 @@ impl Variant {
         }
     }
 
-    /// Whether the theorem chooses the regulariser.
+    /// Returns whether the theorem chooses the regulariser.
     #[must_use]
     pub fn chooses_lambda(self) -> bool {
         matches!(self, Self::Regularised | Self::Weak)
@@ -84,8 +84,8 @@ pub struct Descent {
 }
 
 impl Descent {
-    /// The least number of steps of update number `update` (from 1), not yet rounded up; none when
-    /// it is beyond 2^53 or no number.
+    /// Returns the least number of steps of update number `update` (from 1), not yet rounded up; `None` if it
+    /// is beyond 2^53 or not a number.
     ///
     /// `secret`, `regularised`: I. `weak`: i^(2 xi) I. `perfect` with a `tail`:
     /// I + log(log(4 P i/tail))/log(1/gamma), gamma = beta/(beta + 2 m).
@@ -128,7 +128,7 @@ impl Descent {
         (sum <= 1 << 53).then_some(sum)
     }
 
-    /// Whether later updates have more steps than earlier ones.
+    /// Returns whether later updates have more steps than earlier ones.
     fn grows(&self) -> bool {
         self.variant == Variant::Weak || self.tail.is_some()
     }

@@ -64,7 +64,7 @@ impl DpSgd {
     /// The most segments an event may have.
     pub const MOST_SEGMENTS: usize = 4096;
 
-    /// The largest number of deleted units that any segment may have seen: together they are one
+    /// Returns the largest number of deleted units that any segment may have seen: together they are one
     /// group.
     #[must_use]
     pub fn deleted(&self) -> u64 {

@@ -51,7 +51,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// What holds of it whatever is asked.
+    /// Returns the facts that hold whatever the question.
     pub(crate) fn facts(&self) -> Facts<'_> {
         match self {
             Self::OutputNoise(event) => event.facts(),
@@ -65,7 +65,7 @@ impl Event {
         }
     }
 
-    /// The event of the mechanism itself, whatever it builds on.
+    /// Returns the event of the mechanism itself, whatever it builds on.
     #[must_use]
     pub fn core(&self) -> &Self {
         match self {
@@ -74,19 +74,19 @@ impl Event {
         }
     }
 
-    /// The public constants of the convex objective; none for a network, whose loss has no bounds.
+    /// Returns the public constants of the convex objective; `None` for a network, whose loss has no bounds.
     #[must_use]
     pub fn setting(&self) -> Option<&Setting> {
         self.facts().setting
     }
 
-    /// The number of weights P, the intercept and all classes included.
+    /// Returns the number of weights P, the intercept and all classes included.
     #[must_use]
     pub fn parameters(&self) -> u64 {
         self.facts().parameters
     }
 
-    /// The public maximal number of records, or of a network's units, that DP and deletion-privacy
+    /// Returns the public maximal number of records, or of a network's units, that DP and deletion-privacy
     /// claims protect.
     #[must_use]
     pub fn group(&self) -> u64 {
@@ -105,7 +105,7 @@ impl Event {
         self.facts().joint_releases
     }
 
-    /// What is kept after the request.
+    /// Returns what is kept after the request.
     #[must_use]
     pub fn state(&self) -> State {
         self.facts().state
@@ -153,7 +153,7 @@ impl Event {
 
 /// An event that states its facts.
 pub(crate) trait Stated {
-    /// What holds of it whatever is asked.
+    /// Returns the facts that hold whatever the question.
     fn facts(&self) -> Facts<'_>;
 }
 
@@ -195,7 +195,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The facts of an event about this objective whose releases are each covered alone.
+    /// Returns the facts of an event about this objective whose releases are each covered alone.
     fn facts(&self, releases: u64, state: State, grid: Option<Decimal>) -> Facts<'_> {
         let (parameters, group) = (self.parameters, self.group);
         let setting = Some(self);

@@ -85,7 +85,7 @@ pub struct Phase {
 }
 
 impl Phase {
-    /// The largest number of records in which an earlier phase's data and the latest differ.
+    /// Returns the largest number of records in which an earlier phase's data and the latest differ.
     pub(crate) fn most_differing(phases: &[Self]) -> u64 {
         phases.iter().map(|p| p.only_then.saturating_add(p.only_now)).max().unwrap_or(0)
     }

@@ -7,8 +7,8 @@ use super::{Facts, State, Stated, Unit};
 /// Networks of one architecture, each trained without noise on the records of one shard alone.
 ///
 /// A unit's shard follows from its public name by a hash. The network of a shard is a function of its records
-/// with their names and of public constants, bit for bit, and zeros where it has no record; a request
-/// retrains, from the same start, each shard in which a record was added, deleted or changed.
+/// with their names and of public constants, bit for bit, and zeros if it has no record; a request retrains,
+/// from the same start, each shard in which a record was added, deleted or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shards {

@@ -106,8 +106,8 @@ pub struct LinkBounds {
     pub derivative: f64,
     /// k1 = sup |l''| (operator norm over classes).
     pub curvature: f64,
-    /// kappa: upper bound on the third derivative if it exists and is used; `None` where no Newton removal
-    /// bound is offered (softmax, and links that are not twice continuously differentiable).
+    /// kappa: upper bound on the third derivative if it exists and is used; `None` if no Newton removal bound
+    /// is offered (softmax, and links that are not twice continuously differentiable).
     pub third_derivative: Option<f64>,
     /// nu with |phi'''| <= nu phi'' for the link phi everywhere, so that phi'' changes by at most a factor
     /// exp(nu |t|) when the margin changes by t: the basis of Newton steps from a kept memory. `None` if no

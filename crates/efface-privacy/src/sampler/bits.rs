@@ -18,13 +18,13 @@ impl<'a, const WIDTH: u32, R: Rng + ?Sized> Source<'a, WIDTH, R> {
         Self { rng, spare: 0, spare_bits: 0 }
     }
 
-    /// The next digit of a uniform deviate in base 2^WIDTH.
+    /// Returns the next digit of a uniform deviate in base 2^WIDTH.
     #[inline]
     pub(super) fn word(&mut self) -> u64 {
         if WIDTH == 64 { self.rng.next_u64() } else { self.bits(WIDTH) }
     }
 
-    /// The next `count` bits, 0 to 63 of them, as a number.
+    /// Returns the next `count` bits, 0 to 63 of them, as a number.
     #[inline]
     pub(super) fn bits(&mut self, count: u32) -> u64 {
         if self.spare_bits >= count {

@@ -13,7 +13,7 @@ pub struct Grid {
     pub scale: u64,
 }
 
-/// The largest power of two g <= 2^-`bits` `noise`, and `noise` rounded up to a multiple of g (by
+/// Returns the largest power of two g <= 2^-`bits` `noise`, and `noise` rounded up to a multiple of g (by
 /// less than a relative 2^-`bits`).
 ///
 /// More bits make the grid's part of mu, g sqrt(P)/noise, smaller; weights up to 2^52 g are exact

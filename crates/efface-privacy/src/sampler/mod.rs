@@ -35,7 +35,7 @@ pub struct RoundedNormal {
 }
 
 impl RoundedNormal {
-    /// The sampler for scale s = sigma/g.
+    /// Returns the sampler for scale s = sigma/g.
     ///
     /// # Errors
     /// Fails if `scale` is 0 or above 2^45.

@@ -105,7 +105,7 @@ fn chosen<const WIDTH: u32, R: Rng + ?Sized>(
     }
 }
 
-/// A uniform number below `count`, at least 2 and below 2^34, by rejection from the next power of
+/// Returns a uniform number below `count`, at least 2 and below 2^34, by rejection from the next power of
 /// two.
 fn one_of<const WIDTH: u32, R: Rng + ?Sized>(count: u64, source: &mut Source<'_, WIDTH, R>) -> u64 {
     let bits = 64 - (count - 1).leading_zeros();

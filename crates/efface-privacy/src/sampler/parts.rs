@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 /// Places whose draws come from one generator.
 const PART: usize = 2048;
 
-/// A generator with a fresh key of 256 bits from `rng`.
+/// Returns a generator with a fresh key of 256 bits from `rng`.
 #[must_use]
 pub fn fresh(rng: &mut impl CryptoRng) -> ChaCha20Rng {
     let mut key = [0; 32];

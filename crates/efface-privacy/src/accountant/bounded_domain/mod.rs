@@ -30,8 +30,8 @@ pub struct BoundedDomain<'a> {
 }
 
 impl BoundedDomain<'_> {
-    /// mu of the last iterates, the least over all restarts that were tried, rounded up by a
-    /// relative 1e-9; never above the bound without a ball.
+    /// Returns mu of the last iterates, the least over all restarts that were tried, rounded up by a relative
+    /// 1e-9; never above the bound without a ball.
     ///
     /// # Errors
     /// Fails if a number is out of range.
@@ -42,7 +42,7 @@ impl BoundedDomain<'_> {
         Ok(outward::mu(if vanished { f64::MIN_POSITIVE } else { outward::up(mu) }))
     }
 
-    /// The least epsilon at `delta` that any bound here gives, rounded up by a relative 1e-9.
+    /// Returns the least epsilon at `delta` that any bound here gives, rounded up by a relative 1e-9.
     ///
     /// Smaller than what [`BoundedDomain::mu`] gives if many of the last steps are the same in both runs.
     /// Time: linear in those steps, some sixty times.
@@ -53,7 +53,7 @@ impl BoundedDomain<'_> {
         Ok(outward::epsilon(outward::up(self.unrounded_epsilon(delta.get())?)))
     }
 
-    /// ln mu, not rounded outward.
+    /// Returns ln mu, not rounded outward.
     ///
     /// # Errors
     /// Fails if a number is out of range.
@@ -94,8 +94,8 @@ impl BoundedDomain<'_> {
         Ok(high)
     }
 
-    /// ln delta(`epsilon`) after the stretches that are the same in both runs; before them the two runs are
-    /// exp(`ln_start`)-GDP.
+    /// Returns ln delta(`epsilon`) after the stretches that are the same in both runs; before them the two
+    /// runs are exp(`ln_start`)-GDP.
     fn contracted(&self, ln_start: f64, epsilon: f64) -> f64 {
         let first = unrounded::ln_delta(epsilon, libm::exp(ln_start)).min(0.0);
         let same = &self.stretches[self.stretches.len() - self.same..];

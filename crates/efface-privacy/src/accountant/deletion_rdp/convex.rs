@@ -20,7 +20,7 @@ pub struct ConvexDeletion {
 }
 
 impl ConvexDeletion {
-    /// eps_dd after `steps` steps on the data without the record.
+    /// Returns eps_dd after `steps` steps on the data without the record.
     ///
     /// # Errors
     /// Fails if a number is not positive and finite or the order not above 1.
@@ -28,7 +28,7 @@ impl ConvexDeletion {
         Ok(libm::exp(self.ln_scale()? - 0.5 * self.rate() * steps as f64))
     }
 
-    /// eps_dp of one release after `steps` steps.
+    /// Returns eps_dp of one release after `steps` steps.
     ///
     /// # Errors
     /// Fails as [`ConvexDeletion::deletion`] does.
@@ -36,7 +36,7 @@ impl ConvexDeletion {
         Ok(libm::exp(self.ln_scale()?) * -libm::expm1(-0.5 * self.rate() * steps as f64))
     }
 
-    /// The least number of steps with eps_dd at most `target`; 0 when none are needed.
+    /// Returns the least number of steps with eps_dd at most `target`; 0 when none are needed.
     ///
     /// # Errors
     /// Fails as [`ConvexDeletion::deletion`] does, and if the number exceeds 2^53.
@@ -45,7 +45,7 @@ impl ConvexDeletion {
         whole(2.0 * (self.ln_scale()? - libm::log(target)) / self.rate(), target)
     }
 
-    /// eps_dd + p eps_dp: deletion privacy after `steps` steps against requesters who have seen
+    /// Returns eps_dd + p eps_dp: deletion privacy after `steps` steps against requesters who have seen
     /// `releases` = p distinct releases, none of them after more than `longest` steps of one run.
     ///
     /// Both parts count for the same group and replaced records. State must be `perfect`.

@@ -53,7 +53,7 @@ impl Wanted {
     }
 }
 
-/// eps_dp of order q by composing the steps, whatever the loss (Theorem G.7): q G^2 eta K/(sigma^2
+/// Returns eps_dp of order q by composing the steps, whatever the loss (Theorem G.7): q G^2 eta K/(sigma^2
 /// n^2), for `steps` = K. Not rounded outward.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ fn check_order(order: f64) -> Result<(), PublishedError> {
     PublishedError::unless(order > 1.0 && order.is_finite(), "q", "finite and above 1", order)
 }
 
-/// The number of steps not below `exact`, at least 0.
+/// Returns the number of steps not below `exact`, at least 0.
 fn whole(exact: f64, target: f64) -> Result<u64, PublishedError> {
     let limit = (1_u64 << 53) as f64;
     if exact.is_nan() || exact > limit {

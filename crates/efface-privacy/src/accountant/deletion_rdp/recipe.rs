@@ -22,7 +22,7 @@ pub struct ConvexPlan {
 }
 
 impl Wanted {
-    /// The settings of Theorem 5.1. Nothing is rounded outward; numbers of steps are rounded up.
+    /// Returns the settings of Theorem 5.1. Nothing is rounded outward; numbers of steps are rounded up.
     ///
     /// # Errors
     /// Fails if a number is not positive and finite, the order not above 1, eps_dd not below eps_dp, or a

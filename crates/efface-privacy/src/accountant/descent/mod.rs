@@ -82,12 +82,12 @@ impl Descent {
         whole(iterations as f64 + libm::log(libm::log(count)) / rate)
     }
 
-    /// G/(m n).
+    /// Returns G/(m n).
     fn reach(&self) -> f64 {
         self.lipschitz / (self.strong_convexity * self.records)
     }
 
-    /// log(1/gamma), after the checks.
+    /// Returns log(1/gamma), after the checks.
     fn rate(&self) -> Result<f64, PublishedError> {
         PublishedError::unless_positive(&[
             ("lipschitz", self.lipschitz),
@@ -104,7 +104,7 @@ impl Descent {
         Ok(-libm::log1p(-flat))
     }
 
-    /// gamma^I/(1 - gamma^I).
+    /// Returns gamma^I/(1 - gamma^I).
     fn decay(&self, iterations: u64) -> Result<f64, PublishedError> {
         let rate = self.rate()?;
         PublishedError::unless_positive(&[("iterations", iterations as f64)])?;
@@ -118,12 +118,12 @@ fn noise_for(distance: f64, tail: f64, epsilon: f64) -> f64 {
     distance / (std::f64::consts::SQRT_2 * root_gap(tail, epsilon))
 }
 
-/// sqrt(start + rise) - sqrt(start), without cancellation.
+/// Returns sqrt(start + rise) - sqrt(start), without cancellation.
 fn root_gap(start: f64, rise: f64) -> f64 {
     rise / ((start + rise).sqrt() + start.sqrt())
 }
 
-/// The number of steps not below `exact`, at least 0.
+/// Returns the number of steps not below `exact`, at least 0.
 fn whole(exact: f64) -> Result<u64, PublishedError> {
     PublishedError::unless(exact <= (1_u64 << 53) as f64, "steps", "at most 2^53", exact)?;
     Ok(exact.ceil().max(0.0) as u64)

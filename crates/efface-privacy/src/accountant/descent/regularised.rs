@@ -36,7 +36,7 @@ pub enum Exponent {
 }
 
 impl Regularised {
-    /// m of Theorem 3.4.
+    /// Returns m of Theorem 3.4.
     ///
     /// # Errors
     /// Fails if a number is out of range.
@@ -53,7 +53,7 @@ impl Regularised {
         Ok(libm::exp(power * ln))
     }
 
-    /// m of Theorem 3.5 (`growth` = xi = 1) and Remark 3.6.
+    /// Returns m of Theorem 3.5 (`growth` = xi = 1) and Remark 3.6.
     ///
     /// # Errors
     /// Fails if a number is out of range or xi below 1.
@@ -66,7 +66,7 @@ impl Regularised {
         Ok(libm::exp(growth / (3.0 * growth + 1.0) * ln))
     }
 
-    /// The problem regularised by `strength` = m: Theorem 3.4 is Theorem 3.1 for it.
+    /// Returns the problem regularised by `strength` = m: Theorem 3.4 is Theorem 3.1 for it.
     ///
     /// # Errors
     /// Fails if a number is out of range.
@@ -84,7 +84,7 @@ impl Regularised {
         })
     }
 
-    /// sigma of Theorem 3.5 and Remark 3.6 for `growth` = xi >= 1; beyond 2 the corrected one.
+    /// Returns sigma of Theorem 3.5 and Remark 3.6 for `growth` = xi >= 1; beyond 2 the corrected one.
     ///
     /// # Errors
     /// Fails if a number is out of range or xi below 1.
@@ -141,13 +141,13 @@ impl Regularised {
         Ok((first, largest))
     }
 
-    /// (beta/(m I))^{1/(2 xi)}, which no update's distance exceeds (Fact E.2).
+    /// Returns (beta/(m I))^{1/(2 xi)}, which no update's distance exceeds (Fact E.2).
     fn slow_distance(&self, strength: f64, growth: f64) -> f64 {
         let slow = self.smoothness / (strength * self.iterations as f64);
         libm::exp(0.5 / growth * libm::log(slow))
     }
 
-    /// ln(d ln(1/delta)).
+    /// Returns ln(d ln(1/delta)).
     fn ln_dimension(&self) -> f64 {
         libm::log(self.parameters) + libm::log(-libm::log(self.delta))
     }

@@ -14,7 +14,7 @@ pub struct Differing {
     pub shift: f64,
 }
 
-/// The stretches of `steps` steps over `batches` batches in turn.
+/// Returns the stretches of `steps` steps over `batches` batches in turn.
 ///
 /// `each` is a step that visits none of the records. The records of every entry of `differing` shift
 /// its last step and every `batches`-th before it, which bounds records anywhere that differ until then

@@ -11,7 +11,7 @@ use crate::quantity::Mu;
 /// Limit on the updates of `weak` that are followed one by one; a later peak gives way to q/(1 - q).
 const MOST_RISING: u64 = 100_000;
 
-/// mu of the pair of `world` for projected gradient descent published with noise, rounded up by a
+/// Returns mu of the pair of `world` for projected gradient descent published with noise, rounded up by a
 /// relative 1e-9.
 ///
 /// The derivation is in this module's documentation.
@@ -51,9 +51,9 @@ pub fn mu_descent(event: &Descent, world: World) -> Result<Mu, AccountantError> 
     Ok(outward::mu(outward::up(mu)))
 }
 
-/// mu of closeness to retraining that holds for this event and for whatever follows it (until a
-/// refresh) as long as each update stands for at most the event's `group` of records (and, under
-/// `mean`, no data set has fewer than half the records of learning); rounded up by a relative 1e-9.
+/// Returns mu of closeness to retraining that holds for this event and for whatever follows it (until a
+/// refresh) as long as each update stands for at most the event's `group` of records (and, under `mean`, no
+/// data set has fewer than half the records of learning); rounded up by a relative 1e-9.
 ///
 /// # Errors
 /// Fails as [`mu_descent`] does.
@@ -124,19 +124,19 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// c^n.
+    /// Returns c^n.
     pub(in crate::accountant) fn decay(&self, steps: u64) -> f64 {
         libm::exp(steps as f64 * self.ln_contraction)
     }
 
-    /// Whether a step contracts as one of length 2/(L + m) does, which is the best there is.
+    /// Returns whether a step contracts as one of length 2/(L + m) does, which is the best there is.
     pub(in crate::accountant) fn takes_the_printed_step(&self) -> bool {
         let setting = &self.event.setting;
         let printed = -libm::log1p(2.0 * setting.strong_convexity.0 / setting.smoothness.0);
         self.ln_contraction <= printed * (1.0 - outward::MARGIN)
     }
 
-    /// 1 - c^n.
+    /// Returns 1 - c^n.
     pub(in crate::accountant) fn fall(&self, steps: u64) -> f64 {
         -libm::expm1(steps as f64 * self.ln_contraction)
     }
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
         (self.event.joint_releases as f64).sqrt()
     }
 
-    /// 1 + c + ... + c^(n-1).
+    /// Returns 1 + c + ... + c^(n-1).
     fn geometric(&self, steps: u64) -> f64 {
         self.fall(steps) / self.fall(1)
     }
@@ -159,7 +159,7 @@ impl<'a> Run<'a> {
         Ok(self.reach * gradient_gap(&self.event.setting, phase, &self.last)?)
     }
 
-    /// k s1/(1 - c) + 2 rho/(1 - c).
+    /// Returns k s1/(1 - c) + 2 rho/(1 - c).
     fn steady(&self) -> Result<f64, AccountantError> {
         let group = check::group(&self.event.setting)?;
         let moved = match self.event.setting.normalizer {
@@ -343,8 +343,8 @@ fn served(event: &Descent) -> Result<(), AccountantError> {
     Ok(())
 }
 
-/// The fewest records that lead from one phase's data to those of the next: deleted ones raise what the
-/// earlier has and the latest lacks, added ones what it lacks, or lower the former if they left again.
+/// Returns the fewest records that lead from one phase's data to those of the next: deleted ones raise what
+/// the earlier has and the latest lacks, added ones what it lacks, or lower the former if they left again.
 /// Returns 0 if one of the phases bounds several data sets.
 fn touched(before: &Phase, phase: &Phase) -> u64 {
     if before.releases > 1 || phase.releases > 1 {
@@ -357,7 +357,7 @@ fn touched(before: &Phase, phase: &Phase) -> u64 {
     gone.saturating_add(come).max(left).max(back)
 }
 
-/// The sum of the least steps of all updates.
+/// Returns the sum of the least steps of all updates.
 fn least_total(event: &Descent) -> Option<f64> {
     if event.variant != Variant::Weak && event.tail.is_none() {
         return Some(event.iterations as f64 * event.updates as f64);

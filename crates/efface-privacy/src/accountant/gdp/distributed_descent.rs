@@ -6,7 +6,7 @@ use crate::event::{DistributedDescent, Normalizer, State};
 use crate::outward;
 use crate::quantity::{Delta, Epsilon, Mu};
 
-/// mu of the pair of `world` for averages over a uniform sample, rounded up by a relative 1e-9.
+/// Returns mu of the pair of `world` for averages over a uniform sample, rounded up by a relative 1e-9.
 ///
 /// The derivation is in this module's documentation.
 ///
@@ -52,7 +52,7 @@ pub fn mu_distributed_descent(
     }
 }
 
-/// The published conversion of that mu, mu^2/2 + mu sqrt(2 log(2/delta)), rounded up.
+/// Returns the published conversion of that mu, mu^2/2 + mu sqrt(2 log(2/delta)), rounded up.
 ///
 /// # Errors
 /// Fails as [`mu_distributed_descent`] does for retraining, and if the distance was measured, which the

@@ -9,7 +9,7 @@ use crate::event::{Adjacency, NoisyGd, Normalizer, Phase, Setting};
 use crate::outward;
 use crate::quantity::Mu;
 
-/// mu of the pair of `world` for noisy gradient descent, rounded up by a relative 1e-9.
+/// Returns mu of the pair of `world` for noisy gradient descent, rounded up by a relative 1e-9.
 ///
 /// Every step lives on the grid and is computed in float64, so that each step's shift grows by
 /// (1 + c) g sqrt(P) + 2 `rounding`. Source: Bok, Su and Altschuler (2024), with the derivation in
@@ -69,8 +69,8 @@ impl<'a> History<'a> {
         Ok(Self { event, setting, reach, ln_contraction, arithmetic, noise, diameter, last })
     }
 
-    /// How far a group moves the averaged gradient, relative to G, if records are replaced (a removed record
-    /// is replaced by one without loss).
+    /// Returns how far a group moves the averaged gradient, relative to G, if records are replaced (a removed
+    /// record is replaced by one without loss).
     pub(crate) fn replaced_group(
         &self,
         adjacency: Adjacency,
@@ -129,7 +129,7 @@ impl<'a> History<'a> {
         self.ln_mu(&self.towards_retraining()?)
     }
 
-    /// The phases' stretches, against a run on the latest data.
+    /// Returns the phases' stretches, against a run on the latest data.
     fn towards_retraining(&self) -> Result<Vec<Stretch>, AccountantError> {
         self.event
             .phases
@@ -156,7 +156,7 @@ impl<'a> History<'a> {
         sum.ok_or_else(|| malformed("steps", "below 2^64 in all phases together", "more"))
     }
 
-    /// The last `steps` steps on the latest data from any two points of the ball.
+    /// Returns the last `steps` steps on the latest data from any two points of the ball.
     pub(crate) fn contraction(&self, steps: u64) -> Result<Option<Contraction>, AccountantError> {
         let Some(diameter) = self.diameter else { return Ok(None) };
         let mut earlier = self.towards_retraining()?;
@@ -194,7 +194,7 @@ impl<'a> History<'a> {
         self.setting.lipschitz
     }
 
-    /// sigma^2 = s^2/(2 eta).
+    /// Returns sigma^2 = s^2/(2 eta).
     pub(crate) fn variance(&self) -> f64 {
         self.noise * self.noise / (2.0 * self.event.step.0)
     }
@@ -257,7 +257,7 @@ pub(super) fn gradient_gap(
     }
 }
 
-/// ln of max(1 - eta m, eta (beta + m) - 1), rounded up; none unless eta (beta + m) < 2.
+/// Returns ln of max(1 - eta m, eta (beta + m) - 1), rounded up; `None` unless eta (beta + m) < 2.
 pub(super) fn ln_contraction(step: f64, smoothness: f64, strong_convexity: f64) -> Option<f64> {
     let curvature = (step * (smoothness + strong_convexity).next_up()).next_up();
     if curvature.is_nan() || curvature >= 2.0 {

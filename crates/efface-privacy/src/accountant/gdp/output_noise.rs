@@ -6,7 +6,7 @@ use crate::event::{Normalizer, OutputNoise, State};
 use crate::outward;
 use crate::quantity::Mu;
 
-/// mu of the pair of `world` for an optimum published with fresh noise, rounded up by a relative
+/// Returns mu of the pair of `world` for an optimum published with fresh noise, rounded up by a relative
 /// 1e-9.
 ///
 /// The derivation is in this module's documentation.

@@ -26,7 +26,7 @@ use super::interpolation::{self, Stretch, StretchError};
 /// How many stretches, from the last one back, are searched.
 const TRIED: usize = 64;
 
-/// ln mu of the best late start, for runs at most `diameter` apart at all times.
+/// Returns ln mu of the best late start, for runs at most `diameter` apart at all times.
 pub(super) fn ln_mu(diameter: f64, stretches: &[Stretch]) -> Result<f64, StretchError> {
     let mut least = f64::INFINITY;
     let mut later = Later { fade: 1.0, distance: 0.0, variance: 0.0 };
@@ -60,7 +60,7 @@ impl Later {
         self.fade *= libm::exp(n * ln_c);
     }
 
-    /// The number of steps, rounded down, with which the chord is lowest; any number will do.
+    /// Returns the number of steps, rounded down, with which the chord is lowest; any number will do.
     fn lowest(&self, diameter: f64, stretch: &Stretch) -> u64 {
         let ln_c = stretch.ln_contraction;
         let (noise, fade) = (stretch.noise * stretch.noise, self.fade);
@@ -79,7 +79,7 @@ impl Later {
     }
 }
 
-/// 1 + c + ... + c^(n-1) for ln c <= 0.
+/// Returns 1 + c + ... + c^(n-1) for ln c <= 0.
 fn geometric(ln_c: f64, n: f64) -> f64 {
     if ln_c == 0.0 { n } else { libm::expm1(n * ln_c) / libm::expm1(ln_c) }
 }

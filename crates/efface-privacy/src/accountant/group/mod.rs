@@ -33,7 +33,7 @@ pub(crate) fn unrounded_ln_noted_delta(epsilon: f64, delta: f64, k: f64) -> f64 
     libm::log(delta) - ln_ratio(epsilon, k)
 }
 
-/// ln of (e^{k epsilon} - 1)/(e^epsilon - 1), for k >= 1 without overflow; ln k at epsilon = 0.
+/// Returns ln of (e^{k epsilon} - 1)/(e^epsilon - 1), for k >= 1 without overflow; ln k at epsilon = 0.
 fn ln_ratio(epsilon: f64, k: f64) -> f64 {
     if epsilon == 0.0 {
         return libm::log(k);

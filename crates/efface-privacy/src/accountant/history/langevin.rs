@@ -72,7 +72,7 @@ impl Sequence {
         outward::up(self.nearby.epsilon(delta, exact))
     }
 
-    /// The Rényi divergence of an order above 1, rounded up.
+    /// Returns the Rényi divergence of an order above 1, rounded up.
     pub(crate) fn renyi(&self, order: f64) -> f64 {
         outward::up(self.nearby.renyi(order, |a| self.exact(a)))
     }

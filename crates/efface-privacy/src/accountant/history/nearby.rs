@@ -26,7 +26,7 @@ impl Nearby {
         if moved <= MOST { epsilon + 2.0 * moved } else { f64::INFINITY }
     }
 
-    /// Rényi divergence of an order above 1, from the curve of exact arithmetic.
+    /// Returns Rényi divergence of an order above 1, from the curve of exact arithmetic.
     pub(crate) fn renyi(&self, order: f64, exact: impl Fn(f64) -> f64) -> f64 {
         let half_square = 0.5 * self.nu * self.nu;
         let (near, far) = (1.0 + PART, (1.0 + PART) / PART);

@@ -54,7 +54,7 @@ impl BoundedLangevin {
         Ok(unrounded_epsilon(curve, delta, Conversion::Mironov))
     }
 
-    /// The Rényi divergence as a function of its order.
+    /// Returns the Rényi divergence as a function of its order.
     pub(super) fn curve(&self, steps: u64) -> Result<impl Fn(f64) -> f64, PublishedError> {
         self.check(steps)?;
         let (ln_sum, ln_constant) = self.learned();
@@ -92,8 +92,8 @@ impl BoundedLangevin {
         }
     }
 
-    /// ln of 6 (4 (R + eta M)^2 + v) exp(4 (R + eta M)^2/v), the constant of every law that ends
-    /// with a noise of variance v on the ball.
+    /// Returns ln of 6 (4 (R + eta M)^2 + v) exp(4 (R + eta M)^2/v), the constant of every law that ends with
+    /// a noise of variance v on the ball.
     fn ln_cap(&self, variance: f64) -> f64 {
         let reach = self.radius + self.step * self.lipschitz;
         let square = 4.0 * reach * reach;
@@ -133,7 +133,7 @@ impl BoundedLangevin {
     }
 }
 
-/// ln(exp(a) + exp(b)).
+/// Returns ln(exp(a) + exp(b)).
 fn ln_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY { high } else { high + libm::log1p(libm::exp(low - high)) }

@@ -78,7 +78,7 @@ impl Langevin {
         Ok(self.converted(steps, delta, f64::INFINITY))
     }
 
-    /// The least number of steps, at least 1, after which epsilon at `delta` is at most `target`
+    /// Returns the least number of steps, at least 1, after which epsilon at `delta` is at most `target`
     /// (Algorithm 5).
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Langevin {
         Ok(steps.first().copied().unwrap_or(1))
     }
 
-    /// The least number of steps for each of `requests` requests, each after those before it
+    /// Returns the least number of steps for each of `requests` requests, each after those before it
     /// (Algorithms 6 and 7).
     ///
     /// # Errors
@@ -123,7 +123,7 @@ impl Langevin {
         Ok(all)
     }
 
-    /// The least sigma, to a relative 1e-9, with which `steps` steps give `target` (Algorithm 4).
+    /// Returns the least sigma, to a relative 1e-9, with which `steps` steps give `target` (Algorithm 4).
     ///
     /// # Errors
     /// Fails as [`Langevin::epsilon`] does, and if no sigma in [1e-60, 1e60] is enough.
@@ -169,7 +169,7 @@ impl Langevin {
         unrounded_epsilon(curve, delta, Conversion::Mironov)
     }
 
-    /// eps_0(alpha).
+    /// Returns eps_0(alpha).
     fn initial(&self, alpha: f64) -> f64 {
         let reach = self.group * self.lipschitz / (self.noise * self.records);
         let stationary = 4.0 * alpha * reach * reach / self.strong_convexity;
@@ -181,7 +181,7 @@ impl Langevin {
         }
     }
 
-    /// The Rényi divergence of order alpha after the last of the requests.
+    /// Returns the Rényi divergence of order alpha after the last of the requests.
     fn renyi(&self, steps: &[u64], alpha: f64) -> f64 {
         let Some((&last, before)) = steps.split_last() else { return self.initial(alpha) };
         let decay = libm::exp(-(last as f64) * self.strong_convexity * self.step / alpha);

@@ -33,7 +33,7 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// The loss at a point, and the density of what the observer is given.
+    /// Returns the loss at a point, and the density of what the observer is given.
     pub(super) fn view(self, point: &Point) -> (f64, f64) {
         match self {
             Self::Added => (point.loss, point.p),
@@ -58,7 +58,7 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// The step with at most `tail` of mass beyond either end.
+    /// Returns the step with at most `tail` of mass beyond either end.
     pub(super) fn new(mixture: &'a Mixture, direction: Direction, tail: f64) -> Self {
         let (low, high) = mixture.range(tail, direction == Direction::Added);
         let (from, to, beyond) = match direction {
@@ -100,7 +100,7 @@ impl<'a> Step<'a> {
         self.start(below);
     }
 
-    /// An upper bound on the loss at x, its error, |dL/dx|, and the density.
+    /// Returns an upper bound on the loss at x, its error, |dL/dx|, and the density.
     pub(super) fn look(&mut self, x: f64) -> Look {
         let point = self.mixture.at(x, &mut self.near);
         let (loss, density) = self.direction.view(&point);
@@ -134,7 +134,7 @@ impl<'a> Step<'a> {
         mass(index, at_index);
     }
 
-    /// The end of the cell that starts at `start`: a point up to which no loss is above `target`.
+    /// Returns the end of the cell that starts at `start`: a point up to which no loss is above `target`.
     fn edge(&mut self, start: (f64, Look), target: f64, last: Look, h: f64) -> (f64, Look) {
         if last.loss <= target {
             return (self.to, last);
@@ -199,7 +199,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// A tail of a distribution with its relative error.
+/// Returns a tail of a distribution with its relative error.
 fn rounded_up(tail: f64) -> f64 {
     tail * (1.0 + 1e-9)
 }

@@ -131,7 +131,7 @@ impl Composer {
         sum
     }
 
-    /// The distribution of the sum of everything taken.
+    /// Returns the distribution of the sum of everything taken.
     pub(super) fn finish(mut self) -> Composed {
         let plan = self.plan;
         let (length, middle) = (plan.length, plan.length / 2);
@@ -178,7 +178,7 @@ impl Composer {
     }
 }
 
-/// z^n by squaring.
+/// Returns z^n by squaring.
 fn power(mut z: Complex64, mut n: u64) -> Complex64 {
     let mut result = Complex64::new(1.0, 0.0);
     while n > 0 {

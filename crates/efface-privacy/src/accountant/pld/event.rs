@@ -148,9 +148,9 @@ pub fn agrees(losses: f64, divergences: f64) -> bool {
     losses <= divergences * (1.0 + GRID)
 }
 
-/// The least epsilon at `delta` that is known to hold in both directions, rounded up, if the divergences of
-/// whole orders agree: they bound the same epsilon in another way, and from above. Bounds the segments
-/// together with something `head`-GDP from every outcome of them.
+/// Returns the least epsilon at `delta` that is known to hold in both directions, rounded up, if the
+/// divergences of whole orders agree: they bound the same epsilon in another way, and from above. Bounds the
+/// segments together with something `head`-GDP from every outcome of them.
 ///
 /// # Errors
 /// Fails as [`super::epsilon`] does, and if the two bounds contradict each other.
@@ -162,7 +162,7 @@ pub fn agreed_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Ag
     Agreed::new(super::epsilon(segments, least_head(head), delta)?, divergences)
 }
 
-/// What divergences of whole orders say: up to 64, or 4096 by the largest group.
+/// Returns the bound of divergences of whole orders: up to 64, or 4096 by the largest group.
 fn of_whole_orders(
     segments: &[Segment],
     head: Mu,
@@ -177,9 +177,9 @@ fn of_whole_orders(
     whole_orders_epsilon(segments, least_head(head), delta, hops, most)
 }
 
-/// The least epsilon found at `delta` between two runs that each differ from a third by the
-/// segments' groups and `head`: with (e, d) for one of them, (2 e, (1 + e^e) d) for both. Rounded up
-/// by 2e-4; infinite where e would be beyond 400.
+/// Returns the least epsilon found at `delta` between two runs that each differ from a third by the segments'
+/// groups and `head`: with (e, d) for one of them, (2 e, (1 + e^e) d) for both. Rounded up by 2e-4; infinite
+/// where e would be beyond 400.
 ///
 /// # Errors
 /// Fails as [`agreed_epsilon`] does.
@@ -214,9 +214,9 @@ pub fn replaced_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<
     Ok(nothing)
 }
 
-/// The largest advantage of any attacker who must tell apart two runs that are so many hops of the segments'
-/// groups and `head` from each other: the total variation, or what `epsilon` at `delta` gives if that is less
-/// or the former is not computed; rounded up.
+/// Returns the largest advantage of any attacker who must tell apart two runs that are so many hops of the
+/// segments' groups and `head` from each other: the total variation, or what `epsilon` at `delta` gives if
+/// that is less or the former is not computed; rounded up.
 #[must_use]
 pub fn advantage(segments: &[Segment], head: Mu, hops: f64, epsilon: Epsilon, delta: Delta) -> f64 {
     if segments.is_empty() && head.get() == 0.0 {
@@ -232,7 +232,7 @@ fn least_head(head: Mu) -> Mu {
     if head.get() == 0.0 { head } else { crate::outward::mu(head.get().max(LEAST_HEAD)) }
 }
 
-/// The numbers of an event's steps by the names certificates list them under.
+/// Returns the numbers of an event's steps by the names certificates list them under.
 #[must_use]
 pub fn constants(event: &DpSgd) -> Vec<(&'static str, String)> {
     let number = |x: Decimal| x.to_string();

@@ -37,7 +37,7 @@ const LEAST_TAIL: f64 = 1e-290;
 /// The least delta that may be requested or computed.
 const LEAST_DELTA: f64 = 1e-200;
 
-/// The least epsilon at `delta` that is known to hold in both directions, rounded up.
+/// Returns the least epsilon at `delta` that is known to hold in both directions, rounded up.
 ///
 /// Bounds the segments, each of which may depend on what those before released, together with `head`:
 /// something `head`-GDP from every outcome of the segments (0 if there is nothing). Returns 0 if `delta`
@@ -74,7 +74,7 @@ pub fn epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, 
     }
 }
 
-/// The least epsilon at `delta` that is known to hold in one direction.
+/// Returns the least epsilon at `delta` that is known to hold in one direction.
 fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64, PldError> {
     let (mut question, mut fine) = (Question::AtDelta(delta.get()), Fineness::FINE);
     let mut least = f64::INFINITY;
@@ -120,7 +120,7 @@ fn found_at(
     Ok((composed, found))
 }
 
-/// The least delta at `epsilon` that is known to hold in both directions, rounded up; at most 1.
+/// Returns the least delta at `epsilon` that is known to hold in both directions, rounded up; at most 1.
 ///
 /// If it is below 1e-200, the result may be anything up to about 1e-200.
 ///
@@ -143,7 +143,7 @@ pub fn delta(segments: &[Segment], head: Mu, epsilon: Epsilon) -> Result<f64, Pl
     }
 }
 
-/// The least delta at `epsilon` that is known to hold in one direction.
+/// Returns the least delta at `epsilon` that is known to hold in one direction.
 fn delta_in(parts: &Sampled, direction: Direction, epsilon: Epsilon) -> Result<f64, PldError> {
     let (mut least, mut fine) = (1.0, Fineness::FINE);
     for _ in 0..ROUNDS {
@@ -183,7 +183,7 @@ fn too_rough(share: f64) -> PldError {
     ))
 }
 
-/// The distribution of the sum of all losses in one direction.
+/// Returns the distribution of the sum of all losses in one direction.
 fn compose(
     parts: &Sampled,
     direction: Direction,

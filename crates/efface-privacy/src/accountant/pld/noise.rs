@@ -10,9 +10,9 @@ const FIRST: f64 = 1.0;
 const LEAST: f64 = 0.3;
 const MOST: f64 = 1e5;
 
-/// The least noise with which the steps of `segment`, whose own noise is not looked at, are
-/// (`wanted`, `delta`)-private for its group, at most a relative 1e-4 above; [`epsilon`] confirms
-/// it for what is returned.
+/// Returns the least noise with which the steps of `segment`, whose own noise is ignored, are (`wanted`,
+/// `delta`)-private for its group, at most a relative 1e-4 above; [`epsilon`] confirms it for what is
+/// returned.
 ///
 /// # Errors
 /// Fails if a number is out of range, or no noise from 0.3 to 100,000 reaches the target.

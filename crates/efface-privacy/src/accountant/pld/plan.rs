@@ -66,7 +66,7 @@ const CELLS: f64 = 2_097_152.0;
 const TAIL: f64 = 27.0;
 
 impl Plan {
-    /// The plan for a question on steps with these cumulants.
+    /// Returns the plan for a question on steps with these cumulants.
     pub(super) fn new(parts: &[Cumulant], steps: u64, question: Question, fine: Fineness) -> Self {
         let losses = parts.iter().map(Cumulant::ends);
         let (low, high) =
@@ -170,7 +170,7 @@ impl Plan {
     }
 }
 
-/// A loss of one step below which nothing matters under a tilt.
+/// Returns a loss of one step below which nothing matters under a tilt.
 pub(super) fn floor(part: &Cumulant, theta: f64) -> f64 {
     if theta == 0.0 {
         return f64::NEG_INFINITY;
@@ -179,7 +179,7 @@ pub(super) fn floor(part: &Cumulant, theta: f64) -> f64 {
     (part.at(theta).value / steps - TAIL - libm::log(steps)) / theta
 }
 
-/// ln of delta at an epsilon near the mean of the tilted sum, as if that sum were Gaussian.
+/// Returns ln of delta at an epsilon near the mean of the tilted sum, as if that sum were Gaussian.
 fn ln_delta(theta: f64, here: Moments, epsilon: f64) -> f64 {
     let width = here.variance.sqrt();
     let tail = |theta: f64| 0.5 * erfcx(theta * width / std::f64::consts::SQRT_2);

@@ -11,7 +11,7 @@ const MOST_TERMS: u64 = 4096;
 /// Halvings after which nothing is left of an interval.
 const HALVINGS: u32 = 100;
 
-/// Bound on the Rényi divergence of `order` of a segment with the group from one without, in nats,
+/// Returns a bound on the Rényi divergence of `order` of a segment with the group from one without, in nats,
 /// rounded up.
 ///
 /// # Errors
@@ -42,10 +42,10 @@ fn check(segment: Segment, order: u64) -> Result<(), PldError> {
     Ok(())
 }
 
-/// The least epsilon at `delta` by the divergences of whole orders up to `most` and the sharpest conversion
-/// known here, for runs with the group against runs without, rounded up. Bounds the segments together with
-/// something `head`-GDP from every outcome of them. Between whole orders (order - 1) times the divergence is
-/// convex, so that a chord is above it.
+/// Returns the least epsilon at `delta` by the divergences of whole orders up to `most` and the sharpest
+/// conversion known here, for runs with the group against runs without, rounded up. Bounds the segments
+/// together with something `head`-GDP from every outcome of them. Between whole orders (order - 1) times the
+/// divergence is convex, so that a chord is above it.
 ///
 /// # Errors
 /// Fails as [`rdp()`] does.
@@ -69,9 +69,9 @@ pub fn rdp_epsilon(
     Ok(rdp::epsilon(curve, delta, Conversion::CanonneKamathSteinke))
 }
 
-/// The least epsilon at `delta` by the divergences of whole orders from 2 up to `most` alone, each
-/// in closed form: no grid, no transform and no search over orders. For runs with the group against
-/// runs without, together with something `head`-GDP; rounded up.
+/// Returns the least epsilon at `delta` by the divergences of whole orders from 2 up to `most` alone, each in
+/// closed form: no grid, no transform and no search over orders. For runs with the group against runs
+/// without, together with something `head`-GDP; rounded up.
 ///
 /// With [`Hops::Two`] it is between two runs that are each one hop from a third: the least 2 e for which an
 /// order gives e at delta/(1 + e^e).
@@ -110,8 +110,8 @@ pub enum Hops {
     Two,
 }
 
-/// The least e >= 0 that is not below `one` + ln(1 + e^e)/`above`, from above; infinite if none is below 1e9.
-/// The added term grows more slowly than e if `above` is 2 or more.
+/// Returns the least e >= 0 that is not below `one` + ln(1 + e^e)/`above`, from above; infinite if none is
+/// below 1e9. The added term grows more slowly than e if `above` is 2 or more.
 fn twice(one: f64, above: f64) -> f64 {
     let enough = |e: f64| e >= one + (e + libm::log1p(libm::exp(-e))) / above;
     let (mut low, mut high) = (0.0, 1.0);
@@ -195,7 +195,7 @@ impl Moments {
         found
     }
 
-    /// The logarithms of a convolution with the weights.
+    /// Returns the logarithms of a convolution with the weights.
     fn times(&self, power: &[f64]) -> Vec<f64> {
         let length = power.len() + self.ln_weights.len() - 1;
         let one = |s: usize| {

@@ -37,7 +37,7 @@ pub(super) fn check(event: &NoisyGd) -> Result<(), AccountantError> {
 }
 
 impl History<'_> {
-    /// ln mu of the pair of `world`: records are assumed to be in the batch where they show most.
+    /// Returns ln mu of the pair of `world`: records are assumed to be in the batch where they show most.
     pub(super) fn over(&self, batches: &Batches, world: World) -> Result<f64, AccountantError> {
         let group = |adjacency| {
             let records = check::group(&self.event.setting)?;
@@ -61,7 +61,7 @@ impl History<'_> {
         }
     }
 
-    /// ln mu of so many steps in which the runs differ in these records, each until some step.
+    /// Returns ln mu of so many steps in which the runs differ in these records, each until some step.
     fn visits(
         &self,
         batches: &Batches,
@@ -99,7 +99,7 @@ impl History<'_> {
         self.visits(batches, steps, &differing)
     }
 
-    /// ln mu of one release of so many steps, given the model before it.
+    /// Returns ln mu of one release of so many steps, given the model before it.
     fn release(&self, batches: &Batches, steps: u64, records: f64) -> Result<f64, AccountantError> {
         self.visits(batches, steps, &[(steps, records)])
     }
