@@ -7,7 +7,7 @@ use efface_matrix::Refusal;
 /// What an evaluation says. It depends on the test data, and on nothing else but the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scores {
-    /// Of a classifier.
+    /// Scores of a classifier.
     Classification {
         /// Records evaluated.
         records: usize,
@@ -20,7 +20,7 @@ pub enum Scores {
         /// counted half; `None` for several classes or when one of the two is absent.
         auc: Option<f64>,
     },
-    /// Of a regression.
+    /// Scores of a regression.
     Regression {
         /// Records evaluated.
         records: usize,
@@ -32,10 +32,10 @@ pub enum Scores {
 }
 
 impl Decisions {
-    /// How well they predict targets `y`.
+    /// Returns how well they predict targets `y`.
     ///
     /// # Errors
-    /// No records, another number of targets than rows, or a target that the loss cannot predict.
+    /// Fails if there are no records, targets and rows differ in number, or the loss cannot predict a target.
     pub fn evaluate(&self, y: &[f64]) -> Result<Scores, Refusal> {
         let (records, targets) = (self.margins.len() / self.outputs, y.len());
         if records != targets {

@@ -1,4 +1,4 @@
-//! The memory as bytes.
+//! Encodes the memory as bytes.
 
 use efface_matrix::Refusal;
 use std::sync::Arc;
@@ -50,11 +50,11 @@ impl Memory {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// A length other than the header's, a number that is not finite (a bound may be infinite), a
-    /// negative error, or a broken factor.
+    /// Fails if the length is not the header's, a number is not finite (a bound may be infinite), an error is
+    /// negative, or the factor is broken.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let got = bytes.len();
         let (words, rest) = bytes.as_chunks::<8>();

@@ -13,7 +13,7 @@ use crate::outward::{self, add, mul};
 /// g = sum s_i l'_i x_i over the current rows, at `at`, s_i their weights.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Gradient {
-    /// b: where the derivatives are taken.
+    /// b: the point at which the derivatives are taken.
     pub(super) at: Vec<f64>,
     /// g as computed.
     pub(super) data: Vec<f64>,

@@ -51,12 +51,12 @@ impl Symmetric {
         self.order
     }
 
-    /// The lower triangle with `ridge` added on the diagonal; zeros above.
+    /// Returns the lower triangle with `ridge` added on the diagonal; zeros above.
     pub(super) fn with_ridge(&self, ridge: f64) -> Mat<f64> {
         self.spread(ridge, |entry| entry)
     }
 
-    /// The same in float32.
+    /// Returns the same in float32.
     pub(super) fn with_ridge_rounded(&self, ridge: f64) -> Mat<f32> {
         self.spread(ridge, |entry| entry as f32)
     }
@@ -74,7 +74,7 @@ impl Symmetric {
         matrix
     }
 
-    /// The sum of the diagonal.
+    /// Returns the sum of the diagonal.
     pub(super) fn trace(&self) -> f64 {
         let mut at = 0;
         let mut sum = 0.0;

@@ -13,11 +13,11 @@ use crate::outward;
 /// The public numbers of steps of one last resort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Caps {
-    /// Damped Newton steps; 0 where no Hessian is formed.
+    /// Damped Newton steps; 0 if no Hessian is formed.
     pub(super) newton: u64,
-    /// Gradient steps, which suffice.
+    /// Gradient steps, which suffice alone.
     pub(super) gradient: u64,
-    /// Whether they are accelerated: where that takes fewer.
+    /// Whether they are accelerated: if that takes fewer.
     pub(super) accelerated: bool,
 }
 
@@ -41,8 +41,8 @@ impl Caps {
 /// Gradient steps that are made without trying Newton steps before.
 const FEW: u64 = 10_000;
 
-/// Accelerated gradient steps after which, in exact arithmetic, every start within
-/// `start_distance` of the optimum has gradient norm at most `gradient_norm`/2 where it is measured.
+/// Accelerated gradient steps after which, in exact arithmetic, every start within `start_distance` of the
+/// optimum has gradient norm at most `gradient_norm`/2 at the point of measurement.
 #[must_use]
 pub fn accelerated_steps(constants: &Constants, start_distance: f64, gradient_norm: f64) -> u64 {
     let (l, m) = (constants.total_smoothness(), constants.strong_convexity());
@@ -55,9 +55,9 @@ pub fn accelerated_steps(constants: &Constants, start_distance: f64, gradient_no
     (steps.ceil() as u64).saturating_add(2)
 }
 
-/// Damped Newton steps after which, in exact arithmetic, every start of norm at most `start_norm`
-/// has gradient norm at most `gradient_norm`/2; `None` for losses that are not generalised
-/// self-concordant and for more parameters than a Hessian is formed of.
+/// Damped Newton steps after which, in exact arithmetic, every start of norm at most `start_norm` has
+/// gradient norm at most `gradient_norm`/2; `None` for losses that are not generalised self-concordant and
+/// for more parameters than a Hessian may have.
 #[must_use]
 pub fn newton_steps(constants: &Constants, start_norm: f64, gradient_norm: f64) -> Option<u64> {
     if constants.parameters() > LARGEST_HESSIAN {
@@ -83,11 +83,11 @@ pub fn newton_steps(constants: &Constants, start_norm: f64, gradient_norm: f64) 
     Some(((steps * (1.0 + 1e-9)).ceil() as u64).saturating_add(2))
 }
 
-/// Damped Newton steps where a Hessian is formed and gradient steps would be many, then these from the
-/// same start, accelerated where that takes fewer: at most the public [`Caps`] of each.
+/// Makes damped Newton steps if a Hessian is formed and gradient steps would be many, then gradient steps
+/// from the same start, accelerated if that takes fewer: at most the public [`Caps`] of each.
 pub(super) fn descend(run: &mut Run<'_, '_>, start: Point) -> Result<Point, SolveError> {
     let caps = Caps::of(run.objective.constants(), outward::norm(&start.weights), run.target);
-    // From here on a gradient is taken at its word only where it is longer than its slack.
+    // From here on a gradient is trusted only if it is longer than its slack.
     run.drowned = 1.0;
     let near = damped_newton(run, start.clone(), caps.newton)?;
     if run.accepts(&near) {
@@ -100,7 +100,7 @@ pub(super) fn descend(run: &mut Run<'_, '_>, start: Point) -> Result<Point, Solv
     }
 }
 
-/// Newton steps of a length that provably lowers F, or of full length where that lowers it as much.
+/// Makes Newton steps of a length that provably lowers F, or of full length if that lowers it as much.
 pub(super) fn damped_newton(
     run: &mut Run<'_, '_>,
     mut point: Point,

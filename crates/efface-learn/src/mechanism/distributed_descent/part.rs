@@ -29,7 +29,7 @@ pub(super) struct Job {
     pub(super) distance: Option<f64>,
 }
 
-/// A part that was optimised.
+/// The result of optimising a part.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) part: usize,

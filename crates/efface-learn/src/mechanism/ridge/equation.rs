@@ -1,4 +1,4 @@
-//! The normal equations, solved in an order that nothing but P decides.
+//! Solves the normal equations in an order that depends on P alone.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use pulp::{Arch, Simd, WithSimd};
 /// Rows per panel, and columns per step: 16 sums at a time stay in registers.
 const WIDTH: usize = 4;
 
-/// Panels that those to their left pass by together, once for all.
+/// Number of panels that the panels to their left update in one go.
 const TOGETHER: usize = 4;
 
 /// `WIDTH` numbers, one per row of a panel.
@@ -22,10 +22,10 @@ struct Panels {
 /// Replaces right-hand sides t, one after the other, by the solutions u of (S + `ridge` I) u = t. S has this
 /// order; `gram` tells its entries (i, j), i >= j.
 ///
-/// Cholesky and two substitutions: every entry is one chain of f64 products and subtractions, each
-/// rounded by itself, over columns in increasing order, whatever registers the processor has. Which entries are worked on side by side
-/// does not enter, so the bits are the same on every machine. `None` when a pivot is not positive or
-/// a number is not finite.
+/// Solves by Cholesky and two substitutions: every entry is one chain of f64 products and subtractions, each
+/// rounded separately, over columns in increasing order, whatever registers the processor has. The bits do
+/// not depend on which entries are computed in parallel, so they are the same on every machine. `None` when a
+/// pivot is not positive or a number is not finite.
 pub(super) fn solve(
     order: usize,
     gram: impl Fn(usize, usize) -> f64,
@@ -150,7 +150,7 @@ impl Panels {
     }
 }
 
-/// Takes what the panel of number `q`, to the left, has to give, and finishes the columns of that number.
+/// Applies panel number `q`, to the left, and finishes the columns of that number.
 #[inline(always)]
 fn meet(panel: &mut [Lane], q: usize, other: &[Lane]) {
     let (before, block) = panel.split_at_mut(q * WIDTH);

@@ -29,12 +29,12 @@ pub struct Sums {
 pub enum Sides {
     /// One for each target of a regression.
     Targets(usize),
-    /// One for each class.
+    /// One side for each class.
     Classes(usize),
 }
 
 impl Sides {
-    /// Those of the constants' loss and targets.
+    /// Returns the sides of the constants' loss and targets.
     #[must_use]
     pub fn of(constants: &Constants) -> Self {
         match constants.loss().classes() {
@@ -43,7 +43,7 @@ impl Sides {
         }
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     pub fn count(self) -> usize {
         match self {
@@ -56,7 +56,7 @@ impl Sides {
 const HEADER: usize = 4;
 
 impl Sums {
-    /// The sums over no records.
+    /// Returns the sums over no records.
     #[must_use]
     pub fn empty(columns: usize, sides: Sides, quantiser: Quantiser) -> Self {
         let gram = vec![0; triangle(columns)];
@@ -76,12 +76,12 @@ impl Sums {
         self.columns
     }
 
-    /// Its right-hand sides.
+    /// Returns its right-hand sides.
     pub(super) fn sides(&self) -> Sides {
         self.sides
     }
 
-    /// The grids their records were rounded to.
+    /// Returns the grids their records were rounded to.
     pub(super) fn quantiser(&self) -> Quantiser {
         self.quantiser
     }
@@ -101,9 +101,9 @@ impl Sums {
         &self.moment
     }
 
-    /// Adds the records of `data`, each as often as its weight says, or takes them out when `sign` is
-    /// -1. The records obey the constants, and their weights are whole numbers. `watch` is told how many
-    /// are done, every few hundred.
+    /// Adds the records of `data`, each as often as its weight says, or takes them out when `sign` is -1. The
+    /// records obey the constants, and their weights are whole numbers. `watch` is called every few hundred
+    /// records with how many are done.
     pub(super) fn fold(
         &mut self,
         data: &Dataset,
@@ -112,7 +112,7 @@ impl Sums {
     ) -> Result<(), MechanismError> {
         let step = self.quantiser.exact_records();
         let one = self.quantiser.target(1.0);
-        // Of each class: twice its own records, less all of them.
+        // Each class gets twice its own records, less all of them.
         let of_classes = matches!(self.sides, Sides::Classes(_));
         let mut all = vec![0_i64; if of_classes { self.columns } else { 0 }];
         for start in (0..data.rows()).step_by(step) {
@@ -207,11 +207,11 @@ impl Sums {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns and these sides.
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns and these sides.
     ///
     /// # Errors
-    /// Bytes of another length, quantiser or number of columns; more records than the capacity;
-    /// sums that no records give. An altered sum within its range is not noticed here.
+    /// Fails if the bytes are of another length, quantiser or number of columns, there are more records than
+    /// the capacity, or no records give the sums. An altered sum within its range is not noticed here.
     pub fn from_bytes(
         bytes: &[u8],
         columns: usize,
@@ -248,7 +248,7 @@ impl Sums {
     }
 }
 
-/// Where entry (i, j), i >= j, of a lower triangle of so many columns stands.
+/// Returns the position of entry (i, j), i >= j, in a lower triangle of so many columns.
 pub(super) fn place(columns: usize, i: usize, j: usize) -> usize {
     j * columns - j * (j + 1) / 2 + i
 }
