@@ -1,8 +1,8 @@
 //! Arithmetic on non-negative numbers that returns the least float not below the exact result.
 //!
-//! Bounds computed from public constants go through these, so that they err upward by at most one
-//! unit in the last place and stay exact where the exact result is a float (1/4 stays 1/4). Away
-//! from underflow, the remainder that decides is itself exact (fused multiply-add or two-sum).
+//! Bounds computed from public constants go through these, so that they err upward by at most one unit in the
+//! last place and stay exact if the exact result is a float (1/4 stays 1/4). Away from underflow, the
+//! remainder that decides is itself exact (fused multiply-add or two-sum).
 
 /// Returns a + b, rounded up.
 #[inline]

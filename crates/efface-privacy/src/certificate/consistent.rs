@@ -126,7 +126,7 @@ fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), St
         if !from_nothing(certificate) {
             return Err("in `perfect` state there is no kept state for a refresh to drop".into());
         }
-        // Their histories tell how far what was released before reaches.
+        // Their histories show how far the effect of earlier releases reaches.
         if phases(certificate.event.core()).is_some() {
             return Err("a sequence of steps does not restart in `perfect` state".into());
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-/// What stands for a private number.
+/// The text written for a private number.
 const HIDDEN: &str = "not stated";
 
 /// Digits of the largest number: canonical JSON tells integers apart up to 2^53.

@@ -129,7 +129,7 @@ impl Erasure {
         Ok(erasure)
     }
 
-    /// Counts the records that this entry removes, where numbers are stated: those of the request, and the
+    /// Counts the records that this entry removes, if numbers are stated: those of the request, and the
     /// damaged and missing rows.
     #[must_use]
     pub fn gone(&self) -> u64 {

@@ -333,7 +333,7 @@ fn over_batches(core: &Event) -> bool {
     matches!(core, Event::NoisyGd(event) if event.batches.is_some())
 }
 
-/// What claims rest on must be stated.
+/// Checks that the assumptions of claims are stated.
 fn assumptions(certificate: &Certificate) -> Result<String, String> {
     let forbidden =
         |c: &&Constant| c.origin == Origin::Data && !may_follow_data(certificate, &c.name);

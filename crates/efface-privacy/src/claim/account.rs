@@ -154,7 +154,7 @@ pub(crate) fn gaussian_bound(
     })
 }
 
-/// Deletion-privacy needs `perfect` state.
+/// Refuses deletion-privacy unless the state is `perfect`.
 pub(crate) fn refuse_secret(event: &dyn Account) -> Result<(), ClaimError> {
     if event.facts().state == State::Perfect {
         return Ok(());

@@ -67,7 +67,7 @@ pub enum Requests {
     PAdaptive(u64),
 }
 
-/// What is asked of an event: everything about a claim that is not computed.
+/// A question about an event: everything about a claim that is not computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Question {
     /// (epsilon, delta) of one release against retraining.

@@ -54,7 +54,7 @@ impl Account for NoisyGd {
             || earlier.iter().any(|p| p.only_then != capacity || p.only_now != capacity))
     }
 
-    /// The steps of every request must be the listed constant `removal-steps`.
+    /// Checks that the steps of every request are the listed constant `removal-steps`.
     fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
         let listed = listed("removal-steps")?;
         let fixed = listed.parse::<u64>().ok();

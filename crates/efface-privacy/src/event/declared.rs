@@ -77,7 +77,7 @@ impl fmt::Display for DeclaredTraining {
 impl FromStr for DeclaredTraining {
     type Err = String;
 
-    /// Reads its text; whether its numbers can be accounted for is asked elsewhere.
+    /// Reads its text; whether its numbers can be accounted for is checked elsewhere.
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(';').take(Self::MOST_PHASES + 1).collect();
         if parts.len() > Self::MOST_PHASES {

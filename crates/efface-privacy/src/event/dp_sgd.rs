@@ -18,7 +18,7 @@ pub struct DpSgd {
     pub parameters: u64,
     /// What is clipped as one.
     pub unit: Unit,
-    /// The most rows that one unit may have; 1 where every record is one.
+    /// The most rows that one unit may have; 1 if every record is a unit.
     pub rows_per_unit: u64,
     /// C: the most that a unit's gradient can move the sum of a step, as a Euclidean norm.
     pub clip: Decimal,

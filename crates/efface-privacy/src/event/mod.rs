@@ -157,10 +157,9 @@ pub(crate) trait Stated {
     fn facts(&self) -> Facts<'_>;
 }
 
-/// What holds of an event whatever is asked of it.
+/// The facts about an event that hold whatever the question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts<'a> {
-    /// Number of weights.
     pub(crate) parameters: u64,
     /// Records, or units, that claims about private ones protect.
     pub(crate) group: u64,

@@ -51,9 +51,9 @@ impl RoundedNormal {
 
     /// Draws one number.
     ///
-    /// It cannot fail. Beyond |Z| = 2^18 (probability below exp(-2^34)) the draw would not fit and
-    /// is clamped, which is a function of the exact value alone and so reveals no more than it.
-    /// The number of random words it takes is random and independent of where the draw is added.
+    /// It cannot fail. Beyond |Z| = 2^18 (probability below exp(-2^34)) the draw would not fit and is
+    /// clamped, which is a function of the exact value alone and so reveals no more than it. The number of
+    /// random words it takes is random and independent of the position at which the draw is added.
     pub fn draw(self, rng: &mut (impl Rng + ?Sized)) -> i64 {
         self.draw_from(&mut Source::<64, _>::new(rng))
     }

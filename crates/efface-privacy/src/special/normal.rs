@@ -37,8 +37,8 @@ pub fn mills(x: f64) -> f64 {
 
 /// Returns -M'(x) = 1 - x M(x), positive and decreasing; relative error below 2e-14 for x >= -1.
 ///
-/// It is the integral of t exp(-x t - t^2/2) over t > 0. Beyond x = 2 it is taken from the
-/// continued fraction of the Mills ratio, where no leading digits cancel.
+/// It is the integral of t exp(-x t - t^2/2) over t > 0. Beyond x = 2 it is taken from the continued fraction
+/// of the Mills ratio, in which no leading digits cancel.
 #[must_use]
 pub fn mills_decay(x: f64) -> f64 {
     if x < 2.0 {

@@ -46,8 +46,8 @@ pub enum StretchError {
 /// Returns ln mu of the last iterates of two runs whose starts lie `initial_distance` apart, not rounded
 /// outward; relative error of mu below 1e-11 for up to 1e5 stretches.
 ///
-/// Returns minus infinity if nothing distinguishes the runs, and infinity if noise is missing where they
-/// differ. Time: linear in the number of stretches, and in the steps of those that expand.
+/// Returns minus infinity if nothing distinguishes the runs, and infinity if noise is missing in a stretch in
+/// which they differ. Time: linear in the number of stretches, and in the steps of those that expand.
 ///
 /// # Errors
 /// Fails if a number is NaN, negative, or infinite although it must not be, and if there are more than a

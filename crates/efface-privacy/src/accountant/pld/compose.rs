@@ -139,7 +139,7 @@ impl Composer {
         for (frequency, (value, &(ln_bound, relative))) in
             self.product.iter().zip(&self.bounds).enumerate()
         {
-            // Each but the first and the middle one stands for two.
+            // Each but the first and the middle one represents two.
             let times = if frequency == 0 || frequency == middle { 1.0 } else { 2.0 };
             let bound = libm::exp(ln_bound.min(700.0)) * (1.0 + 1e-9);
             errors += times * bound * (relative.min(1.0) + self.powers);

@@ -179,7 +179,7 @@ fn of_whole_orders(
 
 /// Returns the least epsilon found at `delta` between two runs that each differ from a third by the segments'
 /// groups and `head`: with (e, d) for one of them, (2 e, (1 + e^e) d) for both. Rounded up by 2e-4; infinite
-/// where e would be beyond 400.
+/// if e would be beyond 400.
 ///
 /// # Errors
 /// Fails as [`agreed_epsilon`] does.

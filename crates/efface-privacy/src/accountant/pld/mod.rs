@@ -207,7 +207,7 @@ fn compose(
         }
         let plan = Plan::new(&cumulants, count, question, fine);
         if plan.delta < LEAST_DELTA && matches!(question, Question::AtEpsilon(_)) {
-            // As far up as numbers go: delta falls with epsilon.
+            // The search goes up to the epsilon of the least computed delta: delta falls with epsilon.
             question = Question::AtDelta(LEAST_DELTA);
             tail = LEAST_TAIL;
             continue;

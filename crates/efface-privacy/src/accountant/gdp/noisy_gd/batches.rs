@@ -37,7 +37,7 @@ pub(super) fn check(event: &NoisyGd) -> Result<(), AccountantError> {
 }
 
 impl History<'_> {
-    /// Returns ln mu of the pair of `world`: records are assumed to be in the batch where they show most.
+    /// Returns ln mu of the pair of `world`: records are assumed to be in the batch that shows them most.
     pub(super) fn over(&self, batches: &Batches, world: World) -> Result<f64, AccountantError> {
         let group = |adjacency| {
             let records = check::group(&self.event.setting)?;
