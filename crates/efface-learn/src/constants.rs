@@ -192,7 +192,8 @@ impl Constants {
         self.declared.max_weight.unwrap_or(1.0)
     }
 
-    /// Roundings that the weight of a record may cost its derivatives, and one for good measure.
+    /// Returns the number of roundings that the weight of a record may cost its derivatives, plus one to
+    /// spare.
     pub(crate) fn weighing(&self) -> f64 {
         if self.declared.max_weight.is_some() { 2.0 } else { 0.0 }
     }

@@ -74,7 +74,7 @@ impl Constants {
                 mul(add(add(once, sums), add(dots, link)), 1.0 + 1e-6)
             }
         };
-        // What products that underflow may lose in all.
+        // Bounds the total loss from products that underflow.
         let steepest = self.declared.loss.link_bounds().curvature.max(1.0);
         let heaviest = mul(self.load(), self.max_weight().max(1.0));
         let lost = mul(

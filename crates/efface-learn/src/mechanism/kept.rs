@@ -21,7 +21,7 @@ pub struct Kept {
 #[error(transparent)]
 pub struct KeptError(#[from] Refusal);
 
-/// The kept state must have `expected` bytes.
+/// Refuses a kept state that does not have `expected` bytes.
 pub(super) fn other_length(expected: u64, got: usize) -> KeptError {
     refusal!("the kept state must have {expected} bytes, got {got}").into()
 }

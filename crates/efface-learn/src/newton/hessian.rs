@@ -112,7 +112,7 @@ fn curvature_error(constants: &Constants, at: &[f64]) -> f64 {
     }
 }
 
-/// Returns what products that underflow may lose in `rows` outer products.
+/// Returns the most that products lose by underflow in `rows` outer products.
 fn lost(constants: &Constants, rows: f64) -> f64 {
     let (order, r) = (constants.cols() as f64, constants.declared().row_bound);
     let heaviest = constants.max_weight().max(1.0);

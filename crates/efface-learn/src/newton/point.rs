@@ -73,8 +73,8 @@ impl Point {
         self.records
     }
 
-    /// Takes rows away and adds rows: one Newton step from the point, whose end and bound the memory tells.
-    /// O(P^3 + rows P^2), whatever the number of records.
+    /// Takes rows away and adds rows: one Newton step from the point; the memory returned has its end and
+    /// bound. O(P^3 + rows P^2), whatever the number of records.
     ///
     /// `removed` must be rows of the records at hand: the caller guarantees this.
     ///

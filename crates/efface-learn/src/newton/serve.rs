@@ -91,7 +91,7 @@ impl Memory {
         }
     }
 
-    /// The step from b; true when what it leaves is as small as allowed or as rounding lets it be.
+    /// Solves for the step from b; true if the residual is as small as allowed or as rounding permits.
     fn solve(
         &mut self,
         constants: &Constants,

@@ -73,7 +73,6 @@ pub struct Evaluation {
 pub(crate) enum Bent {
     /// The curvature, of which a Hessian can be formed.
     Curvature(Curvature),
-    /// The Hessian.
     Hessian(Mat<f64>),
 }
 
@@ -254,7 +253,7 @@ impl<'a> Objective<'a> {
         }
     }
 
-    /// Whether the records are in parts, which tell sums alone.
+    /// Returns whether the records are in parts, which report only sums.
     #[must_use]
     pub fn is_in_parts(&self) -> bool {
         matches!(self.records, Records::Parts(_))

@@ -1,4 +1,4 @@
-//! Records held in parts, each of which tells its sums.
+//! Records held in parts, each of which reports its sums.
 
 use std::fmt::Debug;
 
@@ -8,7 +8,7 @@ use faer::Mat;
 use super::LARGEST_HESSIAN;
 use crate::constants::Constants;
 
-/// Records in parts, in a fixed order, wherever each part is held: they tell sums, never a row.
+/// Records in parts, in a fixed order, wherever each part is held: they report sums, never a row.
 ///
 /// An implementation guarantees that every record obeys the public constants of the objective, as
 /// [`check_records`](crate::check_records) checks it, and that the same records give the same sums to the

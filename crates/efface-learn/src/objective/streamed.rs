@@ -15,7 +15,7 @@ use crate::loss::{RecordCurvature, with};
 
 /// Records in a fixed order that are not in memory together.
 ///
-/// Their sums have the bits that they have where all records are one data set: windows are parts of the tree
+/// Their sums have the bits that they have if all records are one data set: windows are parts of the tree
 /// along which these are added ([`windows`]). An implementation shows the same records in every pass; each is
 /// checked against the public constants whenever it is shown.
 pub trait Streamed: Debug {
@@ -261,7 +261,7 @@ impl<'a> Stream<'a> {
 /// One matrix, or one for each class.
 type Sums = Vec<Mat<f64>>;
 
-/// Adds a window to sums, or makes sums of it alone, and tells something else of it.
+/// Adds a window to sums, or makes sums of it alone, and returns something else about it.
 type AddOnto<'a, T> =
     dyn Fn(Option<Sums>, &Dataset) -> Result<(T, Sums), Refusal> + Send + Sync + 'a;
 

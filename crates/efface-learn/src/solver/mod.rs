@@ -36,8 +36,8 @@ efface_privacy::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Solver {
-        /// `Newton` where one Hessian is worth its price, `NewtonCg` where the blocks of one for each
-        /// class are, else `Lbfgs`; decided by P, the number of classes and L/m alone (see [`cheapest`]).
+        /// `Newton` if one Hessian is worth its price, `NewtonCg` if its blocks for each class are, else
+        /// `Lbfgs`; decided by P, the number of classes and L/m alone (see [`cheapest`]).
         #[default]
         Automatic = "automatic",
         /// Newton with a Cholesky factor that is kept while it serves.
@@ -168,7 +168,7 @@ pub(crate) fn check_start(start: &[f64], expected: usize) -> Result<(), Refusal>
     Err(refusal!("the start must have {expected} finite weights, got {got}"))
 }
 
-/// The solver that [`Solver::Automatic`] stands for, from public constants alone.
+/// Returns the solver that [`Solver::Automatic`] chooses, from public constants alone.
 ///
 /// Forming a Hessian costs about as much as P/10 gradient passes (it is bound by arithmetic, a pass by
 /// memory), and Newton forms one to five; L-BFGS makes about sqrt(L/m) passes. So Newton when 3 P/10 <=

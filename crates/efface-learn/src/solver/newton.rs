@@ -78,7 +78,7 @@ pub(super) fn descend(
 
 /// Steps until the gradient is short enough, if each shortens it as much as the last.
 fn steps_left(run: &Run<'_, '_>, from: &Point, to: &Point) -> f64 {
-    // What rounding may have done counts against the target, unless a pass in twice the precision tells.
+    // Possible rounding counts against the target, unless a pass in twice the precision decides.
     let target = run.target - if run.fine { 0.0 } else { to.at.slack };
     let shrunk = libm::log(from.at.gradient_norm / to.at.gradient_norm);
     let wanted = libm::log(to.at.gradient_norm / target).max(0.0);

@@ -31,8 +31,8 @@ pub struct KeptCopy {
 }
 
 impl KeptParts {
-    /// As a mechanism keeps it. The state is little-endian words of 8 bytes: updates, then per copy
-    /// the keys, and per part its distance and its weights.
+    /// Encodes it as a mechanism keeps it. The state is little-endian words of 8 bytes: updates, then per
+    /// copy the keys, and per part its distance and its weights.
     #[must_use]
     pub fn to_kept(&self) -> Kept {
         let mut bytes = Vec::new();

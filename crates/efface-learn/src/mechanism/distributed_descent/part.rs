@@ -25,7 +25,7 @@ pub(super) struct Job {
     pub(super) start: Part,
     /// Steps to take when steps are counted.
     pub(super) steps: u64,
-    /// The distance to reach, whatever the steps; none when the steps alone are wanted.
+    /// The distance to reach, whatever the steps; `None` if only the steps matter.
     pub(super) distance: Option<f64>,
 }
 

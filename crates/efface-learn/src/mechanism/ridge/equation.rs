@@ -20,7 +20,7 @@ struct Panels {
 }
 
 /// Replaces right-hand sides t, one after the other, by the solutions u of (S + `ridge` I) u = t. S has this
-/// order; `gram` tells its entries (i, j), i >= j.
+/// order; `gram` returns its entries (i, j), i >= j.
 ///
 /// Solves by Cholesky and two substitutions: every entry is one chain of f64 products and subtractions, each
 /// rounded separately, over columns in increasing order, whatever registers the processor has. The bits do

@@ -46,7 +46,6 @@ pub struct RidgePlan {
 /// The largest weight: at 12 bits a record of it is still an exact product in float64.
 const MOST_WEIGHT: f64 = (1_u64 << 29) as f64;
 
-/// The name users type.
 const NAME: &str = "ridge";
 
 /// Returns the error of a pivot or weight that is not a number; the plan's bound on lambda excludes it.
