@@ -5,7 +5,7 @@ use crate::quantity::{Epsilon, Mu};
 /// Relative margin of every certified number; it swallows the rounding of the formulas.
 pub(crate) const MARGIN: f64 = 1e-9;
 
-/// `x >= 0` a relative 1e-9 up, never to 0 unless x is 0; NaN becomes infinity.
+/// Rounds `x >= 0` up by a relative 1e-9, never to 0 unless x is 0; NaN becomes infinity.
 pub(crate) fn up(x: f64) -> f64 {
     if x.is_nan() {
         return f64::INFINITY;
@@ -16,7 +16,7 @@ pub(crate) fn up(x: f64) -> f64 {
     (x * (1.0 + MARGIN)).max(f64::MIN_POSITIVE)
 }
 
-/// `x >= 0` a relative 1e-9 down; NaN becomes 0.
+/// Rounds `x >= 0` down by a relative 1e-9; NaN becomes 0.
 pub(crate) fn down(x: f64) -> f64 {
     if x.is_nan() {
         return 0.0;

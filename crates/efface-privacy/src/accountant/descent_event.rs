@@ -70,7 +70,7 @@ fn refused(reason: &'static str) -> AccountantError {
     AccountantError::Unsupported { notion: NOTION, reason }
 }
 
-/// Lemma A.3 at a distance, for all joint releases.
+/// Applies Lemma A.3 at a distance, for all joint releases.
 fn lemma(distance: f64, run: &DescentRun<'_>, event: &Descent, ln: f64) -> f64 {
     let b = (event.joint_releases as f64).sqrt() * distance / run.noise;
     0.5 * b * b + b * (2.0 * ln).sqrt()

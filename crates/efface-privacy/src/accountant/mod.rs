@@ -48,7 +48,7 @@ impl PublishedError {
         Self::unless(delta > 0.0 && delta < 1.0, "delta", "in (0, 1)", delta)
     }
 
-    /// No value of `name` up to a generous limit reaches the target.
+    /// Returns the error that no value of `name` up to a generous limit reaches the target.
     fn out_of_reach(target: f64, name: &'static str, limit: f64) -> Self {
         Self(format!("epsilon {target} is out of reach of `{name}` up to {limit}"))
     }

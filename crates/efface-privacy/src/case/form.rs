@@ -79,7 +79,7 @@ impl Form {
         if let Self::Word(words) = self { words } else { &[] }
     }
 
-    /// `value` as a number of this form.
+    /// Reads `value` as a number of this form.
     pub(super) fn number(self, value: &Value) -> Option<f64> {
         let x = read(value)?;
         let holds = match self {
@@ -95,7 +95,7 @@ impl Form {
     }
 }
 
-/// A decimal string, or a JSON number.
+/// Reads a decimal string or a JSON number.
 fn read(value: &Value) -> Option<f64> {
     match value {
         Value::String(text) => text.parse::<Decimal>().ok().map(|decimal| decimal.0),

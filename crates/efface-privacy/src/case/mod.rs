@@ -63,7 +63,7 @@ const FAMILIES: [&[Kind]; 8] = [
     objective::KINDS,
 ];
 
-/// Every kind that can be computed.
+/// Returns every kind that can be computed.
 pub fn kinds() -> impl Iterator<Item = &'static Kind> {
     FAMILIES.iter().copied().flatten()
 }

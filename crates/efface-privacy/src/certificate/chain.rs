@@ -21,7 +21,7 @@ pub enum ChainError {
     Canonical(#[from] serde_json::Error),
 }
 
-/// SHA-256 (hexadecimal) of the canonical document without `chain.hash` and `signature`.
+/// Returns the SHA-256 (hexadecimal) of the canonical document without `chain.hash` and `signature`.
 ///
 /// # Errors
 /// Fails if the document is no ledger entry.
@@ -99,13 +99,13 @@ pub fn seal(
     Ok((text, hash))
 }
 
-/// Short name of a public key.
+/// Returns the short name of a public key.
 #[must_use]
 pub fn key_id(public_key: &[u8; 32]) -> String {
     hex::encode(Sha256::digest(public_key)).chars().take(16).collect()
 }
 
-/// Whether `signature` (hexadecimal) over `hash` is by `public_key`, in strict verification.
+/// Returns whether `signature` (hexadecimal) over `hash` is by `public_key`, in strict verification.
 #[must_use]
 pub fn signature_holds(public_key: &[u8; 32], hash: &str, signature: &str) -> bool {
     let mut bytes = [0u8; 64];

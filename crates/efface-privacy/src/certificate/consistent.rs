@@ -43,8 +43,8 @@ fn from_nothing(certificate: &Certificate) -> bool {
     certificate.request.kind == RequestKind::Refresh && certificate.model.digest_before.is_none()
 }
 
-/// The event must show what the request says it did. A request that hides its size touched one
-/// record at least, and its event hides it too.
+/// Checks that the event shows what the request states. A request that hides its size touched at least one
+/// record, and its event hides it too.
 fn request_fits(certificate: &Certificate) -> Result<(), String> {
     let stated = certificate.request.records;
     if stated.is_none() && certificate.event.account().states_counts()? {

@@ -45,7 +45,7 @@ pub const DECLARED_EXTRACTOR: (&str, &str) = (
      keeps nothing of records; each is computed from its own raw record alone",
 );
 
-/// Whether what is said of a declared training is said in its words, and on the user's word.
+/// Checks that statements about a declared training use its fixed words and rest on the user's word.
 pub(super) fn on_the_users_word(stated: &[Assumption]) -> Result<(), String> {
     let about = |name: &str| {
         name == DECLARED[0].0 || name.starts_with("given-") || name == DECLARED_EXTRACTOR.0

@@ -17,7 +17,7 @@ pub(super) fn exact(certificate: &Certificate) -> Result<(), ParseError> {
     sealed(&certificate.chain, &certificate.signature)
 }
 
-/// What every entry of a ledger ends in.
+/// Checks the end of every ledger entry: chain and signature.
 pub(super) fn sealed(chain: &Chain, signature: &Signature) -> Result<(), ParseError> {
     is_hex("chain.previous", &chain.previous, 64)?;
     is_hex("chain.hash", &chain.hash, 64)?;
@@ -26,7 +26,7 @@ pub(super) fn sealed(chain: &Chain, signature: &Signature) -> Result<(), ParseEr
     is_hex("signature.value", &signature.value, 128)
 }
 
-/// The root over the subjects of a request, if it named some.
+/// Checks the root over the subjects of a request, if it named some.
 pub(super) fn root(subjects: Option<&str>) -> Result<(), ParseError> {
     subjects.map_or(Ok(()), |root| is_hex("request.subjects", root, 64))
 }

@@ -110,7 +110,8 @@ fn network(certificate: &Certificate) -> Result<String, String> {
     }
 }
 
-/// Only exact sums of the squared loss have several targets, and each target has a block of parameters.
+/// Checks the targets: only exact sums of the squared loss have several, and each target has a block of
+/// parameters.
 fn check_targets(certificate: &Certificate) -> Result<(), String> {
     if !is_listed(certificate, "targets") {
         return Ok(());
@@ -130,9 +131,9 @@ fn check_targets(certificate: &Certificate) -> Result<(), String> {
     }
 }
 
-/// The number of features must match the columns of the event's parameters, and features need declared rows.
-/// Features of a network also need its training, which the event accounts for, and the vault that it comes
-/// from.
+/// Checks features: their number must match the columns of the event's parameters, and they need declared
+/// rows. Features of a network also need its training, which the event accounts for, and the vault that it
+/// comes from.
 fn check_features(certificate: &Certificate) -> Result<(), String> {
     let trained = certificate.event.given_training().is_some();
     if !trained && !is_listed(certificate, FEATURES) {

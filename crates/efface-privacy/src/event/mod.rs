@@ -221,7 +221,7 @@ pub enum Normalizer {
 }
 
 impl Normalizer {
-    /// N for a data set of `records` records.
+    /// Returns N for a data set of `records` records.
     #[must_use]
     pub fn divisor(self, records: u64) -> u64 {
         match self {

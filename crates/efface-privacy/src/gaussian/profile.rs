@@ -12,7 +12,7 @@ const RULE: [(f64, f64); 4] = [
     (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
 ];
 
-/// a = mu/2 - epsilon/mu to one rounding of a itself, however much cancels.
+/// Returns a = mu/2 - epsilon/mu to one rounding of a itself, however much cancels.
 fn threshold(epsilon: f64, mu: f64) -> f64 {
     let quotient = epsilon / mu;
     if !quotient.is_finite() {

@@ -343,7 +343,7 @@ impl Loss {
         self.kind().task()
     }
 
-    /// Weight vectors of length d: 1, or one per class.
+    /// Returns the number of weight vectors of length d: 1, or one per class.
     #[must_use]
     pub fn outputs(self) -> usize {
         match (self.task(), self.classes()) {
@@ -435,7 +435,7 @@ impl Loss {
         }
     }
 
-    /// G: upper bound on the norm of one record's loss gradient, for rows of norm at most `row`;
+    /// Returns G, an upper bound on the norm of one record's loss gradient, for rows of norm at most `row`;
     /// infinite for the squared losses without a clip.
     #[must_use]
     pub fn lipschitz(self, row: f64) -> f64 {

@@ -15,7 +15,7 @@ pub(super) fn link_bounds() -> LinkBounds {
     }
 }
 
-/// Trace of (I - 11^T/C)/2, which lies above the second derivative.
+/// Returns the trace of (I - 11^T/C)/2, which lies above the second derivative.
 pub(super) fn curvature_trace(classes: usize) -> f64 {
     (classes as f64 - 1.0) / 2.0
 }

@@ -58,7 +58,7 @@ impl<const WIDTH: u32> Lazy<WIDTH> {
         self.first >> (WIDTH - 1) == 0
     }
 
-    /// round(scale * x), ties (which have probability zero) upward; `scale` in 1..=2^45.
+    /// Returns round(scale * x), ties (which have probability zero) upward; `scale` in 1..=2^45.
     #[inline]
     pub(super) fn rounded_multiple<R: Rng + ?Sized>(
         mut self,

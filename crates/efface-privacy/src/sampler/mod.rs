@@ -43,7 +43,7 @@ impl RoundedNormal {
         if (1..=MOST_SCALE).contains(&scale) { Ok(Self { scale }) } else { Err(ScaleError(scale)) }
     }
 
-    /// s: the scale, in 1..=2^45.
+    /// Returns s, the scale, in 1..=2^45.
     #[must_use]
     pub fn scale(self) -> u64 {
         self.scale

@@ -62,7 +62,7 @@ impl BoundedDomain<'_> {
         Ok(restart::ln_mu(2.0 * self.radius, self.stretches)?)
     }
 
-    /// [`BoundedDomain::epsilon`] without the outward margin, to a relative 1e-10.
+    /// Returns [`BoundedDomain::epsilon`] without the outward margin, to a relative 1e-10.
     ///
     /// # Errors
     /// Fails if a number is out of range.

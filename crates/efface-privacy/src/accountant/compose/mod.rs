@@ -11,7 +11,8 @@ pub(crate) struct Deltas {
     pub(crate) proven: f64,
 }
 
-/// From (epsilon, delta) of the learner for groups, and of unlearning on top; not rounded.
+/// Returns the deltas that follow from (epsilon, delta) of the learner for groups and of unlearning on top;
+/// not rounded.
 pub(crate) fn unrounded_deltas(first: (f64, f64), second: (f64, f64)) -> Deltas {
     let grown =
         |epsilon: f64, delta: f64| if delta == 0.0 { 0.0 } else { libm::exp(epsilon) * delta };

@@ -62,7 +62,7 @@ impl ConvexDeletion {
         Ok(self.deletion(steps)? + releases as f64 * seen)
     }
 
-    /// Whether eta is small enough for the theorems: below 1/(lambda + `smoothness`).
+    /// Checks that eta is small enough for the theorems: below 1/(lambda + `smoothness`).
     ///
     /// # Errors
     /// Fails if it is not, or a number is not positive and finite.

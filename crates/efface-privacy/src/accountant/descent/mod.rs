@@ -28,7 +28,7 @@ pub struct Descent {
 }
 
 impl Descent {
-    /// Theorem 3.1: the noise for `iterations` steps per update.
+    /// Returns the noise (Theorem 3.1) for `iterations` steps per update.
     ///
     /// # Errors
     /// Fails if a number is out of range.
@@ -37,8 +37,8 @@ impl Descent {
         Ok(noise_for(distance, -libm::log(self.delta), self.epsilon))
     }
 
-    /// Theorem 3.1: the steps of learning over a domain of `diameter` D, for `iterations` steps
-    /// per update.
+    /// Returns the steps of learning (Theorem 3.1) over a domain of `diameter` D, for `iterations` steps per
+    /// update.
     ///
     /// # Errors
     /// Fails if a number is out of range.
@@ -49,7 +49,7 @@ impl Descent {
         whole(iterations as f64 + ln / rate)
     }
 
-    /// Theorem 3.2: the least I, at least 1.
+    /// Returns the least I (Theorem 3.2), at least 1.
     ///
     /// # Errors
     /// Fails if a number is out of range.
@@ -61,7 +61,7 @@ impl Descent {
         Ok(whole(ln / rate)?.max(1))
     }
 
-    /// Theorem 3.2: the noise for I = `iterations`.
+    /// Returns the noise (Theorem 3.2) for I = `iterations`.
     ///
     /// # Errors
     /// Fails if a number is out of range.
@@ -71,7 +71,7 @@ impl Descent {
         Ok(8.0 * self.reach() * decay / root_gap(start, self.epsilon))
     }
 
-    /// Theorem 3.2: the steps T_i of update number `update` (from 1) for I = `iterations`.
+    /// Returns the steps T_i (Theorem 3.2) of update number `update` (from 1) for I = `iterations`.
     ///
     /// # Errors
     /// Fails if a number is out of range.

@@ -149,7 +149,7 @@ pub(super) fn phases(
     Ok((first, last))
 }
 
-/// Distance of the averaged gradients of two neighbouring data sets, relative to G: how far a
+/// Returns the distance of the averaged gradients of two neighbouring data sets, relative to G: how far a
 /// group moves the gradient.
 ///
 /// `fixed`: S/N when the group is removed, 2S/N when it is replaced. `mean`: 2S/minimum in both

@@ -169,7 +169,7 @@ impl<'a> Run<'a> {
         Ok((self.updates_away() * self.reach * moved + 2.0 * self.rounding) / self.fall(1))
     }
 
-    /// k: the largest distance to the optimum, in updates' worth of its movement: q/(1 - q), or for
+    /// Returns k, the largest distance to the optimum, in updates' worth of its movement: q/(1 - q), or for
     /// `weak` the largest of s_i = q^(i^(2 xi)) (s_(i-1) + 1), which rises to it and then falls.
     fn updates_away(&self) -> f64 {
         let iterations = self.event.iterations;
@@ -248,7 +248,7 @@ impl<'a> Run<'a> {
         Self::interpolate(&stretches)
     }
 
-    /// Each release from the published model before it; the squares of the mu add up.
+    /// Bounds each release from the published model before it; the squares of the mu add up.
     fn perfect_all_releases(&self, shift: f64) -> f64 {
         let squares = self.event.phases.iter().map(|phase| {
             let steps = if phase.releases == 1 { phase.steps } else { self.event.longest };
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Variant, its parameters, and the counts that need no phase.
+/// Checks the variant, its parameters, and the counts that need no phase.
 fn schedule(event: &Descent) -> Result<(), AccountantError> {
     check::count("iterations", event.iterations)?;
     check::count("longest", event.longest)?;
@@ -321,7 +321,7 @@ fn phases(event: &Descent) -> Result<(Phase, Phase), AccountantError> {
     Ok((first, last))
 }
 
-/// Each request must have made the steps of as many updates as its phases show.
+/// Checks that each request made the steps of as many updates as its phases show.
 fn served(event: &Descent) -> Result<(), AccountantError> {
     let group = check::count("group", event.setting.group)? as u64;
     let mut updates = 0_u64;

@@ -170,7 +170,7 @@ impl Minorant {
         self.segments.push(segment);
     }
 
-    /// Half the logarithm of the sum of (dY)^2/dV.
+    /// Returns half the logarithm of the sum of (dY)^2/dV.
     fn ln_mu(&self) -> f64 {
         let energy = |s: &Segment| {
             if s.rise == f64::NEG_INFINITY { f64::NEG_INFINITY } else { 2.0 * s.rise - s.run }

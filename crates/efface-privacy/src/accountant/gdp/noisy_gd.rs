@@ -143,7 +143,7 @@ impl<'a> History<'a> {
             .collect()
     }
 
-    /// nu: what is published is nu-GDP close to the same `steps` steps in exact arithmetic and off
+    /// Returns nu: what is published is nu-GDP close to the same `steps` steps in exact arithmetic and off
     /// the grid, from the same start.
     pub(crate) fn arithmetic_mu(&self, steps: u64) -> Result<f64, AccountantError> {
         let ln_mu = interpolation::ln_mu(0.0, &[self.stretch(steps, 0.0)])?;
@@ -174,12 +174,12 @@ impl<'a> History<'a> {
         }))
     }
 
-    /// eta.
+    /// Returns eta.
     pub(crate) fn step(&self) -> f64 {
         self.event.step.0
     }
 
-    /// beta + m, rounded up.
+    /// Returns beta + m, rounded up.
     pub(crate) fn total_smoothness(&self) -> f64 {
         (self.setting.smoothness + self.setting.strong_convexity).next_up()
     }
@@ -215,7 +215,7 @@ impl<'a> History<'a> {
         self.ln_mu(&[self.stretch(before, shift), self.stretch(self.last.steps, 0.0)])
     }
 
-    /// Each release from the published model before it; the squares of the mu add up.
+    /// Bounds each release from the published model before it; the squares of the mu add up.
     fn all_releases(&self, shift: f64) -> Result<f64, AccountantError> {
         let mut ln_total = f64::NEG_INFINITY;
         for phase in &self.event.phases {
@@ -237,7 +237,7 @@ pub(crate) struct Contraction {
     pub(crate) before: f64,
 }
 
-/// Distance of the averaged gradients on a phase's data set and on the latest, relative to G.
+/// Returns the distance of the averaged gradients on a phase's data set and on the latest, relative to G.
 pub(super) fn gradient_gap(
     setting: &Setting,
     phase: &Phase,
@@ -292,7 +292,7 @@ fn phases(event: &NoisyGd) -> Result<Phase, AccountantError> {
     Ok(last)
 }
 
-/// The requests' counts must explain how far each phase is from the latest data.
+/// Checks that the requests' counts explain how far each phase is from the latest data.
 fn replaced(event: &NoisyGd) -> Result<(), AccountantError> {
     let Some(replaced) = &event.replaced else { return Ok(()) };
     if replaced.len() + 1 != event.phases.len() {

@@ -69,7 +69,7 @@ impl Deletion {
         outward::up(self.whole.renyi(q, |q| self.private(q, self.longest)))
     }
 
-    /// epsilon of all releases jointly at `delta`, rounded up.
+    /// Returns epsilon of all releases jointly at `delta`, rounded up.
     pub(crate) fn all_releases(&self, delta: f64) -> f64 {
         let curve = |q: f64| self.releases.iter().map(|(k, n)| n * self.private(q, *k)).sum();
         let exact = |delta| unrounded_epsilon(curve, delta, Conversion::Mironov);

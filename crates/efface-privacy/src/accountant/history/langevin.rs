@@ -66,7 +66,7 @@ impl Sequence {
         Ok(Self { requests, rate, nearby })
     }
 
-    /// epsilon at `delta`, rounded up.
+    /// Returns epsilon at `delta`, rounded up.
     pub(crate) fn epsilon(&self, delta: f64) -> f64 {
         let exact = |delta| unrounded_epsilon(|a| self.exact(a), delta, Conversion::Mironov);
         outward::up(self.nearby.epsilon(delta, exact))

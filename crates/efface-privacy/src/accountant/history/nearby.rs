@@ -15,7 +15,8 @@ const PART: f64 = 1.0 / 1024.0;
 const MOST: f64 = 1.0 / 2048.0;
 
 impl Nearby {
-    /// epsilon at `delta`, from that of exact arithmetic; infinite if grid and float64 are too coarse.
+    /// Returns epsilon at `delta`, from that of exact arithmetic; infinite if grid and float64 are too
+    /// coarse.
     pub(crate) fn epsilon(&self, delta: f64, exact: impl Fn(f64) -> f64) -> f64 {
         let epsilon = exact(delta * (1.0 - 1.0 / 256.0));
         let share = delta / 512.0 / (1.0 + libm::exp(epsilon + PART));

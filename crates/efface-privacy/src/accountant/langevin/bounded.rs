@@ -41,9 +41,9 @@ pub struct BoundedLangevin {
 }
 
 impl BoundedLangevin {
-    /// epsilon at `delta` after the request and `steps` further steps, against as many steps on the changed
-    /// data. Infinite if the constants leave the range of floats, and usually vacuous: the constants grow
-    /// with exp(4 R^2/(eta sigma^2)).
+    /// Returns epsilon at `delta` after the request and `steps` further steps, against as many steps on the
+    /// changed data. Infinite if the constants leave the range of floats, and usually vacuous: the constants
+    /// grow with exp(4 R^2/(eta sigma^2)).
     ///
     /// # Errors
     /// Fails if a number is out of range, a convex loss has eta above 2/L, or T or `steps` exceeds ten
@@ -84,7 +84,7 @@ impl BoundedLangevin {
         Ok(())
     }
 
-    /// 2 ln of the Lipschitz constant of a step's map.
+    /// Returns 2 ln of the Lipschitz constant of a step's map.
     fn ln_growth(&self) -> f64 {
         match self.convexity {
             Convexity::Convex => 0.0,

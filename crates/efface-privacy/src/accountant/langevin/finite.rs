@@ -5,7 +5,7 @@ use crate::accountant::PublishedError;
 use crate::rdp::{Conversion, unrounded_epsilon};
 
 impl Langevin {
-    /// rho with d_alpha(law after T steps, stationary law) <= rho alpha on every data set, for
+    /// Returns rho with d_alpha(law after T steps, stationary law) <= rho alpha on every data set, for
     /// descent projected on a ball of `radius` R: mu^2/2 of two runs that start 2 R apart.
     ///
     /// # Errors
@@ -24,9 +24,9 @@ impl Langevin {
         Ok(2.0 * radius * radius * decay / (variance * sum))
     }
 
-    /// epsilon at `delta` after one request and `steps` further steps, against a run of T steps on
-    /// the changed data, by two weak triangle inequalities through its stationary law. `rho` as
-    /// from [`Langevin::convergence`].
+    /// Returns epsilon at `delta` after one request and `steps` further steps, against a run of T steps on
+    /// the changed data, by two weak triangle inequalities through its stationary law. `rho` as from
+    /// [`Langevin::convergence`].
     ///
     /// # Errors
     /// Fails if a number is out of range.

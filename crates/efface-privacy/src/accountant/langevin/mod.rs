@@ -42,7 +42,7 @@ impl Search {
 }
 
 impl Langevin {
-    /// Whether the theorem's hypotheses hold: eta at most 1/L, and a start that is a point
+    /// Checks that the theorem's hypotheses hold: eta at most 1/L, and a start that is a point
     /// (`start_variance` 0) or N(mu_0, `start_variance` I) of at most 2 sigma^2/m.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Langevin {
         PublishedError::unless(narrow, "start_variance", "in 0..=2 sigma^2/m", start_variance)
     }
 
-    /// epsilon at `delta` after one request and `steps` further steps.
+    /// Returns epsilon at `delta` after one request and `steps` further steps.
     ///
     /// # Errors
     /// Fails if a number is not positive and finite, or `delta` not in (0, 1).
@@ -69,7 +69,7 @@ impl Langevin {
         self.epsilon_of_sequence(&[steps], delta)
     }
 
-    /// epsilon at `delta` after the last of several requests with these numbers of steps.
+    /// Returns epsilon at `delta` after the last of several requests with these numbers of steps.
     ///
     /// # Errors
     /// Fails as [`Langevin::epsilon`] does.

@@ -105,7 +105,7 @@ pub fn with_deleted_since(
     Ok((with_deleted(&event)?, event.deleted()))
 }
 
-/// All steps of all trainings with a group of any size, for differential privacy of everything
+/// Returns all steps of all trainings with a group of any size, for differential privacy of everything
 /// released.
 ///
 /// # Errors

@@ -95,7 +95,7 @@ impl Mixture {
         self.group as f64
     }
 
-    /// Probability that a unit is drawn at all.
+    /// Returns the probability that a unit is drawn at all.
     pub(super) fn present(&self) -> f64 {
         self.present
     }
@@ -184,12 +184,12 @@ impl Mixture {
         Point { loss, error, slope, p, q }
     }
 
-    /// P(X > x), within a relative 1e-9.
+    /// Returns P(X > x), within a relative 1e-9.
     pub(super) fn p_above(&self, x: f64) -> f64 {
         self.p_of(|centre| normal_cdf((centre - x) / self.noise))
     }
 
-    /// P(X < x), within a relative 1e-9.
+    /// Returns P(X < x), within a relative 1e-9.
     pub(super) fn p_below(&self, x: f64) -> f64 {
         self.p_of(|centre| normal_cdf((x - centre) / self.noise))
     }
@@ -214,7 +214,8 @@ impl Mixture {
     }
 }
 
-/// About the least x in [low, high] with `holds(x)`, which stays true; `high` if there is none.
+/// Returns approximately the least x in [low, high] with `holds(x)`, which stays true; `high` if there is
+/// none.
 fn first(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = 0.5 * (low + high);

@@ -128,8 +128,8 @@ fn twice(one: f64, above: f64) -> f64 {
     high
 }
 
-/// alpha times the divergence of order alpha + 1 of the segments with `head`, at place alpha, for
-/// all whole orders up to `most`.
+/// Returns alpha times the divergence of order alpha + 1 of the segments with `head`, at index alpha, for all
+/// whole orders up to `most`.
 fn totals(segments: &[Segment], head: Mu, most: u64) -> Result<Vec<f64>, PldError> {
     if most > MOST_TERMS {
         let rule = "at most 4096 divided by `group`";

@@ -99,7 +99,7 @@ impl Sampled {
         outward::up(drawn.sum::<f64>() + head)
     }
 
-    /// Every kind of step with its number.
+    /// Returns every kind of step with its number.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&Mixture, u64)> {
         let drawn = self.drawn.iter().map(|(mixture, steps)| (mixture, *steps));
         drawn.chain(self.one.iter().map(|mixture| (mixture, 1)))

@@ -78,7 +78,8 @@ impl History<'_> {
         Ok(interpolation::ln_mu(0.0, &stretches)?)
     }
 
-    /// Against a run on the latest data: each request's records set the runs apart until then.
+    /// Bounds the distance to a run on the latest data: each request's records make the runs differ until
+    /// then.
     fn changes(&self, batches: &Batches) -> Result<f64, AccountantError> {
         let changed = batches.changed.as_ref().ok_or(AccountantError::Unsupported {
             notion: World::Retraining.notion(),
