@@ -150,7 +150,7 @@ impl Constants {
         self.targets
     }
 
-    /// Weight vectors of length d: one for each output of the loss, or for each target.
+    /// Returns the number of weight vectors of length d: one for each output of the loss, or for each target.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.declared.loss.outputs() * self.targets
@@ -174,13 +174,13 @@ impl Constants {
         self.declared.cols
     }
 
-    /// P, the number of weights.
+    /// Returns P, the number of weights.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.declared.cols * self.outputs()
     }
 
-    /// m = lambda: F is m-strongly convex.
+    /// Returns m = lambda: F is m-strongly convex.
     #[must_use]
     pub fn strong_convexity(&self) -> f64 {
         self.declared.lambda
@@ -204,7 +204,7 @@ impl Constants {
         outward::mul(self.load(), self.mean_weight.unwrap_or_else(|| self.max_weight()))
     }
 
-    /// G: upper bound on the norm of one record's loss gradient at any weights, its own weight
+    /// Returns G, an upper bound on the norm of one record's loss gradient at any weights, its own weight
     /// included; infinite for the squared loss without a clip.
     #[must_use]
     pub fn lipschitz(&self) -> f64 {
@@ -236,14 +236,14 @@ impl Constants {
         }
     }
 
-    /// beta: upper bound on the smoothness of the data term of F, for every data set the
+    /// Returns beta, an upper bound on the smoothness of the data term of F, for every data set the
     /// normaliser allows.
     #[must_use]
     pub fn smoothness(&self) -> f64 {
         outward::mul(self.weighted_load(), self.declared.loss.smoothness(self.declared.row_bound))
     }
 
-    /// L = beta + lambda, rounded up: F is L-smooth.
+    /// Returns L = beta + lambda, rounded up: F is L-smooth.
     #[must_use]
     pub fn total_smoothness(&self) -> f64 {
         outward::add(self.smoothness(), self.declared.lambda)
@@ -260,7 +260,7 @@ impl Constants {
         outward::add(outward::mul(self.weighted_load(), data), ridge)
     }
 
-    /// c: Lipschitz constant of the map w -> w - `step` grad F(w), for a step in (0, 2/L).
+    /// Returns c, the Lipschitz constant of the map w -> w - `step` grad F(w), for a step in (0, 2/L).
     #[must_use]
     pub fn contraction(&self, step: f64) -> f64 {
         (1.0 - step * self.strong_convexity()).max(step * self.total_smoothness() - 1.0)
@@ -295,13 +295,13 @@ impl Constants {
         }
     }
 
-    /// N for a data set of `records` records.
+    /// Returns N for a data set of `records` records.
     #[must_use]
     pub fn normalizer(&self, records: usize) -> f64 {
         self.declared.normalizer.divisor(records as u64) as f64
     }
 
-    /// F0: upper bound on F(0).
+    /// Returns F0, an upper bound on F(0).
     #[must_use]
     pub fn zero_value(&self) -> f64 {
         let loss = self.declared.loss;

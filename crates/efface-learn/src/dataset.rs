@@ -27,12 +27,12 @@ pub struct Dataset {
     sample_weights: Vec<f64>,
 }
 
-/// Another number of targets than `each` for every row.
+/// Returns the refusal of targets that are not `each` for every row.
 fn other_targets(each: usize, targets: usize, rows: usize) -> Refusal {
     refusal!("`y` must have {each} target(s) per row, got {targets} targets for {rows} rows")
 }
 
-/// NaN or infinity as target.
+/// Returns the refusal of NaN or infinity as a target.
 fn not_finite(row: usize, got: f64) -> Refusal {
     refusal!("the target of row {row} must be finite, got {got}")
 }
@@ -251,13 +251,13 @@ impl Dataset {
         self.targets
     }
 
-    /// All targets of a row; none beyond the last row.
+    /// Returns all targets of a row; an empty slice beyond the last row.
     #[must_use]
     pub fn targets_of(&self, row: usize) -> &[f64] {
         self.y.get(row * self.targets..(row + 1) * self.targets).unwrap_or_default()
     }
 
-    /// Euclidean norms of the rows, each rounded up by at most one unit in the last place.
+    /// Returns the Euclidean norms of the rows, each rounded up by at most one unit in the last place.
     #[must_use]
     pub fn norms(&self) -> &[f64] {
         &self.norms

@@ -9,8 +9,8 @@ pub fn gamma(operations: f64) -> f64 {
     if ku < 0.5 { div(ku, 1.0 - ku).next_up() } else { f64::INFINITY }
 }
 
-/// |v|, not below the exact norm: the computed root of the computed sum of squares, inflated by
-/// its own rounding error. NaN and infinity give infinity.
+/// Returns |v|, not below the exact norm: the computed root of the computed sum of squares, inflated by its
+/// own rounding error. NaN and infinity give infinity.
 pub fn norm(v: &[f64]) -> f64 {
     let largest =
         v.iter().fold(0.0_f64, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x.abs()) });

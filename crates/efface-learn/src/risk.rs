@@ -102,13 +102,13 @@ impl Steps {
         learned.max(settled) + self.error(constants) / (1.0 - c)
     }
 
-    /// r: what rounding may add to the distance in one step.
+    /// Returns r, which rounding may add to the distance in one step.
     fn error(&self, constants: &Constants) -> f64 {
         self.rounding + self.grid * (constants.parameters() as f64).sqrt() / 2.0
     }
 }
 
-/// (L/2) E |w - w*|^2.
+/// Returns (L/2) E |w - w*|^2.
 fn of_square(constants: &Constants, square: f64) -> f64 {
     constants.total_smoothness() / 2.0 * square
 }

@@ -49,7 +49,7 @@ pub(super) fn exp<const N: usize>(x: [f64; N]) -> [f64; N] {
     result
 }
 
-/// log(1 + x) for 0 <= x <= 1, within 8 units of 2^-53 of it.
+/// Computes log(1 + x) for 0 <= x <= 1, within 8 units of 2^-53 of it.
 ///
 /// With 1 + x = 2^k (1 + f), k = 0 or 1, and s = f/(2 + f), |s| <= 0.1716: log(1 + f) is 2 s times the series in
 /// s^2, of which the terms from s^20 on, below 2^-55 of it, are left out.

@@ -45,7 +45,7 @@ fn sigmoid(t: f64) -> f64 {
     if t >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
-/// Second derivative at `margin`; the same for both classes.
+/// Returns the second derivative at `margin`; the same for both classes.
 pub(super) fn second_derivative(margin: f64) -> f64 {
     let [e] = exp([-margin.abs()]);
     e / ((1.0 + e) * (1.0 + e))

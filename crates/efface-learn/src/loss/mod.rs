@@ -17,7 +17,7 @@ mod contract;
 use efface_matrix::{GROUP, Refusal};
 pub use efface_privacy::loss::{LinkBounds, Loss, LossError, LossName, Parameter, Task};
 
-/// A loss whose parameters obey their rules.
+/// Returns the loss if its parameters obey their rules.
 pub(crate) fn checked(loss: Loss) -> Result<Loss, Refusal> {
     loss.check().map_err(|error| Refusal::new(error.to_string()))
 }
@@ -57,7 +57,7 @@ pub(crate) trait RecordLoss: Sync {
     /// Loss of one record; writes its derivative in each margin.
     fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64;
 
-    /// [`record`](Self::record) of several records of a link of one margin, the same bits for each.
+    /// Computes [`record`](Self::record) for several records of a link of one margin, the same bits for each.
     #[inline(always)]
     fn group(
         &self,
@@ -118,7 +118,7 @@ pub(crate) trait RecordLoss: Sync {
     /// units of 2^-53 times its largest value (margin errors are counted elsewhere).
     fn rounding(&self) -> f64;
 
-    /// [`record`](Self::record)'s derivative in twice the precision.
+    /// Computes [`record`](Self::record)'s derivative in twice the precision.
     #[cfg(test)]
     fn exact(&self, target: f64, margins: &[Twice]) -> Vec<Twice>;
 }

@@ -43,7 +43,7 @@ impl Grid {
         Ok(Self { spacing, noise, sampler })
     }
 
-    /// g: distance of neighbouring grid points.
+    /// Returns g, the distance of neighbouring grid points.
     #[must_use]
     pub fn spacing(&self) -> f64 {
         self.spacing
@@ -71,7 +71,7 @@ impl Grid {
         }
     }
 
-    /// g (round(v/g) + round((sigma/g) Z)) in every coordinate, with fresh exact noise.
+    /// Returns g (round(v/g) + round((sigma/g) Z)) in every coordinate, with fresh exact noise.
     ///
     /// # Errors
     /// Fails if |v|/g is not below 2^51, which checked plans exclude for every v within its bound; nothing is
@@ -120,7 +120,7 @@ pub struct GridNoise {
 }
 
 impl std::fmt::Debug for GridNoise {
-    /// No draws: who knows the noise knows what it is added to.
+    /// Shows no draws: the noise reveals what it is added to.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("GridNoise").field("vectors", &self.vectors).finish_non_exhaustive()
     }

@@ -69,7 +69,7 @@ impl Kept {
 }
 
 impl Warm {
-    /// Little-endian: number of weights, dimension of the factor (0: none), weights, packed factor;
+    /// Encodes, little-endian: number of weights, dimension of the factor (0: none), weights, packed factor;
     /// 8 bytes each.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {

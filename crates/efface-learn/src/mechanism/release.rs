@@ -89,7 +89,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Gradient passes made.
+    /// Returns the gradient passes made.
     #[must_use]
     pub fn passes(&self) -> u64 {
         match self {

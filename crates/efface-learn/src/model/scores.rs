@@ -71,8 +71,8 @@ impl Decisions {
     }
 }
 
-/// Mean loss of the records with these margins and targets; for losses with probabilities it is -log
-/// of the one given to the true class.
+/// Returns the mean loss of the records with these margins and targets; for losses with probabilities it is
+/// -log of the one given to the true class.
 fn mean_loss(loss: Loss, targets: &[f64], decision: &[f64]) -> f64 {
     let outputs = loss.outputs();
     let mut derivative = vec![0.0; outputs];
@@ -83,7 +83,7 @@ fn mean_loss(loss: Loss, targets: &[f64], decision: &[f64]) -> f64 {
     sum / (decision.len() / outputs) as f64
 }
 
-/// Area under the ROC curve by counting: exact integers, ties half.
+/// Returns the area under the ROC curve by counting: exact integers, ties half.
 fn auc(scores: &[f64], y: &[f64]) -> Option<f64> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));

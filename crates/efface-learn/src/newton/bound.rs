@@ -36,7 +36,7 @@ impl Ridge {
     }
 }
 
-/// grad Ls(b) + H s, as computed: `product` is C s.
+/// Returns grad Ls(b) + H s, as computed: `product` is C s.
 pub(super) fn known(gradient: &Gradient, step: &[f64], product: &[f64], ridge: Ridge) -> Vec<f64> {
     let data = gradient.data.iter().zip(product);
     let weights = gradient.at.iter().zip(step);

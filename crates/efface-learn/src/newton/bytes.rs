@@ -16,9 +16,9 @@ use crate::solver::Factor;
 const HEAD: usize = 11;
 
 impl Memory {
-    /// Little-endian, 8 bytes each: P, records, changes, passes; the bound (distance, residual,
-    /// known); the errors of Hessian and gradient; what is typical (step, curved); h, b, the
-    /// gradient, the step; the packed Hessian; the packed factor.
+    /// Encodes, little-endian, 8 bytes each: P, records, changes, passes; the bound (distance, residual,
+    /// known); the errors of Hessian and gradient; what is typical (step, curved); h, b, the gradient, the
+    /// step; the packed Hessian; the packed factor.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let order = self.step.len() as u64;

@@ -23,7 +23,7 @@ pub(super) struct Hessian {
 }
 
 impl Hessian {
-    /// From the computed sum over `records` rows.
+    /// Takes it from the computed sum over `records` rows.
     pub(super) fn new(
         at: Vec<f64>,
         gram: &Mat<f64>,

@@ -36,7 +36,7 @@ pub struct Effort {
     pub products: u64,
 }
 
-/// A loss without a bound on how its second derivative changes.
+/// Returns the refusal of a loss without a bound on how its second derivative changes.
 fn other_loss(constants: &Constants) -> Refusal {
     refusal!(
         "Newton removal needs a loss whose second derivative is Lipschitz: `logistic`, or \
@@ -64,7 +64,7 @@ pub fn check_newton(constants: &Constants) -> Result<(), NewtonError> {
 }
 
 impl Memory {
-    /// Without a step, of which nothing is known yet.
+    /// Builds it without a step, so that nothing is known yet.
     pub(super) fn of(
         records: u64,
         gradient: Gradient,
@@ -159,7 +159,7 @@ impl Memory {
         }
     }
 
-    /// The bound for b itself.
+    /// Sets the bound for b itself.
     fn rest(&mut self, constants: &Constants) {
         self.step.fill(0.0);
         let ridge = Ridge::of(constants, self.records);
@@ -216,7 +216,7 @@ fn tell(
     }
 }
 
-/// Gradient and Hessian at `weights`, summed over all rows.
+/// Forms gradient and Hessian at `weights`, summed over all rows.
 pub(super) fn form(
     objective: &Objective<'_>,
     weights: &[f64],

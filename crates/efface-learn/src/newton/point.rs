@@ -38,7 +38,7 @@ pub struct Point {
 }
 
 impl PartialEq for Point {
-    /// The factor follows from the rest.
+    /// Ignores the factor, which follows from the rest.
     fn eq(&self, other: &Self) -> bool {
         (self.records, &self.gradient, &self.hessian)
             == (other.records, &other.gradient, &other.hessian)
@@ -46,7 +46,7 @@ impl PartialEq for Point {
 }
 
 impl Point {
-    /// At `weights`, which should be near the optimum: one gradient pass, and the Hessian.
+    /// Computes it at `weights`, which should be near the optimum: one gradient pass, and the Hessian.
     ///
     /// # Errors
     /// Fails if the constants have no Newton bound, the weights do not fit, or the Hessian cannot be formed.
@@ -186,8 +186,9 @@ impl Point {
             && apart(self.hessian.data.packed(), other.hessian.data.packed()) <= hessians
     }
 
-    /// Little-endian: P and the number of records (8 bytes each), then as float64 the errors of gradient and
-    /// Hessian, the point and the gradient, and as float32 the lower triangle of the Hessian, column by column.
+    /// Encodes, little-endian: P and the number of records (8 bytes each), then as float64 the errors of
+    /// gradient and Hessian, the point and the gradient, and as float32 the lower triangle of the Hessian,
+    /// column by column.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let packed = self.hessian.data.packed();

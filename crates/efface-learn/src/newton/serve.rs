@@ -138,7 +138,7 @@ impl Memory {
         self.hessian.factor(ridge.computed).map(|factor| self.factor = Arc::new(factor)).is_some()
     }
 
-    /// Nothing is known until the next pass.
+    /// Forgets the bound: nothing is known until the next pass.
     fn lost(&mut self) {
         self.step.fill(0.0);
         self.bound = UNKNOWN;

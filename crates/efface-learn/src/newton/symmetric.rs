@@ -25,14 +25,14 @@ impl Drop for Symmetric {
 }
 
 impl Symmetric {
-    /// From the lower triangle of a square matrix.
+    /// Takes the lower triangle of a square matrix.
     pub(super) fn from_lower(matrix: MatRef<'_, f64>) -> Self {
         let order = matrix.nrows();
         let column = |j| (j..order).map(move |i| matrix[(i, j)]);
         Self { order, packed: (0..order).flat_map(column).collect() }
     }
 
-    /// From what [`packed`](Self::packed) returns; `None` for another count of numbers.
+    /// Reads what [`packed`](Self::packed) returns; `None` for another count of numbers.
     pub(super) fn from_packed(order: usize, packed: Vec<f64>) -> Option<Self> {
         let expected = order.checked_mul(order.checked_add(1)?)? / 2;
         (packed.len() == expected).then_some(Self { order, packed })

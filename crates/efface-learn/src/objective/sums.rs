@@ -210,7 +210,7 @@ impl Dataset {
         visit(loss, Bends(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
-    /// [`totals`](Self::totals) and [`curvature`](Self::curvature), to the bit, by one pass.
+    /// Computes [`totals`](Self::totals) and [`curvature`](Self::curvature), to the bit, by one pass.
     ///
     /// # Errors
     /// Fails as there.
@@ -346,7 +346,7 @@ impl Dataset {
     }
 }
 
-/// One block for each of so many outputs, which it couples not.
+/// Repeats a block for each of so many uncoupled outputs.
 pub(super) fn spread(block: Mat<f64>, outputs: usize) -> Mat<f64> {
     if outputs <= 1 {
         return block;
@@ -358,7 +358,7 @@ pub(super) fn spread(block: Mat<f64>, outputs: usize) -> Mat<f64> {
 }
 
 impl RecordCurvature {
-    /// Number of blocks on a side of the sum, each with a row per column of the data.
+    /// Returns the number of blocks on a side of the sum, each with a row per column of the data.
     pub(super) fn blocks(&self) -> usize {
         self.classes().unwrap_or(1)
     }

@@ -55,7 +55,7 @@ impl Factor {
         (0..self.dimension()).all(|j| self.lower[(j, j)] > 0.0 && self.lower[(j, j)].is_finite())
     }
 
-    /// n, the number of parameters it belongs to.
+    /// Returns n, the number of parameters it belongs to.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.lower.nrows()

@@ -22,7 +22,7 @@ pub(super) struct Caps {
 }
 
 impl Caps {
-    /// For a start of norm at most `start_norm` and a gradient norm of at most `target`.
+    /// Plans for a start of norm at most `start_norm` and a gradient norm of at most `target`.
     pub(super) fn of(constants: &Constants, start_norm: f64, target: f64) -> Self {
         let distance = outward::add(start_norm, constants.optimum_bound());
         let plain = sufficient_steps(constants, distance, target);
@@ -41,8 +41,8 @@ impl Caps {
 /// Gradient steps that are made without trying Newton steps before.
 const FEW: u64 = 10_000;
 
-/// Accelerated gradient steps after which, in exact arithmetic, every start within `start_distance` of the
-/// optimum has gradient norm at most `gradient_norm`/2 at the point of measurement.
+/// Returns a number of accelerated gradient steps after which, in exact arithmetic, every start within
+/// `start_distance` of the optimum has gradient norm at most `gradient_norm`/2 at the point of measurement.
 #[must_use]
 pub fn accelerated_steps(constants: &Constants, start_distance: f64, gradient_norm: f64) -> u64 {
     let (l, m) = (constants.total_smoothness(), constants.strong_convexity());
@@ -55,9 +55,9 @@ pub fn accelerated_steps(constants: &Constants, start_distance: f64, gradient_no
     (steps.ceil() as u64).saturating_add(2)
 }
 
-/// Damped Newton steps after which, in exact arithmetic, every start of norm at most `start_norm` has
-/// gradient norm at most `gradient_norm`/2; `None` for losses that are not generalised self-concordant and
-/// for more parameters than a Hessian may have.
+/// Returns a number of damped Newton steps after which, in exact arithmetic, every start of norm at
+/// most `start_norm` has gradient norm at most `gradient_norm`/2; `None` for losses that are not generalised
+/// self-concordant and for more parameters than a Hessian may have.
 #[must_use]
 pub fn newton_steps(constants: &Constants, start_norm: f64, gradient_norm: f64) -> Option<u64> {
     if constants.parameters() > LARGEST_HESSIAN {
@@ -137,7 +137,7 @@ pub(super) fn damped_newton(
     Ok(point)
 }
 
-/// ((1 + D) log(1 + D) - D)/D^2: what a damped step lowers F by at least, over g H^-1 g.
+/// Returns ((1 + D) log(1 + D) - D)/D^2: the least by which a damped step lowers F, over g H^-1 g.
 fn least_gain(bending: f64) -> f64 {
     ((1.0 + bending) * libm::log1p(bending) - bending) / (bending * bending)
 }
@@ -146,7 +146,7 @@ fn moved(weights: &[f64], direction: &[f64], length: f64) -> Vec<f64> {
     weights.iter().zip(direction).map(|(w, d)| w + length * d).collect()
 }
 
-/// Nesterov's method with constant momentum for L-smooth, m-strongly convex functions.
+/// Runs Nesterov's method with constant momentum for L-smooth, m-strongly convex functions.
 pub(super) fn accelerated(
     run: &mut Run<'_, '_>,
     mut point: Point,

@@ -25,7 +25,7 @@ pub struct Progress {
 /// Called once per gradient pass; `Break` cancels.
 pub type Watch<'w> = dyn FnMut(&Progress) -> ControlFlow<()> + 'w;
 
-/// A watcher that never cancels.
+/// Watches without ever cancelling.
 pub fn unwatched(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

@@ -35,7 +35,7 @@ pub(super) fn blocks_in_passes(constants: &Constants) -> f64 {
 }
 
 impl Work {
-    /// All of it in gradient passes: a product is worth one, a Hessian [`hessian_in_passes`].
+    /// Returns all of it in gradient passes: a product is worth one, a Hessian [`hessian_in_passes`].
     #[must_use]
     pub fn in_passes(&self, parameters: usize) -> f64 {
         let hessians = self.hessians as f64 * hessian_in_passes(parameters);

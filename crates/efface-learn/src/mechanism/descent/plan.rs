@@ -124,8 +124,8 @@ impl CheckedDescent {
         0.5 * self.plan.diameter
     }
 
-    /// The projection to the ball, as computed: never beyond D/2, and off the exact one by at most
-    /// (D/2) `gamma_(2P+32)`.
+    /// Projects to the ball, as computed: never beyond D/2, and off the exact one by at most (D/2)
+    /// `gamma_(2P+32)`.
     pub fn project(&self, weights: &mut [f64]) {
         let (norm, radius) = (outward::norm(weights), self.radius());
         if norm > radius {
@@ -137,8 +137,8 @@ impl CheckedDescent {
         }
     }
 
-    /// rho: bound on the rounding error of one step from a point of the ball, its own projection and
-    /// one before it included. `records` matters under `mean` only.
+    /// Returns rho, a bound on the rounding error of one step from a point of the ball, its own projection
+    /// and one before it included. `records` matters under `mean` only.
     ///
     /// # Errors
     /// Fails if float64 cannot bound it.

@@ -62,7 +62,7 @@ impl Job {
         Ok((Part { weights: found.weights, distance: found.distance }, passes))
     }
 
-    /// The steps asked for, and further ones while the proven distance is above the one to reach.
+    /// Makes the requested steps, and further ones while the proven distance is above the one to reach.
     fn counted(&self, objective: &Objective<'_>) -> Result<(Part, u64), MechanismError> {
         let constants = objective.constants();
         let step = Step::new(constants);

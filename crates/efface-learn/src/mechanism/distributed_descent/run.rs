@@ -220,7 +220,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         self.optimise(copy, &far, 0, Some(goal))
     }
 
-    /// ceil(K `budget`/(B `modified`)): what the budget buys each modified part.
+    /// Returns ceil(K `budget`/(B `modified`)): what the budget buys each modified part.
     fn steps(&self, budget: u64, modified: usize) -> u64 {
         let positions = u128::from(self.plan.plan().sample) * modified.max(1) as u128;
         let steps = (u128::from(budget) * u128::from(self.plan.plan().parts)).div_ceil(positions);
@@ -360,7 +360,7 @@ fn check_members(plan: &CheckedDistributed, members: Membership<'_>) -> Result<(
     Ok(())
 }
 
-/// The kept state must be one of this plan, with a sample of the records before the request.
+/// Checks that the kept state belongs to this plan, with a sample of the records before the request.
 fn check_kept(
     plan: &CheckedDistributed,
     kept: &KeptParts,

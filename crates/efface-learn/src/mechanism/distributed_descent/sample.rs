@@ -22,7 +22,7 @@ pub struct Membership<'a> {
 }
 
 impl Sample {
-    /// `size` independent uniform draws from `present`, which must not be empty.
+    /// Makes `size` independent uniform draws from `present`, which must not be empty.
     pub(super) fn draw(size: usize, present: &[u64], rng: &mut (impl Rng + ?Sized)) -> Self {
         let count = present.len() as u64;
         Self { keys: (0..size).map(|_| present[below(count, rng) as usize]).collect() }

@@ -124,14 +124,14 @@ impl CheckedNoisyGd {
         })
     }
 
-    /// W: radius of the ball that every iterate is projected to: the plan's radius, or else one that
-    /// no step leaves unless its noise is rarer than 2^-160.
+    /// Returns W, the radius of the ball that every iterate is projected to: the plan's radius, or else one
+    /// that no step leaves unless its noise is rarer than 2^-160.
     #[must_use]
     pub fn weight_bound(&self) -> f64 {
         self.weight_bound
     }
 
-    /// The random half of every step: `moved`, which is w - eta grad F(w) as computed, brought onto the
+    /// Makes the random half of a step: `moved`, which is w - eta grad F(w) as computed, brought onto the
     /// grid, with the next of the exact [noise](Grid::noise_of) of some steps, projected to the ball of
     /// radius W.
     ///
@@ -169,7 +169,7 @@ impl CheckedNoisyGd {
         &self.grid
     }
 
-    /// rho: bound on the rounding error of one noiseless step from any |w| <= W, and of the
+    /// Returns rho, a bound on the rounding error of one noiseless step from any |w| <= W, and of the
     /// projection before it. `records` matters under `mean` only.
     ///
     /// # Errors

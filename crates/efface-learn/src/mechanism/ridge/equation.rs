@@ -160,7 +160,7 @@ fn meet(panel: &mut [Lane], q: usize, other: &[Lane]) {
     }
 }
 
-/// The block on the diagonal of the panel whose number is `p`, once all to the left have passed.
+/// Finishes the block on the diagonal of panel number `p`, after all panels to the left were applied.
 #[inline(always)]
 fn finish(panel: &mut [Lane], p: usize) -> Option<()> {
     let (before, block) = panel.split_at_mut(p * WIDTH);
@@ -197,7 +197,7 @@ fn subtract(block: &mut [Lane], left: &[Lane], right: &[Lane]) {
     block[..WIDTH].copy_from_slice(&sums);
 }
 
-/// Column `c` of a block left of the diagonal, once those before it are done. `corner` is the
+/// Finishes column `c` of a block below the diagonal, after the columns before it are done. `corner` is the
 /// block of L on the diagonal of these columns.
 #[allow(clippy::needless_range_loop, reason = "the indices are those of the formula")]
 #[inline(always)]

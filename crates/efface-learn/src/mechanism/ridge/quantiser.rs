@@ -68,19 +68,19 @@ impl Quantiser {
         })
     }
 
-    /// k: rounded entries are at most 2^k in absolute value.
+    /// Returns k: rounded entries are at most 2^k in absolute value.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// p: entries of rows are rounded to multiples of 2^-p.
+    /// Returns p: entries of rows are rounded to multiples of 2^-p.
     #[must_use]
     pub fn row_places(&self) -> i32 {
         self.row_places
     }
 
-    /// q: targets are rounded to multiples of 2^-q.
+    /// Returns q: targets are rounded to multiples of 2^-q.
     #[must_use]
     pub fn target_places(&self) -> i32 {
         self.target_places
@@ -92,7 +92,7 @@ impl Quantiser {
         self.capacity
     }
 
-    /// Most absolute value of a sum over `records` records.
+    /// Returns the largest absolute value of a sum over `records` records.
     pub(super) fn sum_bound(&self, records: u64) -> u64 {
         records.saturating_mul(1 << (2 * self.bits + self.weight_bits))
     }
@@ -132,8 +132,8 @@ impl Quantiser {
     }
 }
 
-/// x times `scale`, a power of two, rounded to the nearest whole number, ties to even. Exact but
-/// for that rounding: the product of a stored value and a power of two is a float.
+/// Returns x times `scale`, a power of two, rounded to the nearest whole number, ties to even. Exact but for
+/// that rounding: the product of a stored value and a power of two is a float.
 fn round(x: f64, scale: f64) -> f64 {
     (x * scale).round_ties_even()
 }
@@ -149,7 +149,7 @@ fn exponent_above(x: f64) -> i32 {
     if x.to_bits().trailing_zeros() >= 52 { exponent } else { exponent + 1 }
 }
 
-/// 2^e for -1022 <= e <= 1023.
+/// Returns 2^e for -1022 <= e <= 1023.
 pub(super) fn power_of_two(e: i32) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }

@@ -7,8 +7,8 @@ use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::mechanism::MechanismError;
 
-/// X^T X and X^T y of the rounded records, as integers; of several targets one X^T y each; of classes one
-/// each, in their order, with y = +1 for the records of the class and -1 for the others.
+/// X^T X and X^T y of the rounded records, as integers; of several targets one X^T y each; of classes
+/// one each, in their order, with y = +1 for the records of the class and -1 for the others.
 ///
 /// Integers add up to the same bits in any order, and a subtraction undoes its addition exactly:
 /// the sums are a function of the multiset of records at hand and of the public quantiser.
@@ -86,17 +86,17 @@ impl Sums {
         self.quantiser
     }
 
-    /// Entry (i, j) of X^T X, i >= j.
+    /// Returns entry (i, j) of X^T X, i >= j.
     pub(super) fn gram(&self, i: usize, j: usize) -> i64 {
         self.gram[place(self.columns, i, j)]
     }
 
-    /// X^T X, its lower triangle column by column.
+    /// Returns X^T X, its lower triangle column by column.
     pub(super) fn triangle(&self) -> &[i64] {
         &self.gram
     }
 
-    /// X^T y, a block of columns for each right-hand side.
+    /// Returns X^T y, a block of columns for each right-hand side.
     pub(super) fn moment(&self) -> &[i64] {
         &self.moment
     }
@@ -163,8 +163,8 @@ impl Sums {
         Ok(())
     }
 
-    /// Whether some records could have these sums: each within the range of their count, squares
-    /// not negative, and |x.y|^2 <= |x|^2 |y|^2.
+    /// Checks that some records could have these sums: each within the range of their count, squares not
+    /// negative, and |x.y|^2 <= |x|^2 |y|^2.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let bound = self.quantiser.sum_bound(self.records);
         let mut sums = self.gram.iter().chain(&self.moment);
@@ -191,7 +191,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Little-endian, 8 bytes each: columns, records, p, q, then the lower triangle of X^T X column
+    /// Encodes, little-endian, 8 bytes each: columns, records, p, q, then the lower triangle of X^T X column
     /// by column, then X^T y, one right-hand side after the other.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
