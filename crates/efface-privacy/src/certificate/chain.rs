@@ -49,8 +49,7 @@ pub fn text_hash(text: &str, document: &Value) -> Result<String, ChainError> {
     }
 }
 
-/// Returns the hash that the document states, if its text has that hash without the members that are not
-/// hashed.
+/// Returns the hash that the document states, if its text without the unhashed members has that hash.
 fn left_of(text: &str, document: &Value) -> Option<String> {
     let stated = document.pointer("/chain/hash")?.as_str()?;
     let signature = serde_json_canonicalizer::to_string(document.get("signature")?).ok()?;
@@ -65,7 +64,7 @@ fn left_of(text: &str, document: &Value) -> Option<String> {
 /// How the member with the hash begins.
 const CHAIN: &str = "\"chain\":{";
 
-/// Returns what is before and after `what` if it occurs exactly once in the text.
+/// Returns the text before and after `what` if it occurs exactly once in the text.
 fn once<'a>(text: &'a str, what: &str) -> Option<(&'a str, &'a str)> {
     let (before, after) = text.split_once(what)?;
     (!after.contains(what)).then_some((before, after))

@@ -63,7 +63,7 @@ pub enum Requests {
     Any,
     /// The requests were chosen without looking at releases.
     NonAdaptive,
-    /// The requester may have looked at that many distinct releases.
+    /// The requester may have seen that many distinct releases.
     PAdaptive(u64),
 }
 

@@ -53,7 +53,7 @@ pub struct Descent {
     pub setting: Setting,
     /// Which theorem's procedure.
     pub variant: Variant,
-    /// xi of `weak`, at least 1; none for the others.
+    /// xi of `weak`, at least 1; `None` for the other variants.
     pub xi: Option<Decimal>,
     /// The delta that sets how the steps of `perfect` grow with the number of updates (Theorem 3.2); `None`
     /// if every update has `iterations` steps.

@@ -47,7 +47,7 @@ pub struct NoisyGd {
     pub batches: Option<Batches>,
 }
 
-/// Fixed batches that the steps visit in turn, on and on over all phases.
+/// Fixed batches that the steps visit cyclically over all phases.
 ///
 /// A record's batch is a public function of its id, for life. A step is along the gradient of
 /// (1/b) (sum of the losses of one batch) + (m/2) |w|^2, whose data term is `smoothness`-smooth for

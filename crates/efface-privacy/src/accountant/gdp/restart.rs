@@ -42,7 +42,7 @@ pub(super) fn ln_mu(diameter: f64, stretches: &[Stretch]) -> Result<f64, Stretch
     Ok(least)
 }
 
-/// What the stretches after the one at hand do to a distance and a variance before them.
+/// The effect of the later stretches on a distance and a variance before them.
 struct Later {
     /// F.
     fade: f64,
