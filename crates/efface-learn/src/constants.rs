@@ -186,7 +186,7 @@ impl Constants {
         self.declared.lambda
     }
 
-    /// Returns w_max: bound on the weight of a record, 1 if records have none.
+    /// Returns w_max, a bound on the weight of a record, 1 if records have none.
     #[must_use]
     pub fn max_weight(&self) -> f64 {
         self.declared.max_weight.unwrap_or(1.0)

@@ -218,8 +218,8 @@ fn attains(constants: &Constants, summation: Summation, tau: f64, records: usize
     constants.strong_convexity() * tau >= 2.0 * slack
 }
 
-/// The least tau with m tau >= 2 times the public slack of sums made so, within a factor 1 + 1e-9
-/// above it; infinity when there is none.
+/// Returns the least tau with m tau >= 2 times the public slack of sums made so, within a factor 1 + 1e-9
+/// above it; infinity if there is none.
 #[must_use]
 pub fn least_distance(constants: &Constants, summation: Summation, records: usize) -> f64 {
     let origin = constants.public_slack_of(summation, 0.0, records);

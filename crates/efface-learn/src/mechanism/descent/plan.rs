@@ -18,10 +18,10 @@ const MOST_STEPS: u64 = 1 << 40;
 pub struct DescentPlan {
     /// The theorem whose procedure is followed.
     pub variant: Variant,
-    /// xi of `weak`, in [1, 16]; none for the others.
+    /// xi of `weak`, in [1, 16]; `None` for the other variants.
     #[serde(with = "as_decimal::option")]
     pub xi: Option<f64>,
-    /// For `perfect`: the delta by which its updates grow (Theorem 3.2); none: they do not.
+    /// For `perfect`: the delta by which its updates grow (Theorem 3.2); `None` if they do not.
     #[serde(with = "as_decimal::option")]
     pub tail: Option<f64>,
     /// I: steps of the first update.

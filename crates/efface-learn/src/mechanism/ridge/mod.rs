@@ -211,7 +211,7 @@ impl RidgePlan {
         Ok(weights)
     }
 
-    /// The weights of so many records, by the sums of each class.
+    /// Returns the weights of so many records, by the sums of each class.
     fn balanced(
         &self,
         records: usize,
