@@ -13,7 +13,7 @@ pub use slack::Summation;
 
 /// Public constants of an objective as written by a user, before they are checked.
 ///
-/// None may be computed from private data; where a value comes from is the caller's to record.
+/// None may be computed from private data; the caller records where a value comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Declared {
     /// The loss of one record.
@@ -29,7 +29,7 @@ pub struct Declared {
     pub row_bound: f64,
     /// Bound on |y|; used for regression only.
     pub target_bound: f64,
-    /// w_max: bound on the weight of a record; `None` where every record has weight 1.
+    /// w_max: bound on the weight of a record; `None` if every record has weight 1.
     pub max_weight: Option<f64>,
 }
 
@@ -37,15 +37,15 @@ pub struct Declared {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constants {
     declared: Declared,
-    /// Upper bound on the mean of y^2 over any data set, where it is not that of the bound on |y|.
+    /// Upper bound on the mean of y^2 over any data set, if it does not follow from the bound on |y|.
     mean_square: Option<f64>,
-    /// Upper bound on the mean weight over any data set, where it is not `max_weight`.
+    /// Upper bound on the mean weight over any data set, if it is not `max_weight`.
     mean_weight: Option<f64>,
-    /// Targets of a regression.
+    /// Number of targets of a regression.
     targets: usize,
 }
 
-/// The effective row bound sqrt(r^2 + a^2) of rows with norm at most `row` to which the constant
+/// Returns the effective row bound sqrt(r^2 + a^2) of rows with norm at most `row` to which the constant
 /// `intercept` is appended, rounded up (so that a row on the bound is still within it).
 #[must_use]
 pub fn effective_row_bound(row: f64, intercept: f64) -> f64 {
@@ -54,19 +54,19 @@ pub fn effective_row_bound(row: f64, intercept: f64) -> f64 {
 }
 
 impl Declared {
-    /// Checks every constant once.
+    /// Checks every constant once and returns the checked constants.
     ///
     /// # Errors
-    /// The first constant that breaks its rule, with the rule.
+    /// Fails at the first constant that breaks its rule, with the rule.
     pub fn check(self) -> Result<Constants, Refusal> {
         self.checked(false)
     }
 
-    /// As [`check`](Self::check), with lambda = 0 allowed: for mechanisms that need no strong
-    /// convexity, as `noisy-gd` in a ball.
+    /// Checks as [`check`](Self::check) does but allows lambda = 0: for mechanisms that need no strong
+    /// convexity, such as `noisy-gd` in a ball.
     ///
     /// # Errors
-    /// The first constant that breaks its rule, with the rule.
+    /// Fails at the first constant that breaks its rule, with the rule.
     pub fn check_convex(self) -> Result<Constants, Refusal> {
         self.checked(true)
     }
@@ -105,39 +105,39 @@ impl Declared {
 }
 
 impl Constants {
-    /// The constants as they were declared.
+    /// Returns the constants as they were declared.
     #[must_use]
     pub fn declared(&self) -> &Declared {
         &self.declared
     }
 
-    /// The same constants for targets whose squares have at most this mean over the records of any
+    /// Returns the same constants for targets whose squares have at most this mean over the records of any
     /// data set: those that are scaled to variance 1 by the data set itself.
     #[must_use]
     pub fn with_mean_square(self, mean_square: f64) -> Self {
         Self { mean_square: Some(mean_square), ..self }
     }
 
-    /// The same constants for records whose weights have at most this mean over any data set, under
-    /// `mean`: those that are scaled to it by the data set itself. It replaces w_max wherever weights
-    /// are summed.
+    /// Returns the same constants for records whose weights have at most this mean over any data set, under
+    /// `mean`: those that are scaled to it by the data set itself. It replaces w_max wherever weights are
+    /// summed.
     #[must_use]
     pub fn with_mean_weight(self, mean_weight: f64) -> Self {
         Self { mean_weight: Some(mean_weight), ..self }
     }
 
-    /// The same constants for a regression on so many targets at once, each with its own block of
-    /// weights: the objective is the sum of theirs. Each target obeys the bound on |y| and on the mean of
-    /// its squares.
+    /// Returns the same constants for a regression on so many targets at once, each with its own block of
+    /// weights: the objective is the sum of theirs. Each target obeys the bound on |y| and on the mean of its
+    /// squares.
     #[must_use]
     pub fn with_targets(self, targets: usize) -> Self {
         Self { targets, ..self }
     }
 
-    /// The same constants under another normaliser.
+    /// Returns the same constants under another normaliser.
     ///
     /// # Errors
-    /// A normaliser out of range.
+    /// Fails if the normaliser is out of range.
     pub fn with_normalizer(&self, normalizer: Normalizer) -> Result<Self, Refusal> {
         let convex = self.declared.lambda == 0.0;
         let checked = Declared { normalizer, ..self.declared.clone() }.checked(convex)?;
@@ -150,19 +150,19 @@ impl Constants {
         self.targets
     }
 
-    /// Weight vectors of length d: one for each output of the loss, or for each target.
+    /// Returns the number of weight vectors of length d: one for each output of the loss, or for each target.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.declared.loss.outputs() * self.targets
     }
 
-    /// Bound on the mean weight of the records, where it is not w_max.
+    /// Returns a bound on the mean weight of the records, if it is not w_max.
     #[must_use]
     pub fn mean_weight(&self) -> Option<f64> {
         self.mean_weight
     }
 
-    /// The loss of one record.
+    /// Returns the loss of one record.
     #[must_use]
     pub fn loss(&self) -> Loss {
         self.declared.loss
@@ -174,46 +174,47 @@ impl Constants {
         self.declared.cols
     }
 
-    /// P, the number of weights.
+    /// Returns P, the number of weights.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.declared.cols * self.outputs()
     }
 
-    /// m = lambda: F is m-strongly convex.
+    /// Returns m = lambda: F is m-strongly convex.
     #[must_use]
     pub fn strong_convexity(&self) -> f64 {
         self.declared.lambda
     }
 
-    /// w_max: bound on the weight of a record, 1 where records have none.
+    /// Returns w_max, a bound on the weight of a record, 1 if records have none.
     #[must_use]
     pub fn max_weight(&self) -> f64 {
         self.declared.max_weight.unwrap_or(1.0)
     }
 
-    /// Roundings that the weight of a record may cost its derivatives, and one for good measure.
+    /// Returns the number of roundings that the weight of a record may cost its derivatives, plus one to
+    /// spare.
     pub(crate) fn weighing(&self) -> f64 {
         if self.declared.max_weight.is_some() { 2.0 } else { 0.0 }
     }
 
-    /// Upper bound on the sum of all weights over N: [`load`](Self::load) times the bound on their
+    /// Returns an upper bound on the sum of all weights over N: [`load`](Self::load) times the bound on their
     /// mean, or w_max.
     pub(crate) fn weighted_load(&self) -> f64 {
         outward::mul(self.load(), self.mean_weight.unwrap_or_else(|| self.max_weight()))
     }
 
-    /// G: upper bound on the norm of one record's loss gradient at any weights, its own weight
+    /// Returns G, an upper bound on the norm of one record's loss gradient at any weights, its own weight
     /// included; infinite for the squared loss without a clip.
     #[must_use]
     pub fn lipschitz(&self) -> f64 {
         outward::mul(self.max_weight(), self.declared.loss.lipschitz(self.declared.row_bound))
     }
 
-    /// Upper bound on the norm of one record's loss gradient at every optimum: G, or where that is
-    /// infinite (the squared losses without a clip) the bound w_max r (r B + |y|) in the ball of radius
-    /// B = [`optimum_bound`](Self::optimum_bound). Enough for how far a record moves the optimum,
-    /// not for steps that may leave the ball.
+    /// Returns an upper bound on the norm of one record's loss gradient at every optimum: G, or if that is
+    /// infinite (the squared losses without a clip) the bound w_max r (r B + |y|) in the ball of radius B =
+    /// [`optimum_bound`](Self::optimum_bound). Enough for how far a record moves the optimum, not for steps
+    /// that may leave the ball.
     #[must_use]
     pub fn optimum_lipschitz(&self) -> f64 {
         let global = self.lipschitz();
@@ -227,7 +228,7 @@ impl Constants {
         outward::mul(self.max_weight(), plain)
     }
 
-    /// A bound on one target as one on the length of all of them.
+    /// Returns a bound on one target as one on the length of all of them.
     fn times_root_of_targets(&self, bound: f64) -> f64 {
         match self.targets {
             1 => bound,
@@ -235,22 +236,21 @@ impl Constants {
         }
     }
 
-    /// beta: upper bound on the smoothness of the data term of F, for every data set the
+    /// Returns beta, an upper bound on the smoothness of the data term of F, for every data set the
     /// normaliser allows.
     #[must_use]
     pub fn smoothness(&self) -> f64 {
         outward::mul(self.weighted_load(), self.declared.loss.smoothness(self.declared.row_bound))
     }
 
-    /// L = beta + lambda, rounded up: F is L-smooth.
+    /// Returns L = beta + lambda, rounded up: F is L-smooth.
     #[must_use]
     pub fn total_smoothness(&self) -> f64 {
         outward::add(self.smoothness(), self.declared.lambda)
     }
 
-    /// Upper bound on the trace of a matrix H, the same at all weights, with
-    /// F(w* + v) - F(w*) <= v^T H v/2: far below P L for rows of many columns, because the trace of
-    /// x x^T is r^2, not P r^2.
+    /// Returns an upper bound on the trace of a matrix H, the same at all weights, with F(w* + v) - F(w*) <=
+    /// v^T H v/2: far below P L for rows of many columns, because the trace of x x^T is r^2, not P r^2.
     #[must_use]
     pub fn curvature_trace(&self) -> f64 {
         let square = outward::mul(self.declared.row_bound, self.declared.row_bound);
@@ -260,22 +260,22 @@ impl Constants {
         outward::add(outward::mul(self.weighted_load(), data), ridge)
     }
 
-    /// c: Lipschitz constant of the map w -> w - `step` grad F(w), for a step in (0, 2/L).
+    /// Returns c, the Lipschitz constant of the map w -> w - `step` grad F(w), for a step in (0, 2/L).
     #[must_use]
     pub fn contraction(&self, step: f64) -> f64 {
         (1.0 - step * self.strong_convexity()).max(step * self.total_smoothness() - 1.0)
     }
 
-    /// How far the optimum can move when `changed` records are taken out of (or put into) the data:
+    /// Returns how far the optimum can move when `changed` records are taken out of (or put into) the data:
     /// [`gradient_shift`](Self::gradient_shift) over m.
     #[must_use]
     pub fn optimum_shift(&self, changed: u64, records: u64) -> f64 {
         self.gradient_shift(changed, records) / self.strong_convexity()
     }
 
-    /// How much the gradient of F can change at an optimum when `changed` records are taken out of
-    /// (or put into) the data: G k/N under `fixed`, 2 G k/n under `mean`, with n = `records`, the
-    /// larger size, and G at optima ([`optimum_lipschitz`](Self::optimum_lipschitz)).
+    /// Returns how much the gradient of F can change at an optimum when `changed` records are taken out of
+    /// (or put into) the data: G k/N under `fixed`, 2 G k/n under `mean`, with n = `records`, the larger
+    /// size, and G at optima ([`optimum_lipschitz`](Self::optimum_lipschitz)).
     #[must_use]
     pub fn gradient_shift(&self, changed: u64, records: u64) -> f64 {
         let (factor, n) = match self.declared.normalizer {
@@ -285,7 +285,7 @@ impl Constants {
         factor * self.optimum_lipschitz() * changed as f64 / n as f64
     }
 
-    /// Upper bound on the number of records over N: capacity/N, or 1 under `mean`. Weights are not
+    /// Returns an upper bound on the number of records over N: capacity/N, or 1 under `mean`. Weights are not
     /// in it: they are in what each record contributes.
     #[must_use]
     pub fn load(&self) -> f64 {
@@ -295,13 +295,13 @@ impl Constants {
         }
     }
 
-    /// N for a data set of `records` records.
+    /// Returns N for a data set of `records` records.
     #[must_use]
     pub fn normalizer(&self, records: usize) -> f64 {
         self.declared.normalizer.divisor(records as u64) as f64
     }
 
-    /// F0: upper bound on F(0).
+    /// Returns F0, an upper bound on F(0).
     #[must_use]
     pub fn zero_value(&self) -> f64 {
         let loss = self.declared.loss;
@@ -313,16 +313,16 @@ impl Constants {
         outward::mul(self.weighted_load(), outward::mul(each, self.targets as f64))
     }
 
-    /// sqrt(2 F0/lambda), rounded up: the minimiser of every data set lies in this ball. Infinite
-    /// where lambda is 0.
+    /// Returns sqrt(2 F0/lambda), rounded up: the minimiser of every data set lies in this ball. Infinite if
+    /// lambda is 0.
     #[must_use]
     pub fn optimum_bound(&self) -> f64 {
         outward::sqrt(outward::mul(2.0, outward::div(self.zero_value(), self.declared.lambda)))
     }
 
-    /// The constants as an event states them, G at optima ([`optimum_lipschitz`](Self::optimum_lipschitz));
-    /// `group` is the public maximal number of records
-    /// that claims protect together.
+    /// Returns the constants as an event states them, with G at optima
+    /// ([`optimum_lipschitz`](Self::optimum_lipschitz)); `group` is the public maximal number of records that
+    /// claims protect together.
     #[must_use]
     pub fn setting(&self, group: u64) -> Setting {
         Setting {
@@ -341,7 +341,7 @@ pub(crate) fn range(name: &str, rule: &str, got: f64, obeys: bool) -> Result<(),
     if obeys { Ok(()) } else { Err(out_of_range(name, rule, got)) }
 }
 
-/// A number that does not obey its rule.
+/// Returns the refusal of a number that does not obey its rule.
 pub(crate) fn out_of_range(name: &str, rule: &str, got: f64) -> Refusal {
     refusal!("`{name}` must be {rule}, got {}", Decimal(got))
 }

@@ -27,17 +27,17 @@ pub struct Dataset {
     sample_weights: Vec<f64>,
 }
 
-/// Another number of targets than `each` for every row.
+/// Returns the refusal of targets that are not `each` for every row.
 fn other_targets(each: usize, targets: usize, rows: usize) -> Refusal {
     refusal!("`y` must have {each} target(s) per row, got {targets} targets for {rows} rows")
 }
 
-/// NaN or infinity as target.
+/// Returns the refusal of NaN or infinity as a target.
 fn not_finite(row: usize, got: f64) -> Refusal {
     refusal!("the target of row {row} must be finite, got {got}")
 }
 
-/// A weight that is negative, NaN or infinite.
+/// Returns the refusal of a weight that is negative, NaN or infinite.
 fn no_weight(row: usize, got: f64) -> Refusal {
     refusal!("the weight of row {row} must be finite and at least 0, got {got}")
 }
@@ -46,7 +46,7 @@ impl Dataset {
     /// Takes rows and their targets; every record has weight 1.
     ///
     /// # Errors
-    /// Another number of targets than rows; a target that is not finite.
+    /// Fails if targets and rows differ in number, or a target is not finite.
     pub fn new(x: Matrix, y: Vec<f64>) -> Result<Self, ChangeError> {
         let ones = vec![1.0; x.rows()];
         Self::weighted(x, y, ones)
@@ -55,8 +55,8 @@ impl Dataset {
     /// Takes rows, their targets and their weights.
     ///
     /// # Errors
-    /// As [`new`](Self::new); another number of weights than rows; a weight that is not finite and
-    /// at least 0.
+    /// Fails as [`new`](Self::new) does, if weights and rows differ in number, or if a weight is not finite
+    /// and at least 0.
     pub fn weighted(x: Matrix, y: Vec<f64>, sample_weights: Vec<f64>) -> Result<Self, ChangeError> {
         Self::several(x, y, 1, sample_weights)
     }
@@ -64,7 +64,7 @@ impl Dataset {
     /// Takes rows, a block of `targets` numbers for each of them, and their weights.
     ///
     /// # Errors
-    /// As [`weighted`](Self::weighted).
+    /// Fails as [`weighted`](Self::weighted) does.
     pub fn several(
         x: Matrix,
         y: Vec<f64>,
@@ -94,7 +94,7 @@ impl Dataset {
     /// Appends a record of weight 1.
     ///
     /// # Errors
-    /// A row that does not fit, or a value that is not finite; the data set is then unchanged.
+    /// Fails if the row does not fit or a value is not finite; the data set is then unchanged.
     pub fn push(&mut self, row: Row<'_>, target: f64) -> Result<(), ChangeError> {
         self.push_weighted(row, target, 1.0)
     }
@@ -102,8 +102,8 @@ impl Dataset {
     /// Appends a record.
     ///
     /// # Errors
-    /// As [`push`](Self::push), or a weight that is not finite and at least 0; the data set is then
-    /// unchanged.
+    /// Fails as [`push`](Self::push) does, or if the weight is not finite and at least 0; the data set is
+    /// then unchanged.
     pub fn push_weighted(
         &mut self,
         row: Row<'_>,
@@ -116,8 +116,8 @@ impl Dataset {
     /// Appends a record with all of its targets.
     ///
     /// # Errors
-    /// As [`push_weighted`](Self::push_weighted), or another number of targets than the other records
-    /// have; the data set is then unchanged.
+    /// Fails as [`push_weighted`](Self::push_weighted) does, or if the number of targets is not that of the
+    /// other records; the data set is then unchanged.
     pub fn push_several(
         &mut self,
         row: Row<'_>,
@@ -143,7 +143,7 @@ impl Dataset {
     /// Appends a record of another data set.
     ///
     /// # Errors
-    /// A position that is out of range, a row that does not fit; the data set is then unchanged.
+    /// Fails if the position is out of range or the row does not fit; the data set is then unchanged.
     pub fn push_from(&mut self, from: &Self, row: usize) -> Result<(), ChangeError> {
         match from.sample_weights.get(row) {
             Some(&weight) => self.push_several(from.x.row(row), from.targets_of(row), weight),
@@ -153,10 +153,10 @@ impl Dataset {
         }
     }
 
-    /// The records at these positions, in the order named.
+    /// Returns the records at these positions, in the order named.
     ///
     /// # Errors
-    /// As [`push_from`](Self::push_from).
+    /// Fails as [`push_from`](Self::push_from) does.
     pub fn picked(&self, rows: impl IntoIterator<Item = usize>) -> Result<Self, ChangeError> {
         let x = match &self.x {
             Matrix::Dense(_) => Matrix::dense(self.cols()),
@@ -170,8 +170,8 @@ impl Dataset {
     /// Appends all records of a data set of the same shape.
     ///
     /// # Errors
-    /// Rows of another kind or with another number of columns, or no memory: use nothing of the data
-    /// set then.
+    /// Fails if rows are of another kind or have another number of columns, or memory runs out. Nothing of
+    /// the data set may be used then.
     pub fn append(&mut self, from: Self) -> Result<(), ChangeError> {
         if from.targets != self.targets {
             let (each, targets, rows) = (self.targets, from.y.len(), from.rows());
@@ -192,7 +192,7 @@ impl Dataset {
     /// Removes records by position (ascending, without repetition), keeping the order of the rest.
     ///
     /// # Errors
-    /// Positions out of order, repeated or out of range; the data set is then unchanged.
+    /// Fails if positions are out of order, repeated or out of range; the data set is then unchanged.
     pub fn remove_rows(&mut self, positions: &[usize]) -> Result<(), Refusal> {
         self.x.remove_rows(positions)?;
         let lists =
@@ -203,11 +203,12 @@ impl Dataset {
         Ok(())
     }
 
-    /// Overwrites the records at these positions, which ascend, where they are, so that they can be
-    /// [removed](Self::remove_rows) later. False, and nothing done, where rows are kept without their zeros.
+    /// Overwrites the records at these ascending positions in place, so that they can be
+    /// [removed](Self::remove_rows) later. Returns false and does nothing if rows are kept without their
+    /// zeros.
     ///
     /// # Errors
-    /// Positions that do not ascend or are out of range.
+    /// Fails if positions do not ascend or are out of range.
     pub fn clear_rows(&mut self, positions: &[usize]) -> Result<bool, Refusal> {
         let Matrix::Dense(dense) = &mut self.x else { return Ok(false) };
         dense.clear_rows(positions)?;
@@ -219,57 +220,57 @@ impl Dataset {
         Ok(true)
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.sample_weights.len()
     }
 
-    /// Number of columns, the intercept's included.
+    /// Returns the number of columns, the intercept's included.
     #[must_use]
     pub fn cols(&self) -> usize {
         self.x.cols()
     }
 
-    /// The feature matrix, one row per record.
+    /// Returns the feature matrix, one row per record.
     #[must_use]
     pub fn x(&self) -> &Matrix {
         &self.x
     }
 
-    /// The target of each row, a class index, 0 or 1, or a number; a block of them for each row where
+    /// Returns the target of each row, a class index, 0 or 1, or a number; a block of them for each row if
     /// there are several.
     #[must_use]
     pub fn y(&self) -> &[f64] {
         &self.y
     }
 
-    /// Number of targets of each row.
+    /// Returns the number of targets of each row.
     #[must_use]
     pub fn targets(&self) -> usize {
         self.targets
     }
 
-    /// All targets of a row; none beyond the last row.
+    /// Returns all targets of a row; an empty slice beyond the last row.
     #[must_use]
     pub fn targets_of(&self, row: usize) -> &[f64] {
         self.y.get(row * self.targets..(row + 1) * self.targets).unwrap_or_default()
     }
 
-    /// Euclidean norms of the rows, each rounded up by at most one unit in the last place.
+    /// Returns the Euclidean norms of the rows, each rounded up by at most one unit in the last place.
     #[must_use]
     pub fn norms(&self) -> &[f64] {
         &self.norms
     }
 
-    /// The records' weights, each finite and at least 0.
+    /// Returns the records' weights, each finite and at least 0.
     #[must_use]
     pub fn sample_weights(&self) -> &[f64] {
         &self.sample_weights
     }
 }
 
-/// What a weight may be.
+/// Returns what a weight may be.
 fn is_weight(weight: f64) -> bool {
     weight.is_finite() && weight >= 0.0
 }
@@ -279,7 +280,7 @@ fn append(values: &mut Vec<f64>, value: f64) {
     values.push(value);
 }
 
-/// Makes room for more values; memory that they outgrow is wiped before it is given back.
+/// Makes room for more values; memory that they outgrow is wiped before it is freed.
 fn make_room(values: &mut Vec<f64>, more: usize) {
     let needed = values.len().saturating_add(more);
     if needed > values.capacity() {
@@ -305,9 +306,9 @@ fn take_out(values: &mut Vec<f64>, positions: &[usize], each: usize) {
     values.truncate(to);
 }
 
-/// The norms of all rows.
+/// Returns the norms of all rows.
 fn norms(x: &Matrix) -> Vec<f64> {
-    /// Rows that are not worth sharing between cores.
+    /// Number of rows that are not worth sharing between cores.
     const FEW: usize = 1024;
     let norm = |row| row_norm(x.row(row));
     if x.rows() <= FEW {
@@ -316,8 +317,8 @@ fn norms(x: &Matrix) -> Vec<f64> {
     (0..x.rows()).into_par_iter().with_min_len(FEW).map(norm).collect()
 }
 
-/// The norm of a row, not below the exact one and the least such float but for errors of about
-/// d 2^-105 in the sum of squares.
+/// Returns the norm of a row, not below the exact one and the least such float but for errors of about d
+/// 2^-105 in the sum of squares.
 fn row_norm(row: Row<'_>) -> f64 {
     norm_of(sum_of_squares(row.values()))
 }

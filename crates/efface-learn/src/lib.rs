@@ -103,7 +103,7 @@ pub use loss::{Loss, LossError, Task};
 pub use model::{Decisions, Model, Scores};
 pub use objective::{Objective, Parts, Streamed, check_records, lower_triangle};
 
-/// Whether there is an error, and its message has this part.
+/// Returns whether there is an error, and its message has this part.
 #[cfg(test)]
 fn said(error: Option<impl std::fmt::Display>, part: &str) -> bool {
     error.is_some_and(|error| error.to_string().contains(part))

@@ -3,14 +3,14 @@
 
 pub use efface_privacy::upward::{add, div, mul, sqrt};
 
-/// gamma_K = K u / (1 - K u), u = 2^-53, rounded up; infinity once K u reaches 1/2.
+/// Returns gamma_K = K u / (1 - K u), u = 2^-53, rounded up; infinity once K u reaches 1/2.
 pub fn gamma(operations: f64) -> f64 {
     let ku = operations * (f64::EPSILON / 2.0);
     if ku < 0.5 { div(ku, 1.0 - ku).next_up() } else { f64::INFINITY }
 }
 
-/// |v|, not below the exact norm: the computed root of the computed sum of squares, inflated by
-/// its own rounding error. NaN and infinity give infinity.
+/// Returns |v|, not below the exact norm: the computed root of the computed sum of squares, inflated by its
+/// own rounding error. NaN and infinity give infinity.
 pub fn norm(v: &[f64]) -> f64 {
     let largest =
         v.iter().fold(0.0_f64, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x.abs()) });
@@ -24,7 +24,7 @@ pub fn norm(v: &[f64]) -> f64 {
     mul(root.next_up(), scale)
 }
 
-/// A power of two within a factor 2 of x > 0 (at most 2^1023, at least 2^-1022).
+/// Returns a power of two within a factor 2 of x > 0 (at most 2^1023, at least 2^-1022).
 fn power_of_two_near(x: f64) -> f64 {
     let exponent = (x.to_bits() >> 52) & 0x7ff;
     f64::from_bits(exponent.clamp(1, 2046) << 52)

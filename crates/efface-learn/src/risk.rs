@@ -14,7 +14,7 @@ pub use tolerance::Tolerance;
 
 use crate::constants::Constants;
 
-/// Bound on the expected excess risk of an optimum found to within `distance` and published with
+/// Returns a bound on the expected excess risk of an optimum found to within `distance` and published with
 /// noise of standard deviation `noise` on a grid of spacing `grid`.
 #[must_use]
 pub fn output_noise(constants: &Constants, distance: f64, noise: f64, grid: f64) -> f64 {
@@ -23,9 +23,9 @@ pub fn output_noise(constants: &Constants, distance: f64, noise: f64, grid: f64)
     (constants.total_smoothness() * off * off + spread) / 2.0
 }
 
-/// What the noise of endless noisy gradient descent costs in expectation where F is quadratic, for
-/// noise of standard deviation `noise` on each weight in each step; an estimate for other losses.
-/// Far below [`noisy_gd`], which bounds the risk as if every direction curved like the steepest.
+/// Returns what the noise of endless noisy gradient descent costs in expectation if F is quadratic, for noise
+/// of standard deviation `noise` on each weight in each step; an estimate for other losses. Far below
+/// [`noisy_gd`], which bounds the risk as if every direction curved like the steepest.
 #[must_use]
 pub fn noise_at_rest(constants: &Constants, step: f64, noise: f64) -> f64 {
     let (l, m) = (constants.total_smoothness(), constants.strong_convexity());
@@ -36,7 +36,7 @@ pub fn noise_at_rest(constants: &Constants, step: f64, noise: f64) -> f64 {
     noise * noise / (2.0 * step) * weighted
 }
 
-/// Noisy gradient descent, as far as its excess risk depends on it.
+/// The settings of noisy gradient descent that its excess risk depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steps {
     /// eta: step size.
@@ -55,7 +55,7 @@ pub struct Steps {
     pub shift: f64,
 }
 
-/// Bound on the expected excess risk of noisy gradient descent after learning and after any number
+/// Returns a bound on the expected excess risk of noisy gradient descent after learning and after any number
 /// of requests; infinite when the steps do not contract.
 #[must_use]
 pub fn noisy_gd(constants: &Constants, steps: &Steps) -> f64 {
@@ -63,12 +63,12 @@ pub fn noisy_gd(constants: &Constants, steps: &Steps) -> f64 {
     of_square(constants, most * most)
 }
 
-/// Estimate of the expected excess risk of noisy gradient descent over batches of which `each` are the
-/// public constants: what is left of the start after learning, (L/2) (c^T B)^2, what the noise costs
-/// ([`noise_at_rest`]), and what it costs that a step sees one batch. For a quadratic with curvature h
-/// in a direction of gradients with variance v, the last is eta v/(2 b (2 - eta h)) at rest for batches
-/// drawn afresh, and so at most eta G^2/(2 b (2 - eta L)); for fixed ones that are visited in turn it is
-/// an estimate. Requests are taken to add nothing, since their steps go on learning.
+/// Returns an estimate of the expected excess risk of noisy gradient descent over batches whose public
+/// constants are `each`: what is left of the start after learning, (L/2) (c^T B)^2, what the noise costs
+/// ([`noise_at_rest`]), and what it costs that a step sees one batch. For a quadratic with curvature h in a
+/// direction of gradients with variance v, the last is eta v/(2 b (2 - eta h)) at rest for batches drawn
+/// afresh, and so at most eta G^2/(2 b (2 - eta L)); for fixed ones that are visited in turn it is an
+/// estimate. Requests are taken to add nothing, since their steps go on learning.
 #[must_use]
 pub fn over_batches(constants: &Constants, each: &Constants, steps: &Steps) -> f64 {
     let c = each.contraction(steps.step);
@@ -82,7 +82,8 @@ pub fn over_batches(constants: &Constants, each: &Constants, steps: &Steps) -> f
 }
 
 impl Steps {
-    /// Bound on sqrt(E |w - w*|^2) after learning from `start` away and after any number of requests.
+    /// Returns a bound on sqrt(E |w - w*|^2) after learning from `start` away and after any number of
+    /// requests.
     fn farthest(&self, constants: &Constants, start: f64) -> f64 {
         let parameters = constants.parameters() as f64;
         let c = constants.contraction(self.step);
@@ -101,18 +102,18 @@ impl Steps {
         learned.max(settled) + self.error(constants) / (1.0 - c)
     }
 
-    /// r: what rounding may add to the distance in one step.
+    /// Returns r, which rounding may add to the distance in one step.
     fn error(&self, constants: &Constants) -> f64 {
         self.rounding + self.grid * (constants.parameters() as f64).sqrt() / 2.0
     }
 }
 
-/// (L/2) E |w - w*|^2.
+/// Returns (L/2) E |w - w*|^2.
 fn of_square(constants: &Constants, square: f64) -> f64 {
     constants.total_smoothness() / 2.0 * square
 }
 
-/// Bound on |grad F| at the best weights of a ball around 0, where it need not vanish.
+/// Returns a bound on |grad F| at the best weights of a ball around 0, at which it need not vanish.
 fn slope_at_best(constants: &Constants, radius: f64) -> f64 {
     if radius >= constants.optimum_bound() {
         return 0.0;
@@ -121,12 +122,12 @@ fn slope_at_best(constants: &Constants, radius: f64) -> f64 {
     steepest(constants, radius).min((2.0 * l * f).sqrt())
 }
 
-/// Bound on |grad F| in a ball around 0.
+/// Returns a bound on |grad F| in a ball around 0.
 fn steepest(constants: &Constants, radius: f64) -> f64 {
     constants.lipschitz() * constants.load() + constants.strong_convexity() * radius
 }
 
-/// What noise of mean zero that weights do not depend on adds to the risk.
+/// Returns how much zero-mean noise that is independent of the weights adds to the risk.
 fn of_noise(constants: &Constants, noise: f64, grid: f64) -> f64 {
     constants.curvature_trace() / 2.0 * (noise + grid / 2.0).powi(2)
 }

@@ -11,7 +11,7 @@ impl Twice {
         Self { high: x, low: 0.0 }
     }
 
-    /// Sum of any two floats as a pair.
+    /// Returns the sum of any two floats as a pair.
     fn of_sum(a: f64, b: f64) -> Self {
         let high = a + b;
         let part = high - a;
@@ -47,7 +47,7 @@ impl Twice {
         Self::of_sum(first, second).plus(Self::new(rest.get() / b.high))
     }
 
-    /// exp, for arguments between -600 and 600.
+    /// Computes exp, for arguments between -600 and 600.
     pub(crate) fn exp(self) -> Self {
         // exp(x) = exp(x/2^12)^(2^12), Taylor below 0.15. Squaring multiplies the error by 2^12.
         let small = self.times(Self::new(1.0 / 4096.0));

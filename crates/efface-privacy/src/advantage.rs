@@ -9,24 +9,22 @@ use std::f64::consts::SQRT_2;
 use crate::outward;
 use crate::quantity::{Epsilon, Mu, RenyiOrder};
 
-/// Advantage between the two worlds of a mu-GDP pair, 2 Phi(mu/2) - 1. Attained by Gaussians.
+/// Returns the advantage between the two worlds of a mu-GDP pair, 2 Phi(mu/2) - 1. Attained by Gaussians.
 #[must_use]
 pub fn from_mu(mu: Mu) -> f64 {
     capped(unrounded_from_mu(mu.get()))
 }
 
-/// Advantage between two (epsilon, delta)-indistinguishable worlds,
-/// (e^epsilon - 1 + 2 delta)/(e^epsilon + 1). `delta` is clamped into [0, 1]. Source: Kairouz, Oh
-/// and Viswanath (2015).
+/// Returns the advantage between two (epsilon, delta)-indistinguishable worlds, (e^epsilon - 1 + 2
+/// delta)/(e^epsilon + 1). `delta` is clamped into [0, 1]. Source: Kairouz, Oh and Viswanath (2015).
 #[must_use]
 pub fn from_epsilon_delta(epsilon: Epsilon, delta: f64) -> f64 {
     let delta = if delta.is_nan() { 1.0 } else { delta.clamp(0.0, 1.0) };
     capped(unrounded_from_epsilon_delta(epsilon.get(), delta))
 }
 
-/// Advantage under (q, epsilon)-deletion-privacy: the least of sqrt(2 epsilon),
-/// q/(q-1) e^{epsilon (q-1)/q} (2 (q-1))^{1/q} - 1, and 1. Source: Chourasia and Shah (2023),
-/// Theorem 4.1.
+/// Returns the advantage under (q, epsilon)-deletion-privacy: the least of sqrt(2 epsilon), q/(q-1)
+/// e^{epsilon (q-1)/q} (2 (q-1))^{1/q} - 1, and 1. Source: Chourasia and Shah (2023), Theorem 4.1.
 #[must_use]
 pub fn from_deletion_privacy(order: RenyiOrder, epsilon: Epsilon) -> f64 {
     capped(unrounded_from_deletion_privacy(order.get(), epsilon.get()))
@@ -41,7 +39,7 @@ pub(crate) fn unrounded_from_mu(mu: f64) -> f64 {
 }
 
 pub(crate) fn unrounded_from_epsilon_delta(epsilon: f64, delta: f64) -> f64 {
-    // Multiplied through by e^-epsilon, so that nothing overflows.
+    // Both sides are multiplied by e^-epsilon, so that nothing overflows.
     let rest = libm::exp(-epsilon);
     (-libm::expm1(-epsilon) + 2.0 * delta * rest) / (1.0 + rest)
 }

@@ -21,11 +21,11 @@
 //! # Ok::<(), Failure>(())
 //! ```
 
-/// The largest x in [low, high] with `ok(x)`, for `ok` true below some point, to a relative 1e-9;
-/// none when it is false at `low`.
+/// Returns the largest x in [low, high] with `ok(x)`, for `ok` true below some point, to a relative 1e-9;
+/// `None` if it is false at `low`.
 ///
 /// # Errors
-/// Those of `ok`.
+/// Returns the errors of `ok`.
 pub fn largest<E>(
     low: f64,
     high: f64,
@@ -42,11 +42,11 @@ pub fn largest<E>(
     Ok(Some(good))
 }
 
-/// What [`largest`] finds, to the bit, with a quarter of the questions where the `guess` is right to a
-/// relative 1e-8: what follows from answers that were given is not asked.
+/// Finds what [`largest`] finds, to the bit, with a quarter of the questions if the `guess` is right to a
+/// relative 1e-8: no question is asked whose answer follows from earlier ones.
 ///
 /// # Errors
-/// Those of `ok`.
+/// Returns the errors of `ok`.
 pub fn largest_near<E>(
     guess: f64,
     low: f64,
@@ -73,17 +73,17 @@ pub fn largest_near<E>(
         }
     }
     match largest(low, high, known)? {
-        // Answers that contradict each other, as roundings may make them.
+        // Rounding may make answers contradict each other.
         Some(found) if !ok(found)? => largest(low, high, ok),
         found => Ok(found),
     }
 }
 
-/// The least x in [low, high] with `ok(x)`, for `ok` true above some point, to a relative 1e-9;
-/// none when it is false at `high`.
+/// Returns the least x in [low, high] with `ok(x)`, for `ok` true above some point, to a relative 1e-9;
+/// `None` if it is false at `high`.
 ///
 /// # Errors
-/// Those of `ok`.
+/// Returns the errors of `ok`.
 pub fn least<E>(
     low: f64,
     high: f64,
@@ -100,11 +100,11 @@ pub fn least<E>(
     Ok(Some(good))
 }
 
-/// The least whole number from 1 on with `ok(count)`, for `ok` true from some number on; none when
-/// no power of two up to `most` is enough.
+/// Returns the least whole number from 1 on with `ok(count)`, for `ok` true from some number on; `None` if no
+/// power of two up to `most` is enough.
 ///
 /// # Errors
-/// Those of `ok`.
+/// Returns the errors of `ok`.
 pub fn least_count<E>(
     most: u64,
     mut ok: impl FnMut(u64) -> Result<bool, E>,

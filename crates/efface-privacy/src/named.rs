@@ -1,7 +1,7 @@
 //! Enums whose variants have one name each, the same for users, certificates and programs.
 
-/// Defines an enum from a table of its variants and their names, with the list of all, the name of each, and the one
-/// of a name.
+/// Defines an enum from a table of its variants and their names, with the list of all, the name of each, and
+/// a lookup by name.
 #[macro_export]
 macro_rules! named {
     ($(#[$attribute:meta])* pub enum $name:ident {
@@ -13,10 +13,10 @@ macro_rules! named {
         }
 
         impl $name {
-            /// Every one, in the order of the definition.
+            /// All variants, in the order of the definition.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
 
-            /// The one spelling used everywhere.
+            /// Returns the one spelling used everywhere.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -24,7 +24,7 @@ macro_rules! named {
                 }
             }
 
-            /// The one of that name.
+            /// Returns the variant of that name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.name() == name)

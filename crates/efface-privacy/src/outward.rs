@@ -1,11 +1,11 @@
-//! Rounding of certified numbers to the side that errs against the holder of the certificate.
+//! Rounds certified numbers to the side that errs against the holder of the certificate.
 
 use crate::quantity::{Epsilon, Mu};
 
 /// Relative margin of every certified number; it swallows the rounding of the formulas.
 pub(crate) const MARGIN: f64 = 1e-9;
 
-/// `x >= 0` a relative 1e-9 up, never to 0 unless x is 0; NaN becomes infinity.
+/// Rounds `x >= 0` up by a relative 1e-9, never to 0 unless x is 0; NaN becomes infinity.
 pub(crate) fn up(x: f64) -> f64 {
     if x.is_nan() {
         return f64::INFINITY;
@@ -16,7 +16,7 @@ pub(crate) fn up(x: f64) -> f64 {
     (x * (1.0 + MARGIN)).max(f64::MIN_POSITIVE)
 }
 
-/// `x >= 0` a relative 1e-9 down; NaN becomes 0.
+/// Rounds `x >= 0` down by a relative 1e-9; NaN becomes 0.
 pub(crate) fn down(x: f64) -> f64 {
     if x.is_nan() {
         return 0.0;
@@ -25,8 +25,8 @@ pub(crate) fn down(x: f64) -> f64 {
     if lower < f64::MIN_POSITIVE { 0.0 } else { lower }
 }
 
-/// The quantity at `x` clamped into [0, infinity]; NaN, which no formula here should give, says
-/// "no bound".
+/// Returns the quantity at `x` clamped into [0, infinity]; NaN, which no formula here should give, says "no
+/// bound".
 pub(crate) fn mu(x: f64) -> Mu {
     match Mu::new(if x.is_nan() { f64::INFINITY } else { x.max(0.0) }) {
         Ok(mu) => mu,
@@ -34,7 +34,7 @@ pub(crate) fn mu(x: f64) -> Mu {
     }
 }
 
-/// The quantity at `x` clamped into [0, infinity]; NaN says "no bound".
+/// Returns the quantity at `x` clamped into [0, infinity]; NaN says "no bound".
 pub(crate) fn epsilon(x: f64) -> Epsilon {
     match Epsilon::new(if x.is_nan() { f64::INFINITY } else { x.max(0.0) }) {
         Ok(epsilon) => epsilon,

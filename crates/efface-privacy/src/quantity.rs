@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct QuantityError {
     /// Name of the quantity as users type it.
     pub name: &'static str,
-    /// The rule in words.
+    /// The rule that the value breaks, in words.
     pub rule: &'static str,
     /// The value that was given.
     pub got: f64,
@@ -23,7 +23,7 @@ macro_rules! quantity {
         pub struct $type(f64);
 
         impl $type {
-            /// The checked value.
+            /// Returns the checked value.
             ///
             /// # Errors
             #[doc = concat!("When the value is not ", $rule, ".")]
@@ -35,7 +35,7 @@ macro_rules! quantity {
                 }
             }
 
-            /// The number itself.
+            /// Returns the number as a float.
             #[must_use]
             pub fn get(self) -> f64 {
                 self.0
@@ -82,7 +82,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// A bound for people: at most four significant digits, never below the exact number.
+/// Returns a bound for people: at most four significant digits, never below the exact number.
 #[must_use]
 pub fn rounded_up(x: f64) -> String {
     if !x.is_finite() {
@@ -107,7 +107,7 @@ impl Decimal {
     /// changed without a trace.
     ///
     /// # Errors
-    /// When the text is no number, or spelled otherwise.
+    /// Fails if the text is no number, or spelled otherwise.
     pub fn canonical(text: &str) -> Result<Self, String> {
         let number: Self = text.parse()?;
         let spelling = number.to_string();
@@ -156,7 +156,7 @@ pub mod as_decimal {
     /// Writes the number's one spelling.
     ///
     /// # Errors
-    /// The serializer's.
+    /// Returns the errors of the serializer.
     pub fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
         Decimal(*number).serialize(to)
     }
@@ -164,19 +164,19 @@ pub mod as_decimal {
     /// Reads the number's one spelling.
     ///
     /// # Errors
-    /// What [`Decimal::canonical`] refuses.
+    /// Fails as [`Decimal::canonical`] does.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
         Decimal::deserialize(from).map(|number| number.0)
     }
 
-    /// The same for numbers that may be absent: `#[serde(with = "as_decimal::option")]`.
+    /// Optional numbers in the same form: `#[serde(with = "as_decimal::option")]`.
     pub mod option {
         use super::{Decimal, Deserialize, Deserializer, Serialize, Serializer};
 
         /// Writes the number's one spelling, or nothing.
         ///
         /// # Errors
-        /// The serializer's.
+        /// Returns the errors of the serializer.
         pub fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
             number.map(Decimal).serialize(to)
         }
@@ -184,7 +184,7 @@ pub mod as_decimal {
         /// Reads the number's one spelling, or nothing.
         ///
         /// # Errors
-        /// What [`Decimal::canonical`] refuses.
+        /// Fails as [`Decimal::canonical`] does.
         pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
             Ok(Option::<Decimal>::deserialize(from)?.map(|number| number.0))
         }

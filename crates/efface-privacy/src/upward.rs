@@ -1,10 +1,10 @@
 //! Arithmetic on non-negative numbers that returns the least float not below the exact result.
 //!
-//! Bounds computed from public constants go through these, so that they err upward by at most one
-//! unit in the last place and stay exact where the exact result is a float (1/4 stays 1/4). Away
-//! from underflow, the remainder that decides is itself exact (fused multiply-add or two-sum).
+//! Bounds computed from public constants go through these, so that they err upward by at most one unit in the
+//! last place and stay exact if the exact result is a float (1/4 stays 1/4). Away from underflow, the
+//! remainder that decides is itself exact (fused multiply-add or two-sum).
 
-/// a + b, rounded up.
+/// Returns a + b, rounded up.
 #[inline]
 #[must_use]
 pub fn add(a: f64, b: f64) -> f64 {
@@ -14,7 +14,7 @@ pub fn add(a: f64, b: f64) -> f64 {
     if rest > 0.0 { sum.next_up() } else { sum }
 }
 
-/// a * b, rounded up.
+/// Returns a * b, rounded up.
 #[inline]
 #[must_use]
 pub fn mul(a: f64, b: f64) -> f64 {
@@ -26,7 +26,7 @@ pub fn mul(a: f64, b: f64) -> f64 {
     }
 }
 
-/// a / b, rounded up.
+/// Returns a / b, rounded up.
 #[inline]
 #[must_use]
 pub fn div(a: f64, b: f64) -> f64 {
@@ -38,7 +38,7 @@ pub fn div(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The square root of a, rounded up.
+/// Returns the square root of a, rounded up.
 #[inline]
 #[must_use]
 pub fn sqrt(a: f64) -> f64 {

@@ -22,19 +22,19 @@ pub enum Summation {
 const U: f64 = f64::EPSILON / 2.0;
 
 impl Constants {
-    /// Upper bound on the Euclidean distance between the gradient of F computed in float64 at w
-    /// and the exact one, for |w| <= `weights_norm`, on any data set that obeys the constants and
-    /// with sums in any order.
+    /// Returns an upper bound on the Euclidean distance between the gradient of F computed in float64 at w
+    /// and the exact one, for |w| <= `weights_norm`, on any data set that obeys the constants and with sums
+    /// in any order.
     ///
-    /// `records` is used under `mean` only; under `fixed` the capacity takes its place, so that
-    /// the bound is public.
+    /// `records` is used under `mean` only; under `fixed` the capacity replaces it, so that the bound is
+    /// public.
     #[must_use]
     pub fn slack(&self, weights_norm: f64, records: usize) -> f64 {
         self.slack_of(Summation::AnyOrder, weights_norm, records, f64::INFINITY)
     }
 
-    /// As [`slack`](Self::slack) for sums made so, where the data term of F, (1/N) sum s l, is at
-    /// most `loss` at w (infinity: not known).
+    /// Returns [`slack`](Self::slack) for sums made so, if the data term of F, (1/N) sum s l, is at most
+    /// `loss` at w (infinity: not known).
     #[must_use]
     pub fn slack_of(
         &self,
@@ -74,7 +74,7 @@ impl Constants {
                 mul(add(add(once, sums), add(dots, link)), 1.0 + 1e-6)
             }
         };
-        // What products that underflow may lose in all.
+        // Bounds the total loss from products that underflow.
         let steepest = self.declared.loss.link_bounds().curvature.max(1.0);
         let heaviest = mul(self.load(), self.max_weight().max(1.0));
         let lost = mul(
@@ -84,16 +84,16 @@ impl Constants {
         add(error, lost)
     }
 
-    /// The public slack: [`slack`](Self::slack) at |w| <= `distance` + [`optimum_bound`](Self::optimum_bound),
-    /// which every point within `distance` of a minimiser obeys.
+    /// Returns the public slack: [`slack`](Self::slack) at |w| <= `distance` +
+    /// [`optimum_bound`](Self::optimum_bound), which every point within `distance` of a minimiser obeys.
     #[must_use]
     pub fn public_slack(&self, distance: f64, records: usize) -> f64 {
         self.slack(add(distance, self.optimum_bound()), records)
     }
 
-    /// The public slack of sums made so, or in float64 where that is less: no less than the smaller
-    /// [`slack_of`](Self::slack_of), with the loss as computed ([`loss_above`](Self::loss_above)),
-    /// at any point within `distance` of a minimiser.
+    /// Returns the public slack of sums made so, or in float64 if that is less: no less than the smaller
+    /// [`slack_of`](Self::slack_of), with the loss as computed ([`loss_above`](Self::loss_above)), at any
+    /// point within `distance` of a minimiser.
     #[must_use]
     pub fn public_slack_of(&self, summation: Summation, distance: f64, records: usize) -> f64 {
         if summation == Summation::AnyOrder {
@@ -106,12 +106,12 @@ impl Constants {
         let computed = self.loss_above(exact, norm, records);
         let loss = self.loss_above(computed, norm, records);
         let slack = |summation| self.slack_of(summation, norm, records, loss);
-        // Of very few records float64 knows as much, and is asked first.
+        // For very few records float64 is as exact, and is tried first.
         slack(summation).min(slack(Summation::AnyOrder))
     }
 
-    /// Upper bound on the exact data term of F at |w| <= `weights_norm`, from the computed one; and
-    /// on the computed one from the exact.
+    /// Returns an upper bound on the exact data term of F at |w| <= `weights_norm`, from the computed one;
+    /// and on the computed one from the exact.
     #[must_use]
     pub fn loss_above(&self, loss: f64, weights_norm: f64, records: usize) -> f64 {
         let margin = self.farthest_margin(weights_norm);
@@ -122,7 +122,7 @@ impl Constants {
         add(mul(loss, add(1.0, mul(2.0, sums))), mul(2.0, absolute))
     }
 
-    /// Records that public constants allow; under `mean` these.
+    /// Returns the most records that public constants allow; under `mean`, `records`.
     fn most_records(&self, records: usize) -> usize {
         match self.declared.normalizer {
             Normalizer::Fixed { capacity, .. } => usize::try_from(capacity).unwrap_or(usize::MAX),
@@ -130,7 +130,7 @@ impl Constants {
         }
     }
 
-    /// Bound on |x||w| + |y|, |y| for regression only.
+    /// Returns a bound on |x||w| + |y|, |y| for regression only.
     fn farthest_margin(&self, weights_norm: f64) -> f64 {
         let target = match self.declared.loss.task() {
             Task::Regression => self.declared.target_bound,
@@ -139,7 +139,7 @@ impl Constants {
         add(mul(self.declared.row_bound, weights_norm), target)
     }
 
-    /// Bound on (1/N) sum s |l'|, for a data term of at most `loss`.
+    /// Returns a bound on (1/N) sum s |l'|, for a data term of at most `loss`.
     fn mean_slope(&self, margin: f64, loss: f64) -> f64 {
         let steepest = mul(self.weighted_load(), self.declared.loss.derivative_within(margin));
         // Links of several margins are computed with an error relative to the largest slope.

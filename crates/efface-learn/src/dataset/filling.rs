@@ -1,4 +1,4 @@
-//! Records that several threads put in their places.
+//! A data set that several threads fill in place.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ pub struct Filling {
     beside: Mutex<Beside>,
 }
 
-/// What there is of records beside their rows.
+/// The data of records other than their rows.
 #[derive(Debug)]
 struct Beside {
     y: Vec<f64>,
@@ -50,16 +50,16 @@ impl Filling {
     /// Places for so many records of `cols` columns and `targets` targets.
     ///
     /// # Errors
-    /// No memory.
+    /// Fails if memory runs out.
     pub fn new(rows: usize, cols: usize, targets: usize) -> Result<Self, ChangeError> {
         let beside = Mutex::new(Beside::of(rows, targets)?);
         Ok(Self { x: Fill::new(rows, cols)?, targets, beside })
     }
 
-    /// The same in the memory of other records, which are overwritten.
+    /// Makes room in the memory of other records, which are overwritten.
     ///
     /// # Errors
-    /// Sparse records; no memory.
+    /// Fails if records are sparse or memory runs out.
     pub fn over(used: Dataset, rows: usize) -> Result<Self, ChangeError> {
         let Dataset { x, targets, .. } = used;
         let Matrix::Dense(x) = x else {
@@ -69,7 +69,7 @@ impl Filling {
         Ok(Self { x: Fill::over(x, rows)?, targets, beside })
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.x.rows()
@@ -85,7 +85,8 @@ impl Filling {
     /// the values of the row, and its targets. It returns the record's weight.
     ///
     /// # Errors
-    /// Those of `write`; records that are not among them all; a value that is not finite, or no weight.
+    /// Fails if `write` does, if `rows` are not all among the records, if a value is not finite, or if a
+    /// weight is invalid.
     pub fn write<E: From<ChangeError>>(
         &self,
         rows: Range<usize>,
@@ -121,10 +122,10 @@ impl Filling {
         Ok(())
     }
 
-    /// The data set.
+    /// Returns the data set.
     ///
     /// # Errors
-    /// A record that was not written.
+    /// Fails if a record was not written.
     pub fn finish(self) -> Result<Dataset, ChangeError> {
         let Self { x, targets, beside } = self;
         let mut beside = beside.into_inner().unwrap_or_else(PoisonError::into_inner);

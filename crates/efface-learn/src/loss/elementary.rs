@@ -17,8 +17,8 @@ const LOWER: f64 = 1.0 / 18_446_744_073_709_551_616.0;
 /// Adding it rounds a number below 2^51 to a whole one, which then is in its last bits.
 const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
 
-/// exp(x) for x <= 0, within 2 units of 2^-53 of it; where it is below the smallest normal number, within
-/// 2^-1074.
+/// Computes exp(x) for x <= 0, within 2 units of 2^-53 of it; if it is below the smallest normal number,
+/// within 2^-1074.
 ///
 /// x = k ln 2 + r with |r| <= 0.3466, k ln 2 in two parts: r is off by half a unit in its last place,
 /// 2^-55. exp(r) is 1 + (r + r^2 q(r)), q by its series up to r^11, what is left out is below
@@ -49,7 +49,7 @@ pub(super) fn exp<const N: usize>(x: [f64; N]) -> [f64; N] {
     result
 }
 
-/// log(1 + x) for 0 <= x <= 1, within 8 units of 2^-53 of it.
+/// Computes log(1 + x) for 0 <= x <= 1, within 8 units of 2^-53 of it.
 ///
 /// With 1 + x = 2^k (1 + f), k = 0 or 1, and s = f/(2 + f), |s| <= 0.1716: log(1 + f) is 2 s times the series in
 /// s^2, of which the terms from s^20 on, below 2^-55 of it, are left out.
@@ -84,7 +84,7 @@ mod tests {
         f([x])[0]
     }
 
-    /// Arguments of every size, and those about where a case changes.
+    /// Arguments of every size, and those about the points at which a case changes.
     fn arguments(least: f64) -> Vec<f64> {
         let mut all: Vec<f64> = (0..40_000).map(|i| least * f64::from(i) / 40_000.0).collect();
         all.extend((0..2_000).map(|i| least * 0.99_f64.powi(i)));

@@ -2,7 +2,7 @@
 //!
 //! # Arithmetic
 //!
-//! 1 - u has rounding error 2^-53 |1 - u|, which where it matters is at most 2^-53 h, so 2^-53 of the
+//! 1 - u has rounding error 2^-53 |1 - u|, which is at most 2^-53 h wherever it matters, so 2^-53 of the
 //! largest slope; the quotient adds one unit. The declared rounding is 4.
 
 use super::{RecordLoss, two_sum};

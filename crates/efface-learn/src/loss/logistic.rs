@@ -2,11 +2,10 @@
 //!
 //! # Arithmetic
 //!
-//! One exponential e = exp(-|t|) in [0, 1] per record: phi' is -e/(1+e) for t >= 0 and -1/(1+e)
-//! otherwise, each within 5 units of 2^-53 relative (2 for the exponential, one each for
-//! the sum and the quotient, rest slack); the declared rounding is 8. The value is
-//! log(1 + e) + max(-t, 0). Nothing overflows; where e underflows the error is below the smallest
-//! normal number and is counted in the slack.
+//! One exponential e = exp(-|t|) in [0, 1] per record: phi' is -e/(1+e) for t >= 0 and -1/(1+e) otherwise,
+//! each within 5 units of 2^-53 relative (2 for the exponential, one each for the sum and the quotient, rest
+//! slack); the declared rounding is 8. The value is log(1 + e) + max(-t, 0). Nothing overflows; if e
+//! underflows, the error is below the smallest normal number and is counted in the slack.
 
 use efface_matrix::GROUP;
 
@@ -40,13 +39,13 @@ fn records<const N: usize>(
     values
 }
 
-/// 1/(1 + exp(-t)), without overflow and with small relative error on both sides.
+/// Returns 1/(1 + exp(-t)), without overflow and with small relative error on both sides.
 fn sigmoid(t: f64) -> f64 {
     let [e] = exp([-t.abs()]);
     if t >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
 }
 
-/// Second derivative at `margin`; the same for both classes.
+/// Returns the second derivative at `margin`; the same for both classes.
 pub(super) fn second_derivative(margin: f64) -> f64 {
     let [e] = exp([-margin.abs()]);
     e / ((1.0 + e) * (1.0 + e))

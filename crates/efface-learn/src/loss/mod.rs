@@ -1,8 +1,8 @@
 //! What training computes of a loss: its value and derivatives at the margins of one record.
 //!
-//! Each loss has one file here with its link; its constants and their proofs are in
-//! [`efface_privacy::loss`]. Everything else in this crate reaches a link through `visit` or
-//! `with` and names no loss, so that a new one is an arm of one match.
+//! Each loss has one file here with its link; its constants and their proofs are in [`efface_privacy::loss`].
+//! Everything else in this crate reaches a link through `visit` or `with` and names no loss, so that a new
+//! loss is an arm of one match.
 
 mod elementary;
 mod huber_hinge;
@@ -17,7 +17,7 @@ mod contract;
 use efface_matrix::{GROUP, Refusal};
 pub use efface_privacy::loss::{LinkBounds, Loss, LossError, LossName, Parameter, Task};
 
-/// A loss whose parameters obey their rules.
+/// Returns the loss if its parameters obey their rules.
 pub(crate) fn checked(loss: Loss) -> Result<Loss, Refusal> {
     loss.check().map_err(|error| Refusal::new(error.to_string()))
 }
@@ -42,9 +42,9 @@ pub enum RecordCurvature {
         /// The probabilities.
         probabilities: Vec<f64>,
     },
-    /// The same in each margin and none between them: the record's weight.
+    /// The same curvature in each margin and none between margins: the record's weight.
     Equal {
-        /// Margins of a record.
+        /// Number of margins of a record.
         outputs: usize,
         /// One weight per record.
         weights: Vec<f64>,
@@ -57,7 +57,7 @@ pub(crate) trait RecordLoss: Sync {
     /// Loss of one record; writes its derivative in each margin.
     fn record(&self, target: f64, margins: &[f64], derivative: &mut [f64]) -> f64;
 
-    /// [`record`](Self::record) of several records of a link of one margin, the same bits for each.
+    /// Computes [`record`](Self::record) for several records of a link of one margin, the same bits for each.
     #[inline(always)]
     fn group(
         &self,
@@ -73,9 +73,9 @@ pub(crate) trait RecordLoss: Sync {
         values
     }
 
-    /// As [`record`](Self::record) where the exact margins are `margins` plus `corrections`, each at
-    /// most half a unit in the last place of its margin: the derivative is within
-    /// [`rounding`](Self::rounding) + 4 units of that at the sums (see `constants/slack.md`).
+    /// Computes [`record`](Self::record) if the exact margins are `margins` plus `corrections`, each at most
+    /// half a unit in the last place of its margin: the derivative is within [`rounding`](Self::rounding) + 4
+    /// units of that at the sums (see `constants/slack.md`).
     fn record_twice(
         &self,
         target: f64,
@@ -84,12 +84,12 @@ pub(crate) trait RecordLoss: Sync {
         derivative: &mut [f64],
     ) -> f64;
 
-    /// The derivative of a link of one margin, the same bits as [`record`](Self::record) writes;
-    /// `None` where there are several.
+    /// Returns the derivative of a link of one margin, the same bits as [`record`](Self::record) writes;
+    /// `None` if there are several margins.
     fn slope(&self, margin: f64, target: f64) -> Option<f64>;
 
-    /// The second derivative of a link of one margin (one of its one-sided limits at a kink);
-    /// `None` where there are several margins.
+    /// Returns the second derivative of a link of one margin (one of its one-sided limits at a kink); `None`
+    /// if there are several margins.
     fn second_derivative(&self, margin: f64, target: f64) -> Option<f64>;
 
     /// Replaces the margins of one record by what its Hessian needs of them: with one margin
@@ -99,31 +99,31 @@ pub(crate) trait RecordLoss: Sync {
         margins[0] = self.second_derivative(margins[0], target).unwrap_or(f64::NAN) * weight;
     }
 
-    /// The curvature of records with these weights, whose margins [`bend`](Self::bend) has replaced.
+    /// Returns the curvature of records with these weights, whose margins [`bend`](Self::bend) has replaced.
     fn curvature(&self, bent: Vec<f64>, _weights: &[f64]) -> RecordCurvature {
         RecordCurvature::Scalar(bent)
     }
 
-    /// D for a step that moves the margins of a record by `moved`: along it second derivatives
-    /// change at most by the factor exp(D s) after the part s (generalised self-concordance).
-    /// `None` where nothing of the kind holds.
+    /// Returns D for a step that moves the margins of a record by `moved`: along it second derivatives change
+    /// at most by the factor exp(D s) after the part s (generalised self-concordance). `None` if no such D
+    /// exists.
     fn bending(&self, moved: &[f64]) -> Option<f64>;
 
-    /// Replaces the margins of one record by probabilities (of class 1 where there is one margin,
-    /// of every class otherwise); `false`, and nothing replaced, where the loss
-    /// [models none](LossName::has_probabilities).
+    /// Replaces the margins of one record by probabilities (of class 1 if there is one margin, of every class
+    /// otherwise). Returns `false` and replaces nothing if the loss [models
+    /// none](LossName::has_probabilities).
     fn probabilities(&self, margins: &mut [f64]) -> bool;
 
-    /// Bound on the rounding error of the computed link derivative, given its computed margin, in
+    /// Returns a bound on the rounding error of the computed link derivative, given its computed margin, in
     /// units of 2^-53 times its largest value (margin errors are counted elsewhere).
     fn rounding(&self) -> f64;
 
-    /// [`record`](Self::record)'s derivative in twice the precision.
+    /// Computes [`record`](Self::record)'s derivative in twice the precision.
     #[cfg(test)]
     fn exact(&self, target: f64, margins: &[Twice]) -> Vec<Twice>;
 }
 
-/// The rounded sum of two numbers and, exactly, what rounding took from it (Knuth).
+/// Returns the rounded sum of two numbers and, exactly, what rounding took from it (Knuth).
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let of_b = sum - a;
@@ -132,7 +132,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 
 /// What is to be done with a link, compiled for each loss.
 pub(crate) trait Visitor {
-    /// What comes of it.
+    /// The result of the visit.
     type Output;
 
     /// Does it with the link of `loss`.
@@ -150,7 +150,7 @@ pub(crate) fn visit<V: Visitor>(loss: Loss, visitor: V) -> V::Output {
     }
 }
 
-/// As [`visit`], for what need not be compiled for each loss.
+/// Calls `f` with the link of `loss`, for code that need not be compiled for each loss.
 pub(crate) fn with<R>(loss: Loss, f: impl FnOnce(&dyn RecordLoss) -> R) -> R {
     struct Call<F>(F);
     impl<R, F: FnOnce(&dyn RecordLoss) -> R> Visitor for Call<F> {
@@ -163,9 +163,9 @@ pub(crate) fn with<R>(loss: Loss, f: impl FnOnce(&dyn RecordLoss) -> R) -> R {
     visit(loss, Call(f))
 }
 
-/// First derivative of a scalar link at `margin`, for a target that is
-/// [accepted](Loss::accepts): the number a pass over the records multiplies the row by. `None` for
-/// a loss with one margin per class, whose derivative has one number for each.
+/// Returns the first derivative of a scalar link at `margin`, for a target that is [accepted](Loss::accepts):
+/// the number a pass over the records multiplies the row by. `None` for a loss with one margin per class,
+/// whose derivative has one number for each.
 #[must_use]
 pub fn slope(loss: Loss, margin: f64, target: f64) -> Option<f64> {
     with(loss, |link| link.slope(margin, target))

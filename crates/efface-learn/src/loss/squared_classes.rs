@@ -14,7 +14,7 @@ pub(crate) struct SquaredClasses {
     pub(crate) classes: usize,
 }
 
-/// +1 where `class` is the record's, else -1.
+/// Returns +1 if `class` is the record's, else -1.
 fn of_class(target: f64, class: usize) -> f64 {
     if target == class as f64 { 1.0 } else { -1.0 }
 }

@@ -41,16 +41,16 @@ pub enum MechanismError {
         /// R.
         limit: u64,
     },
-    /// A kept state that cannot be read, or is not of this plan.
+    /// A kept state that cannot be read, or belongs to another plan.
     #[error(transparent)]
     Kept(#[from] KeptError),
-    /// Kept sums that cannot be read, or are not of the records of a request.
+    /// Kept sums that cannot be read, or do not hold the records of a request.
     #[error(transparent)]
     Sums(Refusal),
     /// Rows that could not be read.
     #[error("rows could not be read: {0}")]
     Rows(String),
-    /// Keys that are no ascending list, or that do not fit together.
+    /// Keys that do not ascend, or that do not fit together.
     #[error(transparent)]
     Keys(Refusal),
     /// The distance, the start, or a solver.
@@ -65,7 +65,7 @@ pub enum MechanismError {
 }
 
 impl MechanismError {
-    /// Whether the watcher asked to stop.
+    /// Returns whether the watcher asked to stop.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(self, Self::Cancelled | Self::Solve(SolveError::Cancelled { .. }))
@@ -95,18 +95,18 @@ pub(super) fn check_size(mechanism: &str, most: usize, got: usize) -> Result<(),
     Err(refusal!("`{mechanism}` takes at most {most} parameters, got {got}"))
 }
 
-/// Constants that differ from those of the earlier event.
+/// Returns the error of constants that differ from those of the earlier event.
 pub(super) fn changed(name: &str, before: &str, now: &str) -> MechanismError {
     refusal!("`{name}` is fixed for the life of a model: it was {before}, got {now}").into()
 }
 
-/// Weights of the wrong length, off the grid or beyond their bound, or a kept state that is
-/// missing or of no use.
+/// Returns the error of weights of the wrong length, off the grid or beyond their bound, or of a kept state
+/// that is missing or useless.
 pub(super) fn start(why: &str) -> MechanismError {
     refusal!("a run must start from what its plan can publish or keep: {why}").into()
 }
 
-/// A factor or a solution that float64 does not hold.
+/// Returns the error of a factor or solution that float64 cannot represent.
 pub(super) fn singular(what: &str) -> MechanismError {
     refusal!("{what} in float64; raise lambda").into()
 }

@@ -5,14 +5,14 @@ use crate::constants::Constants;
 use crate::outward;
 use crate::solver::{Stopping, Work, most_work, usual_work};
 
-/// Where a request's solver will start.
+/// The point at which a request's solver will start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Departure {
-    /// Zeros.
+    /// Weights that are all zero.
     Zeros,
-    /// The published model.
+    /// The weights of the published model.
     Published,
-    /// What `secret` state kept.
+    /// The unperturbed weights that `secret` state kept.
     Kept,
 }
 
@@ -27,7 +27,7 @@ pub(super) const USUAL_OPTIMUM: f64 = 0.25;
 /// is met only by rows of full length whose direction no other row has.
 pub const USUAL_SHIFT: f64 = 0.1;
 
-/// Bound on the norm of weights of norm at most `before` once they are published, but for
+/// Returns a bound on the norm of weights of norm at most `before` once they are published, but for
 /// probability 2^-160.
 pub(super) fn published_norm(before: f64, parameters: usize, noise: f64, grid: f64) -> f64 {
     let root = outward::sqrt(parameters as f64);
@@ -36,7 +36,7 @@ pub(super) fn published_norm(before: f64, parameters: usize, noise: f64, grid: f
 }
 
 impl CheckedOutputNoise {
-    /// Upper bound on the passes of one release: exact arithmetic, and published weights that are
+    /// Returns an upper bound on the passes of one release: exact arithmetic, and published weights that are
     /// farther out than this takes them to be with probability 2^-160 at most.
     #[must_use]
     pub fn most_work(&self, constants: &Constants, from: Departure) -> Work {
@@ -52,7 +52,7 @@ impl CheckedOutputNoise {
         most_work(constants, self.solver(constants), self.stopping(), norm)
     }
 
-    /// What one release usually takes, where the request moves the optimum by at most `shift`: an
+    /// Returns what one release usually takes if the request moves the optimum by at most `shift`: an
     /// observation, see [`usual_work`](crate::solver::usual_work).
     #[must_use]
     pub fn usual_work(&self, constants: &Constants, from: Departure, shift: f64) -> Work {
@@ -66,7 +66,7 @@ impl CheckedOutputNoise {
             Departure::Kept => shift + plan.distance,
         };
         let work = usual_work(constants, self.solver(constants), self.stopping(), distance);
-        // A kept factor serves in place of a Hessian formed anew.
+        // A kept factor replaces a newly formed Hessian.
         if kept { Work { hessians: 0, products: 0, ..work } } else { work }
     }
 

@@ -21,7 +21,7 @@ impl Grid {
     /// Checks spacing and noise against each other.
     ///
     /// # Errors
-    /// A spacing that is no power of two, or a noise that is no multiple of it in the range.
+    /// Fails if the spacing is no power of two, or the noise is no multiple of it in the range.
     pub fn new(noise: f64, spacing: f64) -> Result<Self, MechanismError> {
         let power = spacing.to_bits() & ((1 << 52) - 1) == 0;
         let (least, most) = (libm::exp2(-400.0), libm::exp2(400.0));
@@ -43,20 +43,20 @@ impl Grid {
         Ok(Self { spacing, noise, sampler })
     }
 
-    /// g: distance of neighbouring grid points.
+    /// Returns g, the distance of neighbouring grid points.
     #[must_use]
     pub fn spacing(&self) -> f64 {
         self.spacing
     }
 
-    /// sigma, per coordinate.
+    /// Returns sigma, per coordinate.
     #[must_use]
     pub fn noise(&self) -> f64 {
         self.noise
     }
 
-    /// Whether float64 holds every grid point up to `reach`, a public bound on |w|, noise of up to
-    /// 32 sigma included.
+    /// Returns whether float64 holds every grid point up to `reach`, a public bound on |w|, noise of up to 32
+    /// sigma included.
     #[must_use]
     pub fn holds(spacing: f64, reach: f64) -> bool {
         reach / spacing < 3.0 * libm::exp2(49.0)
@@ -71,11 +71,11 @@ impl Grid {
         }
     }
 
-    /// g (round(v/g) + round((sigma/g) Z)) in every coordinate, with fresh exact noise.
+    /// Returns g (round(v/g) + round((sigma/g) Z)) in every coordinate, with fresh exact noise.
     ///
     /// # Errors
-    /// When |v|/g is not below 2^51, which checked plans exclude for every v
-    /// within its bound; nothing is drawn then.
+    /// Fails if |v|/g is not below 2^51, which checked plans exclude for every v within its bound; nothing is
+    /// drawn then.
     pub fn publish(
         &self,
         values: &[f64],
@@ -84,7 +84,7 @@ impl Grid {
         self.publish_with(values, &mut self.noise_of(1), rng)
     }
 
-    /// As [`publish`](Self::publish), with the next of the vectors of noise of this grid.
+    /// Publishes as [`publish`](Self::publish) does, with the next noise vector of this grid.
     pub(super) fn publish_with(
         &self,
         values: &[f64],
@@ -103,8 +103,8 @@ impl Grid {
         Ok(values.iter().zip(&*noise.next(values.len(), rng)).map(point).collect())
     }
 
-    /// The noise of so many vectors. It depends on nothing that it is added to, so that it is drawn for
-    /// many of them at once, by all threads.
+    /// Returns the noise of so many vectors. It does not depend on what it is added to, so all threads draw
+    /// it for many vectors at once.
     #[must_use]
     pub fn noise_of(&self, vectors: u64) -> GridNoise {
         GridNoise { sampler: self.sampler, vectors, drawn: Zeroizing::default() }
@@ -114,24 +114,24 @@ impl Grid {
 /// Noise of vectors that are still to be published, all of one length.
 pub struct GridNoise {
     sampler: RoundedNormal,
-    /// Of how many vectors it is not drawn yet.
+    /// Number of vectors whose noise is not drawn yet.
     vectors: u64,
     drawn: Zeroizing<Vec<i64>>,
 }
 
 impl std::fmt::Debug for GridNoise {
-    /// No draws: who knows the noise knows what it is added to.
+    /// Shows no draws: the noise reveals what it is added to.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("GridNoise").field("vectors", &self.vectors).finish_non_exhaustive()
     }
 }
 
 impl GridNoise {
-    /// Draws that are made at once, where one vector has not more.
+    /// Draws that are made at once, unless one vector needs more.
     const AHEAD: usize = 1 << 15;
 
-    /// The noise of the next vector, which is given once. Beyond the number of vectors that was told it is
-    /// drawn for one at a time.
+    /// Returns the noise of the next vector, which is given out once. Beyond the announced number of vectors
+    /// it is drawn for one at a time.
     fn next(&mut self, length: usize, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
         if self.drawn.len() < length {
             let vectors = (Self::AHEAD / length.max(1)).max(1) as u64;

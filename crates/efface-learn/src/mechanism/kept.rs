@@ -1,10 +1,10 @@
-//! What a mechanism keeps between requests beside the published model.
+//! What a mechanism keeps between requests in addition to the published model.
 
 use efface_matrix::Refusal;
 
 use crate::solver::Factor;
 
-/// What a mechanism keeps between requests beside the published model, in its own encoding.
+/// What a mechanism keeps between requests in addition to the published model, in its own encoding.
 ///
 /// In `secret` state it saw rows that may since have been deleted: it is never published, and is
 /// erased at a refresh; only a public number of releases is covered while it lives.
@@ -21,35 +21,34 @@ pub struct Kept {
 #[error(transparent)]
 pub struct KeptError(#[from] Refusal);
 
-/// The kept state must have `expected` bytes.
+/// Refuses a kept state that does not have `expected` bytes.
 pub(super) fn other_length(expected: u64, got: usize) -> KeptError {
     refusal!("the kept state must have {expected} bytes, got {got}").into()
 }
 
-/// A number that is not finite, or negative where none can be; `index` is its position among them,
-/// from 0.
+/// Returns the refusal of a number that is not finite, or negative although none can be; `index` is its
+/// position among them, from 0.
 pub(super) fn no_number(index: usize, got: f64) -> KeptError {
     refusal!("the kept numbers must be finite, and bounds at least 0; number {index} is {got}")
         .into()
 }
 
-/// A kept state of another plan, or of other records.
+/// Returns the refusal of a kept state of another plan or of other records.
 pub(super) fn foreign(why: &str) -> KeptError {
     refusal!("the kept state does not fit the plan: {why}").into()
 }
 
-/// What `solve` keeps: unperturbed weights and the last Hessian factor, where the next request
-/// starts.
+/// What `solve` keeps for the start of the next request: unperturbed weights and the last Hessian factor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warm {
     /// Weights within tau of the last optimum.
     pub weights: Vec<f64>,
-    /// A Cholesky factor of an earlier Hessian, where the solver used one.
+    /// A Cholesky factor of an earlier Hessian, if the solver used one.
     pub factor: Option<Factor>,
 }
 
 impl Kept {
-    /// The releases (little-endian, 8 bytes), then the state.
+    /// Returns the releases (little-endian, 8 bytes), then the state.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.releases.to_le_bytes().to_vec();
@@ -57,10 +56,10 @@ impl Kept {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Fewer than 8 bytes.
+    /// Fails if there are fewer than 8 bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, KeptError> {
         let Some((releases, state)) = bytes.split_first_chunk::<8>() else {
             return Err(other_length(8, bytes.len()));
@@ -70,7 +69,7 @@ impl Kept {
 }
 
 impl Warm {
-    /// Little-endian: number of weights, dimension of the factor (0: none), weights, packed factor;
+    /// Encodes, little-endian: number of weights, dimension of the factor (0: none), weights, packed factor;
     /// 8 bytes each.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -86,10 +85,10 @@ impl Warm {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// A length other than the header's, a weight that is not finite, or a broken factor.
+    /// Fails if the length is not the header's, a weight is not finite, or the factor is broken.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, KeptError> {
         let got = bytes.len();
         let (words, rest) = bytes.as_chunks::<8>();

@@ -13,7 +13,7 @@ use crate::objective::Objective;
 use crate::outward;
 use crate::solver::{Solver, Start, Stopping, Watch, solve};
 
-/// A point is worth keeping where it leaves this part of the distance to the rows that change.
+/// A point is worth keeping if it leaves this part of the distance to the rows that change.
 const WORTH: f64 = 0.5;
 
 /// A change that is made in the memory and not yet published.
@@ -23,7 +23,7 @@ pub struct Pending {
     effort: Effort,
     spent: u64,
     procedure: Procedure,
-    /// From what was [prepared](prepare).
+    /// Whether it started from what was [prepared](prepare).
     prepared: bool,
 }
 
@@ -60,8 +60,8 @@ pub fn begin(
     Ok(pending)
 }
 
-/// Takes the changed rows alone, O(P^2) for each. `removed` must be rows the memory holds: that is
-/// the caller's to know.
+/// Takes the changed rows alone, O(P^2) for each. `removed` must be rows that the memory holds: the caller
+/// guarantees this.
 ///
 /// # Errors
 /// See [`MechanismError`]: a kept state that is no memory of this model, releases that are
@@ -82,9 +82,9 @@ pub fn change(
     Ok(Pending { memory, effort, spent, procedure: Procedure::Solve, prepared: false })
 }
 
-/// Gradient and Hessian near the optimum of the records at hand, to be kept in `perfect` state for the request
-/// that follows `version`: a function of the published weights, where the way there starts, of the records and
-/// of public constants. `None` where no bound could do without a pass: a loss without a Newton bound, a
+/// Computes gradient and Hessian near the optimum of the records at hand, to be kept in `perfect` state for
+/// the request that follows `version`: a function of the published weights (the start of the search), of the
+/// records and of public constants. `None` if no bound could spare a pass: a loss without a Newton bound, a
 /// distance near what float64 certifies.
 ///
 /// # Errors
@@ -116,9 +116,9 @@ pub fn prepare(
 }
 
 /// Changes rows by one Newton step from what was [prepared](prepare). `removed` must be rows of the records
-/// that it was prepared over: that is the caller's to know.
+/// that it was prepared over: the caller guarantees this.
 ///
-/// Where the bound does not hold ([`Pending::needs_pass`]), [`Pending::solve`] goes on from there.
+/// If the bound does not hold ([`Pending::needs_pass`]), [`Pending::solve`] goes on from there.
 ///
 /// # Errors
 /// See [`MechanismError`]: a point of another model, rows that break a public constant.
@@ -134,10 +134,10 @@ pub fn from_prepared(
     Ok(Pending { memory, effort, spent: 0, procedure: Procedure::Solve, prepared: true })
 }
 
-/// The memory in a kept state.
+/// Returns the memory in a kept state.
 ///
 /// # Errors
-/// Bytes that are no memory, or one of another model.
+/// Fails if the bytes are no memory, or a memory of another model.
 pub fn remembered(constants: &Constants, kept: &Kept) -> Result<Memory, MechanismError> {
     let memory = Memory::from_bytes(&kept.state).map_err(KeptError::from)?;
     memory.check(constants)?;
@@ -145,14 +145,13 @@ pub fn remembered(constants: &Constants, kept: &Kept) -> Result<Memory, Mechanis
 }
 
 impl Pending {
-    /// Number of records after the change.
+    /// Returns the number of records after the change.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.memory.records()
     }
 
-    /// Whether the bound has run out: [`correct`](Self::correct) is due before anything is
-    /// published.
+    /// Returns whether the bound has run out: [`correct`](Self::correct) is due before anything is published.
     #[must_use]
     pub fn needs_pass(&self, plan: &CheckedOutputNoise) -> bool {
         self.memory.bound().distance > plan.plan().distance
@@ -175,8 +174,8 @@ impl Pending {
         Ok(())
     }
 
-    /// Solves from here, by steps that the factor here preconditions, and publishes with fresh noise: in `perfect`
-    /// state, where nothing but published weights may be there for the next request.
+    /// Solves from here, by steps that the factor here preconditions, and publishes with fresh noise: for
+    /// `perfect` state, in which the next request may find nothing but published weights.
     ///
     /// # Errors
     /// See [`MechanismError`].
@@ -188,7 +187,7 @@ impl Pending {
         rng: &mut impl CryptoRng,
         watch: &mut Watch<'_>,
     ) -> Result<Released, MechanismError> {
-        // In the ball that holds the optimum: never farther from it.
+        // Projecting onto the ball that holds the optimum never leads farther from it.
         let mut at = self.memory.weights();
         let (norm, most) = (outward::norm(&at), objective.constants().optimum_bound());
         if norm > most {
@@ -197,7 +196,7 @@ impl Pending {
         let factor = self.memory.factor();
         let mut released =
             super::solve::from_prepared(objective, plan, &at, factor, releases, rng, watch)?;
-        // Also where the start is near enough, and the factor had nothing left to do.
+        // This holds even if the start is near enough and the factor has nothing left to do.
         if let Evidence::Optimum { by_kept_hessian, .. } = &mut released.evidence {
             *by_kept_hessian = true;
         }

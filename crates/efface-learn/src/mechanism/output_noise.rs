@@ -44,10 +44,10 @@ pub struct CheckedOutputNoise {
     grid: Grid,
 }
 
-/// Where a solver starts from.
+/// The point from which a solver starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Origin<'a> {
-    /// Zeros, whatever the data.
+    /// All weights zero, whatever the data.
     Zeros,
     /// The published model: public; with a factor of the Hessian there over the records before the
     /// request, if one is kept.
@@ -60,8 +60,8 @@ impl OutputNoisePlan {
     /// Checks the plan against the public constants. `records` matters under `mean` only.
     ///
     /// # Errors
-    /// Noise and grid that do not fit each other or the reach of the weights; a distance that
-    /// float64 cannot certify; a count that must not be 0, or joint releases in `perfect` state.
+    /// Fails if noise and grid do not fit each other or the reach of the weights, float64 cannot certify the
+    /// distance, a count is 0 that must not be, or there are joint releases in `perfect` state.
     pub fn check(
         self,
         constants: &Constants,
@@ -89,7 +89,7 @@ impl OutputNoisePlan {
 }
 
 impl CheckedOutputNoise {
-    /// The plan as it was written.
+    /// Returns the plan as it was written.
     #[must_use]
     pub fn plan(&self) -> &OutputNoisePlan {
         &self.plan
@@ -176,12 +176,12 @@ impl CheckedOutputNoise {
         Ok(spent)
     }
 
-    /// The grid and its noise.
+    /// Returns the grid and its noise.
     pub(super) fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// The event of a release: known before anything is computed. `releases` counts the model's
+    /// Returns the event of a release: known before anything is computed. `releases` counts the model's
     /// distinct releases, this one included.
     #[must_use]
     pub fn event(

@@ -17,13 +17,12 @@ const FACTOR: &[u8; 8] = b"hessian1";
 const POINT: &[u8; 8] = b"newton 1";
 
 /// What was computed from the weights that were published as `version`, the records that this version was
-/// learnt from, and public constants, and from nothing else. The request that changes the records uses it and
-/// must drop it.
+/// learnt from, and public constants alone. The request that changes the records uses it and must drop it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
     /// The version of the model.
     pub version: u64,
-    /// What was computed.
+    /// The result of the computation.
     pub kept: Steering,
 }
 
@@ -33,15 +32,15 @@ pub enum Steering {
     /// A Cholesky factor of the Hessian at the published weights, of float32 numbers. It preconditions the
     /// steps of the request, and no claim looks at it.
     Factor(Factor),
-    /// Gradient and Hessian near the optimum, which prove how far a Newton step leads: while that is near
-    /// enough, the request passes over no rows but those it changes.
+    /// Gradient and Hessian near the optimum, which bound the error of a Newton step: while the bound is
+    /// small enough, the request passes over only the rows that it changes.
     Point(Point),
 }
 
 impl Prepared {
-    /// Of a factor the letters `hessian1`, then little-endian the version and the number of weights (8 bytes
-    /// each) and the lower triangle of the factor, column by column (float32). Of a point the letters
-    /// `newton 1`, the version, and [its bytes](Point::to_bytes).
+    /// Encodes a factor as the letters `hessian1`, then little-endian the version and the number of weights
+    /// (8 bytes each) and the lower triangle of the factor, column by column (float32). Encodes a point as
+    /// the letters `newton 1`, the version, and [its bytes](Point::to_bytes).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.kept {
@@ -61,10 +60,10 @@ impl Prepared {
         }
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Bytes that are no kept Hessian; nothing is allocated before the length is known to be right.
+    /// Fails if the bytes are no kept Hessian; nothing is allocated before the length is known to be right.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let (name, rest) = bytes.split_first_chunk::<8>().ok_or_else(nameless)?;
         let (version, rest) = rest.split_first_chunk().ok_or_else(nameless)?;
@@ -77,7 +76,7 @@ impl Prepared {
         Ok(Self { version, kept })
     }
 
-    /// Number of weights.
+    /// Returns the number of weights.
     #[must_use]
     pub fn dimension(&self) -> usize {
         match &self.kept {
@@ -86,9 +85,9 @@ impl Prepared {
         }
     }
 
-    /// Whether another one is of the same version, kind and size, and differs by no more than the order of sums
-    /// may move it: no entry of a factor by more than 4 units in the last place that the largest entry has as
-    /// a float32; of points see [`Point::is_near`].
+    /// Returns whether another one is of the same version, kind and size, and differs by no more than the
+    /// order of sums may move it: no entry of a factor by more than 4 units in the last place that the
+    /// largest entry has as a float32; of points see [`Point::is_near`].
     #[must_use]
     pub fn is_near(&self, other: &Self, constants: &Constants) -> bool {
         let near = match (&self.kept, &other.kept) {
@@ -105,19 +104,19 @@ impl Prepared {
         near && self.version == other.version
     }
 
-    /// The same with the numbers as they are kept.
+    /// Returns the same with its numbers rounded as they are kept.
     pub(super) fn rounded(&self) -> Result<Self, MechanismError> {
         Self::from_bytes(&self.to_bytes())
             .map_err(|_| singular("the Hessian leaves the range of float32"))
     }
 }
 
-/// Bytes that begin otherwise, or end before their header does.
+/// Returns the refusal of bytes with an unknown or incomplete header.
 fn nameless() -> Refusal {
     refusal!("it does not begin as a kept Hessian does")
 }
 
-/// A factor from what follows the version, of `got` bytes in all.
+/// Returns a factor from what follows the version, of `got` bytes in all.
 fn factor(got: usize, bytes: &[u8]) -> Result<Factor, Refusal> {
     let (weights, numbers) = bytes.split_first_chunk().ok_or_else(nameless)?;
     let weights = u64::from_le_bytes(*weights);

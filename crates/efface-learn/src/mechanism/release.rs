@@ -5,17 +5,16 @@ use efface_privacy::event::Event;
 use super::Kept;
 use crate::solver::{Optimum, Reached};
 
-/// A model that may be published, the event that accounts for it, and what stays private.
+/// A model that may be published, the event that accounts for it, and the parts that stay private.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Released {
-    /// The weights: multiples of the event's grid, where it has one, exact as floats.
+    /// The weights: multiples of the event's grid if it has one, exact as floats.
     pub weights: Vec<f64>,
     /// What was released, for the accountants.
     pub event: Event,
-    /// How it was reached: follows from the data and from where it started; told once, stored
-    /// nowhere.
+    /// How it was reached: follows from the data and the start; reported once, stored nowhere.
     pub evidence: Evidence,
-    /// What the next request may start from beside the weights; secret in `secret` state.
+    /// What the next request may start from in addition to the weights; secret in `secret` state.
     pub kept: Option<Kept>,
 }
 
@@ -90,7 +89,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Gradient passes made.
+    /// Returns the gradient passes made.
     #[must_use]
     pub fn passes(&self) -> u64 {
         match self {

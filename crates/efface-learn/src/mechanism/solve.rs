@@ -28,8 +28,8 @@ pub fn from_published(
     plan.run(objective, Origin::Published(published, None), releases, rng, watch)
 }
 
-/// As [`from_published`], by steps that a factor of the Hessian over the records before the request
-/// preconditions, which was [prepared](prepare).
+/// Solves as [`from_published`] does, by steps that a factor of the Hessian over the records before the
+/// request preconditions, which was [prepared](prepare).
 ///
 /// # Errors
 /// See [`MechanismError`]; nothing was drawn or released then.
@@ -46,15 +46,15 @@ pub fn from_prepared(
     plan.run(objective, origin, releases, rng, watch)
 }
 
-/// The Hessian at the published weights over the records at hand, factored, to be kept for the request
-/// that follows `version`: a function of weights, records and public constants.
+/// Returns the Hessian at the published weights over the records at hand, factored, to be kept for the
+/// request that follows `version`: a function of weights, records and public constants.
 ///
 /// `watch` is called before and after it is formed.
 ///
 /// # Errors
-/// More than [`LARGEST_HESSIAN`](crate::objective::LARGEST_HESSIAN) weights, another number of weights than
-/// the constants have, a Hessian that is not positive definite in float64 or whose factor leaves the range
-/// of float32, a cancellation.
+/// Fails if there are more than [`LARGEST_HESSIAN`](crate::objective::LARGEST_HESSIAN) weights, their number
+/// is not that of the constants, the Hessian is not positive definite in float64 or its factor leaves the
+/// range of float32, or the run is cancelled.
 pub fn prepare(
     objective: &Objective<'_>,
     published: &[f64],

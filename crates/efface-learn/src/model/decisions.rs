@@ -13,10 +13,10 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Of margins that are at hand: a block for each row, as long as the loss has outputs.
+    /// Takes margins that are at hand: a block for each row, one margin for each output of the loss.
     ///
     /// # Errors
-    /// Loss parameters outside their rules, margins that are no whole number of blocks.
+    /// Fails if loss parameters break their rules, or the margins are no whole number of blocks.
     pub fn of(loss: Loss, margins: Vec<f64>) -> Result<Self, Refusal> {
         let outputs = checked(loss)?.outputs();
         if !margins.len().is_multiple_of(outputs) {
@@ -25,15 +25,15 @@ impl Decisions {
         Ok(Self { loss, outputs, margins })
     }
 
-    /// Margins of a row.
+    /// Returns the number of margins of a row.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// The class index of each row (the first of several with equal margins; binary: 1 where the
-    /// margin is above 0), or for regression the predicted value, a block of them for each row where
-    /// there are several targets.
+    /// Returns the class index of each row (the first of several with equal margins; binary: 1 if the margin
+    /// is above 0), or for regression the predicted value, a block of them for each row if there are several
+    /// targets.
     #[must_use]
     pub fn classes_or_values(&self) -> Vec<f64> {
         if self.loss.task() == Task::Regression {
@@ -42,11 +42,11 @@ impl Decisions {
         self.margins.chunks_exact(self.outputs).map(|m| self.choice(m)).collect()
     }
 
-    /// Class probabilities: for `logistic` that of class 1 per row, for `softmax` one block of
+    /// Returns class probabilities: for `logistic` that of class 1 per row, for `softmax` one block of
     /// `classes` per row.
     ///
     /// # Errors
-    /// A loss that models no probabilities.
+    /// Fails if the loss models no probabilities.
     pub fn probabilities(&self) -> Result<Vec<f64>, Refusal> {
         if !self.loss.kind().has_probabilities() {
             refuse!(

@@ -17,7 +17,7 @@ use crate::loss::{Loss, checked};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     loss: Loss,
-    /// Weight vectors: those of the loss, once for each target.
+    /// Number of weight vectors: those of the loss, once for each target.
     outputs: usize,
     weights: Vec<f64>,
 }
@@ -27,15 +27,16 @@ impl Model {
     /// weights per output.
     ///
     /// # Errors
-    /// Loss parameters outside their rules, another number of weights, or one not finite.
+    /// Fails if loss parameters break their rules, the number of weights differs, or a weight is not finite.
     pub fn new(loss: Loss, cols: usize, weights: Vec<f64>) -> Result<Self, Refusal> {
         Self::several(loss, 1, cols, weights)
     }
 
-    /// As [`new`](Self::new), of a regression on so many targets: `loss` is that of each.
+    /// Builds a model as [`new`](Self::new) does, for a regression on so many targets: `loss` is the loss of
+    /// each.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Fails as [`new`](Self::new) does.
     pub fn several(
         loss: Loss,
         targets: usize,
@@ -69,7 +70,7 @@ impl Model {
     /// The margins x . w_c, one block of `outputs` per row.
     ///
     /// # Errors
-    /// Rows of another width.
+    /// Fails if rows have another width.
     pub fn decision(&self, x: &Matrix) -> Result<Vec<f64>, Refusal> {
         margins(x, &self.weights, self.outputs)
     }
@@ -77,16 +78,16 @@ impl Model {
     /// The margins of these rows, and what follows from them.
     ///
     /// # Errors
-    /// Rows of another width.
+    /// Fails if rows have another width.
     pub fn decide(&self, x: &Matrix) -> Result<Decisions, Refusal> {
         Ok(Decisions { loss: self.loss, outputs: self.outputs, margins: self.decision(x)? })
     }
 
-    /// As [`Decisions::evaluate`].
+    /// Evaluates as [`Decisions::evaluate`] does.
     ///
     /// # Errors
-    /// No records, another number of targets than rows, rows of another width, or a target the
-    /// model cannot predict.
+    /// Fails if there are no records, targets and rows differ in number, rows have another width, or the
+    /// model cannot predict a target.
     pub fn evaluate(&self, x: &Matrix, y: &[f64]) -> Result<Scores, Refusal> {
         if x.rows() != y.len() {
             refuse!(

@@ -7,7 +7,7 @@ use efface_matrix::Refusal;
 /// What an evaluation says. It depends on the test data, and on nothing else but the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scores {
-    /// Of a classifier.
+    /// Scores of a classifier.
     Classification {
         /// Records evaluated.
         records: usize,
@@ -20,7 +20,7 @@ pub enum Scores {
         /// counted half; `None` for several classes or when one of the two is absent.
         auc: Option<f64>,
     },
-    /// Of a regression.
+    /// Scores of a regression.
     Regression {
         /// Records evaluated.
         records: usize,
@@ -32,10 +32,10 @@ pub enum Scores {
 }
 
 impl Decisions {
-    /// How well they predict targets `y`.
+    /// Returns how well they predict targets `y`.
     ///
     /// # Errors
-    /// No records, another number of targets than rows, or a target that the loss cannot predict.
+    /// Fails if there are no records, targets and rows differ in number, or the loss cannot predict a target.
     pub fn evaluate(&self, y: &[f64]) -> Result<Scores, Refusal> {
         let (records, targets) = (self.margins.len() / self.outputs, y.len());
         if records != targets {
@@ -71,8 +71,8 @@ impl Decisions {
     }
 }
 
-/// Mean loss of the records with these margins and targets; for losses with probabilities it is -log
-/// of the one given to the true class.
+/// Returns the mean loss of the records with these margins and targets; for losses with probabilities it is
+/// -log of the one given to the true class.
 fn mean_loss(loss: Loss, targets: &[f64], decision: &[f64]) -> f64 {
     let outputs = loss.outputs();
     let mut derivative = vec![0.0; outputs];
@@ -83,7 +83,7 @@ fn mean_loss(loss: Loss, targets: &[f64], decision: &[f64]) -> f64 {
     sum / (decision.len() / outputs) as f64
 }
 
-/// Area under the ROC curve by counting: exact integers, ties half.
+/// Returns the area under the ROC curve by counting: exact integers, ties half.
 fn auc(scores: &[f64], y: &[f64]) -> Option<f64> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));

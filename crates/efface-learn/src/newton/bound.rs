@@ -5,8 +5,8 @@ use super::hessian::{Hessian, U};
 use crate::constants::Constants;
 use crate::outward::{self, add, div, mul, sqrt};
 
-/// Bounds for w = b + s, b where the gradient and h where the Hessian was taken; each is rounded
-/// up, infinite where nothing is known, and never NaN. See the derivation.
+/// Bounds for w = b + s, with the gradient taken at b and the Hessian at h; each is rounded up, infinite if
+/// nothing is known, and never NaN. See the derivation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// Bound on |w - w*|, in weight units.
@@ -17,7 +17,7 @@ pub struct Bound {
     pub known: f64,
 }
 
-/// Nothing is known.
+/// The bound if nothing is known.
 pub(super) const UNKNOWN: Bound =
     Bound { distance: f64::INFINITY, residual: f64::INFINITY, known: f64::INFINITY };
 
@@ -36,14 +36,14 @@ impl Ridge {
     }
 }
 
-/// grad Ls(b) + H s, as computed: `product` is C s.
+/// Returns grad Ls(b) + H s, as computed: `product` is C s.
 pub(super) fn known(gradient: &Gradient, step: &[f64], product: &[f64], ridge: Ridge) -> Vec<f64> {
     let data = gradient.data.iter().zip(product);
     let weights = gradient.at.iter().zip(step);
     data.zip(weights).map(|((g, y), (b, s))| (g + y) + ridge.computed * (b + s)).collect()
 }
 
-/// The bounds for the computed `known` and C `step`.
+/// Returns the bounds for the computed `known` and C `step`.
 pub(super) fn bound(
     hessian: &Hessian,
     gradient: &Gradient,
@@ -108,7 +108,7 @@ pub(super) fn bound(
     Bound { distance: sure(distance), residual: sure(residual), known: sure(known) }
 }
 
-/// exp(t) - 1 for t >= 0, rounded up; 0 for 0.
+/// Returns exp(t) - 1 for t >= 0, rounded up; 0 for 0.
 fn expm1(t: f64) -> f64 {
     mul(libm::expm1(t), 1.0 + 16.0 * U)
 }

@@ -1,4 +1,4 @@
-//! The memory as bytes.
+//! Encodes the memory as bytes.
 
 use efface_matrix::Refusal;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::solver::Factor;
 const HEAD: usize = 11;
 
 impl Memory {
-    /// Little-endian, 8 bytes each: P, records, changes, passes; the bound (distance, residual,
-    /// known); the errors of Hessian and gradient; what is typical (step, curved); h, b, the
-    /// gradient, the step; the packed Hessian; the packed factor.
+    /// Encodes, little-endian, 8 bytes each: P, records, changes, passes; the bound (distance, residual,
+    /// known); the errors of Hessian and gradient; what is typical (step, curved); h, b, the gradient, the
+    /// step; the packed Hessian; the packed factor.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let order = self.step.len() as u64;
@@ -50,11 +50,11 @@ impl Memory {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// A length other than the header's, a number that is not finite (a bound may be infinite), a
-    /// negative error, or a broken factor.
+    /// Fails if the length is not the header's, a number is not finite (a bound may be infinite), an error is
+    /// negative, or the factor is broken.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let got = bytes.len();
         let (words, rest) = bytes.as_chunks::<8>();

@@ -11,25 +11,25 @@ use efface_privacy::event::Normalizer;
 /// direction of its own.
 const USUAL_STEP: f64 = 0.1;
 
-/// Upper bound on the gradient passes of one correction, in exact arithmetic: those with each of its
-/// Hessians, and the full solve that takes over.
+/// Returns an upper bound on the gradient passes of one correction, in exact arithmetic: those with each of
+/// its Hessians, and the full solve that takes over.
 #[must_use]
 pub fn most_corrections(constants: &Constants, stopping: Stopping) -> u64 {
     let solve = most_work(constants, Solver::Newton, stopping, constants.optimum_bound());
     TRIES * (1 + HESSIANS) + solve.passes.saturating_add(1)
 }
 
-/// Multiplications that serving a change of `rows` rows usually takes: the changed rows, two changes
-/// of a factor or matrix, and two sweeps of a solve and a product.
+/// Returns the number of multiplications that serving a change of `rows` rows usually takes: the changed
+/// rows, two changes of a factor or matrix, and two sweeps of a solve and a product.
 #[must_use]
 pub fn serving_operations(parameters: usize, rows: u64) -> f64 {
     let square = (parameters as f64).powi(2);
     (3.0 * rows as f64 + 4.0) * square
 }
 
-/// Rows that may change after a training or a refresh, in all, before a pass can be due: proven from
-/// the public constants (section "Forecast" of the derivation), at most `records`. 0 where nothing
-/// is known, as always under `mean`.
+/// Returns how many rows may change after a training or a refresh, in all, before a pass can be due: proven
+/// from the public constants (section "Forecast" of the derivation), at most `records`. 0 if nothing is
+/// known, as always under `mean`.
 #[must_use]
 pub fn sure_changes(constants: &Constants, stopping: Stopping, records: u64) -> u64 {
     let Normalizer::Fixed { capacity, .. } = constants.declared().normalizer else { return 0 };
@@ -51,7 +51,7 @@ pub fn sure_changes(constants: &Constants, stopping: Stopping, records: u64) -> 
     most_that(fits, records)
 }
 
-/// Rows that usually change between two passes once the Hessian is as old as it usually gets: an
+/// Returns how many rows usually change between two passes once the Hessian is as old as it usually gets: an
 /// observation, no bound; at least 1.
 #[must_use]
 pub fn usual_changes(constants: &Constants, stopping: Stopping, records: u64) -> u64 {
@@ -65,8 +65,8 @@ pub fn usual_changes(constants: &Constants, stopping: Stopping, records: u64) ->
     most_that(fits, records).max(1)
 }
 
-/// The memory's bound on the distance when the gradient was taken `apart` from the Hessian, the step is
-/// at most `moved`, and `left` is what the step leaves over M.
+/// Returns the memory's bound on the distance when the gradient was taken `apart` from the Hessian, the step
+/// is at most `moved`, and `left` is what the step leaves over M.
 fn reached(constants: &Constants, apart: f64, moved: f64, left: f64) -> f64 {
     let nu = constants.loss().link_bounds().self_concordance.unwrap_or(f64::INFINITY);
     let slope = nu * constants.declared().row_bound;
@@ -79,7 +79,7 @@ fn reached(constants: &Constants, apart: f64, moved: f64, left: f64) -> f64 {
     if shrink < 1.0 { -libm::log1p(-shrink) / slope } else { f64::INFINITY }
 }
 
-/// The most that fits, of numbers up to `most`, where all below one that fits fit too.
+/// Returns the largest number up to `most` that fits, if all numbers below one that fits fit too.
 pub(super) fn most_that(fits: impl Fn(u64) -> bool, most: u64) -> u64 {
     if fits(most) {
         return most;

@@ -13,7 +13,7 @@ use crate::outward::{self, add, mul};
 /// g = sum s_i l'_i x_i over the current rows, at `at`, s_i their weights.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Gradient {
-    /// b: where the derivatives are taken.
+    /// b: the point at which the derivatives are taken.
     pub(super) at: Vec<f64>,
     /// g as computed.
     pub(super) data: Vec<f64>,
@@ -29,7 +29,7 @@ impl Drop for Gradient {
 }
 
 impl Gradient {
-    /// From the sums over all rows at `at`.
+    /// Takes it from the sums over all rows at `at`.
     pub(super) fn of(objective: &Objective<'_>, totals: Totals, at: Vec<f64>) -> Self {
         let error = objective.error_of(&totals, &at);
         Self { at, data: totals.gradient, error }
@@ -63,13 +63,13 @@ impl Gradient {
     }
 }
 
-/// Derivative of the link in the margin; NaN for a loss of several margins, refused when the memory
-/// is made.
+/// Returns the derivative of the link in the margin; NaN for a loss of several margins, refused when the
+/// memory is made.
 pub(super) fn slope(loss: Loss, margin: f64, target: f64) -> f64 {
     with(loss, |link| link.slope(margin, target)).unwrap_or(f64::NAN)
 }
 
-/// Second derivative of the link in the margin; NaN as for [`slope`].
+/// Returns the second derivative of the link in the margin; NaN as for [`slope`].
 pub(super) fn curvature(loss: Loss, margin: f64, target: f64) -> f64 {
     with(loss, |link| link.second_derivative(margin, target)).unwrap_or(f64::NAN)
 }

@@ -14,7 +14,7 @@ pub(super) const U: f64 = f64::EPSILON / 2.0;
 /// its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Hessian {
-    /// h: where the derivatives are taken.
+    /// h: the point at which the derivatives are taken.
     pub(super) at: Vec<f64>,
     /// C as computed.
     pub(super) data: Symmetric,
@@ -23,7 +23,7 @@ pub(super) struct Hessian {
 }
 
 impl Hessian {
-    /// From the computed sum over `records` rows.
+    /// Takes it from the computed sum over `records` rows.
     pub(super) fn new(
         at: Vec<f64>,
         gram: &Mat<f64>,
@@ -43,7 +43,7 @@ impl Hessian {
         Self { at, data, error }
     }
 
-    /// Upper bound on the trace of the exact C, and so on its norm.
+    /// Returns an upper bound on the trace of the exact C, and so on its norm.
     pub(super) fn trace(&self) -> f64 {
         let order = self.data.order() as f64;
         let computed = mul(self.data.trace().max(0.0), add(1.0, outward::gamma(order)));
@@ -58,7 +58,7 @@ impl Hessian {
         constants: &Constants,
     ) -> Vec<f64> {
         let curvature = curvature_error(constants, &self.at);
-        // The norm of what was there before, and of all that is added, bounds every entry's.
+        // The norms of the earlier matrix and of all that is added bound every entry.
         let mut reach = self.trace();
         for change in changes {
             let size =
@@ -76,12 +76,12 @@ impl Hessian {
         Factor::new(self.data.with_ridge(ridge))
     }
 
-    /// The same in float32, or else in float64: for solutions that are corrected by what they leave.
+    /// Factors in float32, or else in float64: for solutions that are corrected by their residual.
     pub(super) fn rough_factor(&self, ridge: f64) -> Option<Factor> {
         Factor::rough(self.data.with_ridge_rounded(ridge)).or_else(|| self.factor(ridge))
     }
 
-    /// The same with its entries as float32, and the error that this adds.
+    /// Rounds the entries to float32, and adds the error of that.
     pub(super) fn rounded(mut self) -> Self {
         // Each entry moves by at most 2^-24 of its size, or by half the least float32 above 0; the sizes
         // together are at most the trace, and what the computed matrix is off.
@@ -94,9 +94,9 @@ impl Hessian {
     }
 }
 
-/// Relative error of a computed c_i: that of the second derivative of the link, that of its weight's
-/// product, and that of the margin, which a self-concordant link turns into a factor
-/// exp(nu |error|).
+/// Returns the relative error of a computed c_i: the errors of the second derivative of the link, of the
+/// product with the weight, and of the margin, which a self-concordant link turns into a factor exp(nu
+/// |error|).
 fn curvature_error(constants: &Constants, at: &[f64]) -> f64 {
     let nu = constants.loss().link_bounds().self_concordance.unwrap_or(f64::INFINITY);
     let margin = mul(
@@ -112,7 +112,7 @@ fn curvature_error(constants: &Constants, at: &[f64]) -> f64 {
     }
 }
 
-/// What products that underflow may lose in `rows` outer products.
+/// Returns the most that products lose by underflow in `rows` outer products.
 fn lost(constants: &Constants, rows: f64) -> f64 {
     let (order, r) = (constants.cols() as f64, constants.declared().row_bound);
     let heaviest = constants.max_weight().max(1.0);

@@ -100,7 +100,7 @@ impl Memory {
     /// Refuses constants of another size.
     ///
     /// # Errors
-    /// A memory of another model.
+    /// Fails if the memory is of another model.
     pub fn check(&self, constants: &Constants) -> Result<(), Refusal> {
         check_size(constants, self.step.len())
     }

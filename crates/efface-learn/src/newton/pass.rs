@@ -36,7 +36,7 @@ pub struct Effort {
     pub products: u64,
 }
 
-/// A loss without a bound on how its second derivative changes.
+/// Returns the refusal of a loss without a bound on how its second derivative changes.
 fn other_loss(constants: &Constants) -> Refusal {
     refusal!(
         "Newton removal needs a loss whose second derivative is Lipschitz: `logistic`, or \
@@ -48,7 +48,7 @@ fn other_loss(constants: &Constants) -> Refusal {
 /// Refuses constants that have no Newton bound.
 ///
 /// # Errors
-/// A loss without one, or too many parameters.
+/// Fails if the loss has no Newton bound or there are too many parameters.
 pub fn check_newton(constants: &Constants) -> Result<(), NewtonError> {
     if constants.loss().link_bounds().self_concordance.is_none() {
         return Err(other_loss(constants).into());
@@ -64,7 +64,7 @@ pub fn check_newton(constants: &Constants) -> Result<(), NewtonError> {
 }
 
 impl Memory {
-    /// Without a step, of which nothing is known yet.
+    /// Builds it without a step, so that nothing is known yet.
     pub(super) fn of(
         records: u64,
         gradient: Gradient,
@@ -81,7 +81,7 @@ impl Memory {
     /// Hessian, too.
     ///
     /// # Errors
-    /// Constants without a Newton bound, weights that do not fit, a Hessian that cannot be formed
+    /// Fails if the constants have no Newton bound, the weights do not fit, or the Hessian cannot be formed
     /// or factored.
     pub fn new(objective: &Objective<'_>, weights: &[f64]) -> Result<Self, NewtonError> {
         let constants = objective.constants();
@@ -96,13 +96,13 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Passes over all rows until the bound is at most `stopping.distance` again. A gradient pass
-    /// and a step each; the Hessian is formed anew when the passes since the last time cost as
-    /// much, or when it no longer leads anywhere.
+    /// Passes over all rows until the bound is at most `stopping.distance` again. Each pass computes a
+    /// gradient and makes a step; the Hessian is formed again when the passes since the last time cost as
+    /// much, or when it no longer helps.
     ///
     /// # Errors
-    /// Another data set than the one the memory accounts for, a cancelled watch, or no
-    /// convergence; the memory must then be thrown away.
+    /// Fails if the memory does not account for the data set, the watch cancels, or nothing converges; the
+    /// memory must then be thrown away.
     pub fn correct(
         &mut self,
         objective: &Objective<'_>,
@@ -149,7 +149,7 @@ impl Memory {
         }
     }
 
-    /// Takes the step that gradient and Hessian give where it lowers the bound, without a pass: room
+    /// Takes the step that gradient and Hessian give if it lowers the bound, without a pass: this leaves room
     /// for the changes to come.
     pub(crate) fn improve(&mut self, constants: &Constants, stopping: Stopping) {
         let mut further = self.clone();
@@ -159,7 +159,7 @@ impl Memory {
         }
     }
 
-    /// The bound for b itself.
+    /// Sets the bound for b itself.
     fn rest(&mut self, constants: &Constants) {
         self.step.fill(0.0);
         let ridge = Ridge::of(constants, self.records);
@@ -169,8 +169,9 @@ impl Memory {
             bound(&self.hessian, &self.gradient, &self.step, &product, &known, ridge, constants);
     }
 
-    /// A full solve from the present weights, with its own proven end. They are brought into the
-    /// ball that holds the optimum first: never farther from it, and the passes have a public bound.
+    /// Solves in full from the present weights, with its own proven end. The weights are first projected onto
+    /// the ball that holds the optimum: this never leads farther from it, and gives the passes a public
+    /// bound.
     fn start_over(
         &mut self,
         objective: &Objective<'_>,
@@ -215,7 +216,7 @@ fn tell(
     }
 }
 
-/// Gradient and Hessian at `weights`, summed over all rows.
+/// Forms gradient and Hessian at `weights`, summed over all rows.
 pub(super) fn form(
     objective: &Objective<'_>,
     weights: &[f64],

@@ -33,12 +33,12 @@ pub struct Point {
     /// Both are at the same point.
     gradient: Gradient,
     hessian: Hessian,
-    /// A rough factor of the Hessian with a ridge on its diagonal, and that ridge; from when it was first needed.
+    /// A rough factor of the Hessian with a ridge on its diagonal, and that ridge; made when first needed.
     factor: OnceLock<(f64, Arc<Factor>)>,
 }
 
 impl PartialEq for Point {
-    /// The factor follows from the rest.
+    /// Ignores the factor, which follows from the rest.
     fn eq(&self, other: &Self) -> bool {
         (self.records, &self.gradient, &self.hessian)
             == (other.records, &other.gradient, &other.hessian)
@@ -46,10 +46,10 @@ impl PartialEq for Point {
 }
 
 impl Point {
-    /// At `weights`, which should be near the optimum: one gradient pass, and the Hessian.
+    /// Computes it at `weights`, which should be near the optimum: one gradient pass, and the Hessian.
     ///
     /// # Errors
-    /// Constants without a Newton bound, weights that do not fit, a Hessian that cannot be formed.
+    /// Fails if the constants have no Newton bound, the weights do not fit, or the Hessian cannot be formed.
     pub fn new(objective: &Objective<'_>, weights: &[f64]) -> Result<Self, NewtonError> {
         check_newton(objective.constants())?;
         let (gradient, hessian) = form(objective, weights)?;
@@ -61,26 +61,26 @@ impl Point {
         Self { records, gradient, hessian, factor: OnceLock::new() }
     }
 
-    /// Number of weights.
+    /// Returns the number of weights.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.gradient.at.len()
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Takes rows away and adds rows: one Newton step from the point, whose end and bound the memory tells.
-    /// O(P^3 + rows P^2), whatever the number of records.
+    /// Takes rows away and adds rows: one Newton step from the point; the memory returned has its end and
+    /// bound. O(P^3 + rows P^2), whatever the number of records.
     ///
-    /// `removed` must be rows of the records at hand: that is the caller's to know.
+    /// `removed` must be rows of the records at hand: the caller guarantees this.
     ///
     /// # Errors
-    /// Constants of another size, rows that break a public constant, more removals than there are records, a
-    /// number of records that the normaliser forbids; a Hessian without a factor.
+    /// Fails if the constants are of another size, rows break a public constant, there are more removals than
+    /// records, the normaliser forbids the number of records, or the Hessian has no factor.
     pub fn change(
         &self,
         constants: &Constants,
@@ -97,10 +97,10 @@ impl Point {
         self.memory(constants, records, gradient, &changes, stopping)
     }
 
-    /// The same without a change of rows.
+    /// Does the same without a change of rows.
     ///
     /// # Errors
-    /// Constants of another size, a Hessian without a factor.
+    /// Fails if the constants are of another size, or the Hessian has no factor.
     pub fn step(&self, constants: &Constants, stopping: Stopping) -> Result<Memory, NewtonError> {
         self.check(constants)?;
         self.memory(constants, self.records, self.gradient.clone(), &[], stopping)
@@ -136,7 +136,7 @@ impl Point {
         Ok(memory)
     }
 
-    /// A rough factor before any change, made once: whoever holds the point in memory need not make it again.
+    /// Returns a rough factor before any change, made once and kept with the point in memory.
     fn factor(&self, ridge: f64) -> Option<Arc<Factor>> {
         if let Some((of, factor)) = self.factor.get()
             && *of == ridge
@@ -144,14 +144,15 @@ impl Point {
             return Some(factor.clone());
         }
         let factor = Arc::new(self.hessian.rough_factor(ridge)?);
-        // One of another ridge stays: it is that of the constants which the point was made under.
+        // A factor of another ridge stays: it belongs to the constants that the point was made under.
         let _ = self.factor.set((ridge, factor.clone()));
         Some(factor)
     }
 
-    /// Whether another one differs in no more than what two passes over the same records may make differ: both
-    /// are at points that their own gradients show to be near the same optimum, gradients and Hessians differ by
-    /// what lies between the points, and what is said of their errors by no more than a hundredth.
+    /// Returns whether another one differs in no more than what two passes over the same records may make
+    /// differ: both are at points that their own gradients show to be near the same optimum, gradients and
+    /// Hessians differ by what lies between the points, and the bounds on their errors by no more than a
+    /// hundredth.
     #[must_use]
     pub fn is_near(&self, other: &Self, constants: &Constants) -> bool {
         if (self.records, self.dimension()) != (other.records, other.dimension()) {
@@ -185,8 +186,9 @@ impl Point {
             && apart(self.hessian.data.packed(), other.hessian.data.packed()) <= hessians
     }
 
-    /// Little-endian: P and the number of records (8 bytes each), then as float64 the errors of gradient and
-    /// Hessian, the point and the gradient, and as float32 the lower triangle of the Hessian, column by column.
+    /// Encodes, little-endian: P and the number of records (8 bytes each), then as float64 the errors of
+    /// gradient and Hessian, the point and the gradient, and as float32 the lower triangle of the Hessian,
+    /// column by column.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let packed = self.hessian.data.packed();
@@ -201,10 +203,10 @@ impl Point {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Bytes that are no point; nothing is allocated before the length is known to be right.
+    /// Fails if the bytes are no point; nothing is allocated before the length is known to be right.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let got = bytes.len();
         let short = || refusal!("it must have at least {HEAD} bytes, got {got}");
@@ -226,7 +228,7 @@ impl Point {
         let (at, data): (Vec<f64>, Vec<f64>) = (of(at), of(gradient));
         let packed = packed.as_chunks::<4>().0.iter();
         let packed: Vec<f64> = packed.map(|n| f32::from_le_bytes(*n).into()).collect();
-        // Which one is wrong is asked where one is.
+        // The wrong one is identified only if one is wrong.
         let finite = packed.iter().fold(true, |finite, number| finite & number.is_finite());
         let doubtful = if finite { &[][..] } else { &packed[..] };
         let numbers = errors.iter().chain(&at).chain(&data).chain(doubtful);

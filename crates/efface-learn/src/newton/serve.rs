@@ -18,7 +18,7 @@ use crate::solver::Stopping;
 const SWEEPS: usize = 4;
 /// A step is good enough when what it leaves is this part of what is allowed.
 pub(super) const SMALL: f64 = 1e-3;
-/// A rank-k change of the factor costs about as much as factoring anew when k is this part of P.
+/// A rank-k change of the factor costs about as much as a new factorisation when k is this part of P.
 const WORTH: usize = 12;
 
 impl Memory {
@@ -28,11 +28,11 @@ impl Memory {
     /// Returns the bound for the new [`weights`](Self::weights). They may be used when its
     /// distance is at most `stopping.distance`; otherwise [`correct`](Self::correct) is due.
     ///
-    /// `removed` must be rows of the current data set: that is the caller's to know.
+    /// `removed` must be rows of the current data set: the caller guarantees this.
     ///
     /// # Errors
-    /// Rows that break a public constant, more removals than there are records, a number of
-    /// records that the normaliser forbids. The memory is then unchanged.
+    /// Fails if rows break a public constant, there are more removals than records, or the normaliser forbids
+    /// the number of records. The memory is then unchanged.
     pub fn change(
         &mut self,
         constants: &Constants,
@@ -51,7 +51,7 @@ impl Memory {
         Ok(self.bound)
     }
 
-    /// Changes the Hessian and solves for the step anew.
+    /// Changes the Hessian and solves for the step again.
     pub(super) fn update_and_solve(
         &mut self,
         constants: &Constants,
@@ -72,8 +72,8 @@ impl Memory {
         self.solve_or_refactor(constants, pending, stopping);
     }
 
-    /// Solves for the step, the Hessian without the `pending` changes, which it gets; with a new factor where
-    /// the one at hand does not do.
+    /// Solves for the step after applying the `pending` changes to the Hessian; makes a new factor if the one
+    /// at hand does not suffice.
     pub(super) fn solve_or_refactor(
         &mut self,
         constants: &Constants,
@@ -91,7 +91,7 @@ impl Memory {
         }
     }
 
-    /// The step from b; true when what it leaves is as small as allowed or as rounding lets it be.
+    /// Solves for the step from b; true if the residual is as small as allowed or as rounding permits.
     fn solve(
         &mut self,
         constants: &Constants,
@@ -138,14 +138,14 @@ impl Memory {
         self.hessian.factor(ridge.computed).map(|factor| self.factor = Arc::new(factor)).is_some()
     }
 
-    /// Nothing is known until the next pass.
+    /// Forgets the bound: nothing is known until the next pass.
     fn lost(&mut self) {
         self.step.fill(0.0);
         self.bound = UNKNOWN;
     }
 }
 
-/// The number of records after a change of `before` of them, each of which is checked.
+/// Returns the number of records after a change of `before` of them, each of which is checked.
 pub(super) fn after(
     before: u64,
     constants: &Constants,
@@ -164,8 +164,8 @@ pub(super) fn after(
     Ok(records)
 }
 
-/// What the change of rows does to the Hessian at `at`. Additions first: what is factored then stays positive
-/// definite on the way.
+/// Returns what the change of rows does to the Hessian at `at`. Additions first: what is factored then stays
+/// positive definite on the way.
 pub(super) fn outer(
     at: &[f64],
     constants: &Constants,

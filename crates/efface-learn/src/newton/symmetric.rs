@@ -25,14 +25,14 @@ impl Drop for Symmetric {
 }
 
 impl Symmetric {
-    /// From the lower triangle of a square matrix.
+    /// Takes the lower triangle of a square matrix.
     pub(super) fn from_lower(matrix: MatRef<'_, f64>) -> Self {
         let order = matrix.nrows();
         let column = |j| (j..order).map(move |i| matrix[(i, j)]);
         Self { order, packed: (0..order).flat_map(column).collect() }
     }
 
-    /// From what [`packed`](Self::packed) returns; `None` for another count of numbers.
+    /// Reads what [`packed`](Self::packed) returns; `None` for another count of numbers.
     pub(super) fn from_packed(order: usize, packed: Vec<f64>) -> Option<Self> {
         let expected = order.checked_mul(order.checked_add(1)?)? / 2;
         (packed.len() == expected).then_some(Self { order, packed })
@@ -51,12 +51,12 @@ impl Symmetric {
         self.order
     }
 
-    /// The lower triangle with `ridge` added on the diagonal; zeros above.
+    /// Returns the lower triangle with `ridge` added on the diagonal; zeros above.
     pub(super) fn with_ridge(&self, ridge: f64) -> Mat<f64> {
         self.spread(ridge, |entry| entry)
     }
 
-    /// The same in float32.
+    /// Returns the same in float32.
     pub(super) fn with_ridge_rounded(&self, ridge: f64) -> Mat<f32> {
         self.spread(ridge, |entry| entry as f32)
     }
@@ -74,7 +74,7 @@ impl Symmetric {
         matrix
     }
 
-    /// The sum of the diagonal.
+    /// Returns the sum of the diagonal.
     pub(super) fn trace(&self) -> f64 {
         let mut at = 0;
         let mut sum = 0.0;

@@ -8,7 +8,7 @@ use crate::objective::Objective;
 use crate::solver::{Factor, Stopping};
 use efface_matrix::Refusal;
 
-/// Rows that are looked at.
+/// Number of rows that are sampled.
 const SAMPLE: usize = 32;
 
 /// What the removal of one row does on average, from a few evenly spaced rows.
@@ -55,17 +55,16 @@ impl Typical {
 }
 
 impl Memory {
-    /// The part of `stopping.distance` that the bound has not used: 1 when all is left, 0 or less
+    /// Returns the part of `stopping.distance` that the bound has not used: 1 when all is left, 0 or less
     /// when none is.
     #[must_use]
     pub fn margin(&self, stopping: Stopping) -> f64 {
         1.0 - self.bound.distance / stopping.distance
     }
 
-    /// About how many more single rows may change before the bound exceeds `stopping.distance`,
-    /// when they are like the rows of the last pass and move the weights independently of one
-    /// another. An estimate, not a bound: rows that move the weights the same way use it up
-    /// faster.
+    /// Estimates how many more single rows may change before the bound exceeds `stopping.distance`, when they
+    /// are like the rows of the last pass and move the weights independently of one another. An estimate, not
+    /// a bound: rows that move the weights the same way use it up faster.
     #[must_use]
     pub fn expected_changes(&self, constants: &Constants, stopping: Stopping) -> u64 {
         let nu = constants.loss().link_bounds().self_concordance.unwrap_or(f64::INFINITY);

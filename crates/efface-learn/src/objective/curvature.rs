@@ -16,8 +16,8 @@ pub const LARGEST_HESSIAN: usize = 2048;
 pub enum Curvature {
     /// What the records of one data set say there.
     Here(RecordCurvature),
-    /// The weights: records in parts are asked anew each time, so that whoever holds a part has
-    /// nothing to keep, and so are those that are read anew for every pass.
+    /// The weights: records in parts are asked again each time, so that a holder of a part has nothing to
+    /// keep, and so are records that are read again for every pass.
     At(Vec<f64>),
 }
 
@@ -36,10 +36,10 @@ pub(crate) fn farthest(outputs: usize, reach: f64) -> Vec<f64> {
 }
 
 impl Objective<'_> {
-    /// The curvature at `weights`, by one pass over the data where they are one data set.
+    /// Returns the curvature at `weights`, by one pass over the data if they are one data set.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
+    /// Fails if `weights` has not one entry per parameter.
     pub fn curvature(&self, weights: &[f64]) -> Result<Curvature, Refusal> {
         match self.records {
             Records::Whole(data) => {
@@ -49,18 +49,18 @@ impl Objective<'_> {
         }
     }
 
-    /// The Hessian of F, lower triangle filled, P x P.
+    /// Returns the Hessian of F, lower triangle filled, P x P.
     ///
     /// # Errors
-    /// When the curvature is not of these records, or the matrix does not fit in memory.
+    /// Fails if the curvature is not of these records, or the matrix does not fit in memory.
     pub fn hessian(&self, curvature: &Curvature) -> Result<Mat<f64>, Refusal> {
         self.hessian_in(curvature, Products::Double)
     }
 
-    /// The same by products of a kind; always of [`Products::Double`] where the records are in parts.
+    /// Computes the same by products of a kind; always of [`Products::Double`] if the records are in parts.
     ///
     /// # Errors
-    /// As [`hessian`](Self::hessian).
+    /// Fails as [`hessian`](Self::hessian) does.
     pub(crate) fn hessian_in(
         &self,
         curvature: &Curvature,
@@ -71,10 +71,10 @@ impl Objective<'_> {
         Ok(hessian)
     }
 
-    /// The second derivatives of the losses, summed over the records: lower triangle filled, P x P.
+    /// Returns the second derivatives of the losses, summed over the records: lower triangle filled, P x P.
     ///
     /// # Errors
-    /// As [`hessian`](Self::hessian).
+    /// Fails as [`hessian`](Self::hessian) does.
     pub(crate) fn hessian_sum(&self, curvature: &Curvature) -> Result<Mat<f64>, Refusal> {
         self.sum_in(curvature, Products::Double)
     }
@@ -94,11 +94,11 @@ impl Objective<'_> {
         }
     }
 
-    /// The blocks of the Hessian that couple no classes, each d x d, lower triangle filled, by products of a
-    /// kind; none where the loss has no classes or the records are in parts.
+    /// Returns the blocks of the Hessian that couple no classes, each d x d, lower triangle filled, by
+    /// products of a kind; `None` if the loss has no classes or the records are in parts.
     ///
     /// # Errors
-    /// As [`hessian`](Self::hessian).
+    /// Fails as [`hessian`](Self::hessian) does.
     pub(crate) fn class_blocks(
         &self,
         curvature: &Curvature,
@@ -129,11 +129,11 @@ impl Objective<'_> {
         }
     }
 
-    /// D for the step `direction` (see `RecordLoss::bending`), the largest of all records; from the
-    /// row bound alone where the records are in parts. `None` where the loss has none.
+    /// Returns D for the step `direction` (see `RecordLoss::bending`), the largest of all records; from the
+    /// row bound alone if the records are in parts. `None` if the loss has none.
     ///
     /// # Errors
-    /// When `direction` has not one entry per parameter.
+    /// Fails if `direction` has not one entry per parameter.
     pub(crate) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, Refusal> {
         let loss = self.constants.loss();
         let data = match self.records {
@@ -153,10 +153,10 @@ impl Objective<'_> {
         }))
     }
 
-    /// The Hessian of F times `vector`, by one pass over the data (two where they are in parts).
+    /// Returns the Hessian of F times `vector`, by one pass over the data (two if they are in parts).
     ///
     /// # Errors
-    /// When `vector` has not one entry per parameter.
+    /// Fails if `vector` has not one entry per parameter.
     pub fn product(&self, curvature: &Curvature, vector: &[f64]) -> Result<Vec<f64>, Refusal> {
         let mut product = match (self.records, curvature) {
             (Records::Whole(data), Curvature::Here(curvature)) => {

@@ -4,7 +4,7 @@ use super::Objective;
 use crate::loss::with;
 use crate::twice::Twice;
 
-/// The gradient of F in twice the precision.
+/// Returns the gradient of F in twice the precision.
 pub(crate) fn gradient(objective: &Objective<'_>, weights: &[f64]) -> Vec<Twice> {
     let (constants, data) = (objective.constants(), objective.data().unwrap());
     let (loss, cols) = (constants.loss(), data.cols());

@@ -31,8 +31,9 @@ use crate::outward;
 use parts::Sum;
 use streamed::Stream;
 
-/// F_D(w) = (1/N) sum s_z l(w; z) + (lambda/2) |w|^2, s_z the weight of a record, on records that obey the public constants: one
-/// data set, parts that tell their sums, or records that are read anew for every pass.
+/// F_D(w) = (1/N) sum s_z l(w; z) + (lambda/2) |w|^2, s_z the weight of a record, on records that obey the
+/// public constants: one data set, parts that report their sums, or records that are read again for every
+/// pass.
 ///
 /// Weights are laid out as one block of `cols` numbers per output (class).
 #[derive(Debug, Clone)]
@@ -43,14 +44,14 @@ pub struct Objective<'a> {
     linear_term: Vec<f64>,
 }
 
-/// Where the records are.
+/// How the records are stored.
 #[derive(Debug, Clone, Copy)]
 enum Records<'a> {
-    /// In one data set.
+    /// All in one data set.
     Whole(&'a Dataset),
     /// In ordered parts.
     Parts(&'a dyn Parts),
-    /// Read anew for every pass.
+    /// Read again for every pass.
     Streamed(&'a dyn Streamed),
 }
 
@@ -67,12 +68,11 @@ pub struct Evaluation {
     pub slack: f64,
 }
 
-/// What a pass for the gradient tells of the Hessian, too.
+/// What a pass for the gradient also reveals about the Hessian.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Bent {
     /// The curvature, of which a Hessian can be formed.
     Curvature(Curvature),
-    /// The Hessian.
     Hessian(Mat<f64>),
 }
 
@@ -116,12 +116,12 @@ pub(crate) fn too_few(minimum: u64, got: usize) -> Refusal {
 /// Checks every record of a data set, however many, against the public constants.
 ///
 /// # Errors
-/// The first rule that a record breaks.
+/// Fails at the first rule that a record breaks.
 pub fn check_records(constants: &Constants, data: &Dataset) -> Result<(), Refusal> {
     check_records_after(0, constants, data)
 }
 
-/// As [`check_records`], of records that follow `before` others.
+/// Checks as [`check_records`] does, for records that follow `before` others.
 pub(crate) fn check_records_after(
     before: usize,
     constants: &Constants,
@@ -160,12 +160,12 @@ pub(crate) fn check_records_after(
     Ok(())
 }
 
-/// Checks the sum of the weights where constants bound their mean.
+/// Checks the sum of the weights if constants bound their mean.
 fn check_sum(constants: &Constants, data: &Dataset) -> Result<(), Refusal> {
     check_total(constants, data.sample_weights().iter().sum(), data.rows())
 }
 
-/// As [`check_sum`], of records whose weights sum to this.
+/// Checks as [`check_sum`] does, for records whose weights sum to `sum`.
 pub(crate) fn check_total(constants: &Constants, got: f64, records: usize) -> Result<(), Refusal> {
     let Some(mean) = constants.mean_weight() else { return Ok(()) };
     // The sum itself is rounded.
@@ -181,7 +181,7 @@ impl<'a> Objective<'a> {
     /// Checks every record against the public constants: O(n), no pass over the features.
     ///
     /// # Errors
-    /// The first rule the data set breaks. Nothing is mapped or clipped here.
+    /// Fails at the first rule that the data set breaks. Nothing is mapped or clipped here.
     pub fn new(constants: &'a Constants, data: &'a Dataset) -> Result<Self, Refusal> {
         check_count(constants, data.rows())?;
         check_records(constants, data)?;
@@ -197,18 +197,18 @@ impl<'a> Objective<'a> {
     /// The objective on records in parts, of which none is read here.
     ///
     /// # Errors
-    /// A number of records that the normaliser does not allow.
+    /// Fails if the normaliser does not allow the number of records.
     pub fn over(constants: &'a Constants, parts: &'a dyn Parts) -> Result<Self, Refusal> {
         check_count(constants, parts.records())?;
         let normalizer = constants.normalizer(parts.records());
         Ok(Self { constants, records: Records::Parts(parts), normalizer, linear_term: Vec::new() })
     }
 
-    /// The objective on records that are read anew for every pass; none is read here, and each is held
-    /// against the public constants in every pass.
+    /// Builds the objective on records that are read again for every pass; none is read here, and each is
+    /// checked against the public constants in every pass.
     ///
     /// # Errors
-    /// A number of records that the normaliser does not allow; constants of several targets.
+    /// Fails if the normaliser does not allow the number of records, or the constants have several targets.
     pub fn streamed(constants: &'a Constants, records: &'a dyn Streamed) -> Result<Self, Refusal> {
         check_count(constants, records.records())?;
         if constants.targets() != 1 {
@@ -219,10 +219,10 @@ impl<'a> Objective<'a> {
         Ok(Self { constants, records, normalizer, linear_term: Vec::new() })
     }
 
-    /// The same objective plus t.w; t replaces any earlier one.
+    /// Returns the same objective plus t.w; t replaces any earlier one.
     ///
     /// # Errors
-    /// When `linear_term` has not one entry per parameter.
+    /// Fails if `linear_term` has not one entry per parameter.
     pub fn with_linear_term(self, linear_term: Vec<f64>) -> Result<Self, Refusal> {
         let expected = self.constants.parameters();
         if linear_term.len() != expected {
@@ -253,7 +253,7 @@ impl<'a> Objective<'a> {
         }
     }
 
-    /// Whether the records are in parts, which tell sums alone.
+    /// Returns whether the records are in parts, which report only sums.
     #[must_use]
     pub fn is_in_parts(&self) -> bool {
         matches!(self.records, Records::Parts(_))
@@ -262,7 +262,7 @@ impl<'a> Objective<'a> {
     /// The records at these positions, which ascend, with their targets and weights.
     ///
     /// # Errors
-    /// Positions that are out of range; records in parts; records that cannot be read.
+    /// Fails if positions are out of range, records are in parts, or records cannot be read.
     pub(crate) fn rows(&self, positions: &[usize]) -> Result<Dataset, Refusal> {
         let unread = |error: ChangeError| Refusal::new(error.to_string());
         let picked = match self.records {
@@ -276,10 +276,10 @@ impl<'a> Objective<'a> {
         Ok(picked)
     }
 
-    /// The records, where they are one data set.
+    /// Returns the records, if they are one data set.
     ///
     /// # Errors
-    /// Records in parts or windows.
+    /// Fails if records are in parts or windows.
     pub fn data(&self) -> Result<&'a Dataset, Refusal> {
         match self.records {
             Records::Whole(data) => Ok(data),
@@ -295,16 +295,16 @@ impl<'a> Objective<'a> {
     /// The bits do not depend on the number of threads.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter, or a part cannot be summed.
+    /// Fails if `weights` has not one entry per parameter, or a part cannot be summed.
     pub fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, Refusal> {
         Ok(self.evaluation(weights, self.totals(weights)?, self.summation()))
     }
 
-    /// As [`evaluate`](Self::evaluate), with what the same pass tells of the Hessian there, of which products
-    /// of a kind are wanted.
+    /// Evaluates as [`evaluate`](Self::evaluate) does, and returns what the same pass reveals about the
+    /// Hessian there, of which products of a kind are wanted.
     ///
     /// # Errors
-    /// As there.
+    /// Fails as there.
     pub(crate) fn evaluate_bent(
         &self,
         weights: &[f64],
@@ -317,11 +317,11 @@ impl<'a> Objective<'a> {
         Ok((self.evaluation(weights, totals, self.summation()), bent))
     }
 
-    /// The sums over all records before they are divided by N, with what the same pass tells of the second
-    /// derivatives: their sum, where it is told, without lambda.
+    /// The sums over all records before they are divided by N, with what the same pass reveals about the
+    /// second derivatives: their sum, if it is reported, without lambda.
     ///
     /// # Errors
-    /// As [`evaluate_bent`](Self::evaluate_bent).
+    /// Fails as [`evaluate_bent`](Self::evaluate_bent) does.
     pub(crate) fn totals_bent(
         &self,
         weights: &[f64],
@@ -344,11 +344,11 @@ impl<'a> Objective<'a> {
         Ok((self.totals(weights)?, Bent::Curvature(Curvature::At(weights.to_vec()))))
     }
 
-    /// As [`evaluate`](Self::evaluate) with sums in twice the precision, so with the far smaller
-    /// slack of [`finest`](Self::finest); `None` for records in parts, which are summed in float64.
+    /// Evaluates as [`evaluate`](Self::evaluate) does, with sums in twice the precision, so with the far
+    /// smaller slack of [`finest`](Self::finest); `None` for records in parts, which are summed in float64.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter, or records cannot be read.
+    /// Fails if `weights` has not one entry per parameter, or records cannot be read.
     pub fn evaluate_twice(&self, weights: &[f64]) -> Result<Option<Evaluation>, Refusal> {
         let totals = match self.records {
             Records::Whole(data) => data.totals_twice(self.constants.loss(), weights)?,
@@ -360,7 +360,7 @@ impl<'a> Objective<'a> {
         Ok(Some(self.evaluation(weights, totals, Summation::Twice)))
     }
 
-    /// The most exact sums that these records can be asked for.
+    /// The most exact sums that these records can provide.
     #[must_use]
     pub fn finest(&self) -> Summation {
         match self.records {
@@ -401,7 +401,7 @@ impl<'a> Objective<'a> {
         Evaluation { value, gradient_norm: outward::norm(&gradient), gradient, slack }
     }
 
-    /// Upper bound on the distance of the mean gradient at `weights` to the exact one, where the losses sum to
+    /// Upper bound on the distance of the mean gradient at `weights` to the exact one, if the losses sum to
     /// `loss` as computed.
     fn slack(&self, weights: &[f64], loss: f64, summation: Summation) -> f64 {
         let (constants, records) = (self.constants, self.records());

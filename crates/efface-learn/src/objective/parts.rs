@@ -1,4 +1,4 @@
-//! Records held in parts, each of which tells its sums.
+//! Records held in parts, each of which reports its sums.
 
 use std::fmt::Debug;
 
@@ -8,35 +8,35 @@ use faer::Mat;
 use super::LARGEST_HESSIAN;
 use crate::constants::Constants;
 
-/// Records in parts, in a fixed order, wherever each part is held: they tell sums, never a row.
+/// Records in parts, in a fixed order, wherever each part is held: they report sums, never a row.
 ///
-/// Who implements it vouches that every record obeys the public constants of the objective, as
-/// [`check_records`](crate::check_records) checks it, and that the same records give the same sums to the last bit.
-/// `take` is called once for each part, in their order.
+/// An implementation guarantees that every record obeys the public constants of the objective, as
+/// [`check_records`](crate::check_records) checks it, and that the same records give the same sums to the
+/// last bit. `take` is called once for each part, in their order.
 pub trait Parts: Debug + Sync {
-    /// Number of parts, empty ones included.
+    /// Returns the number of parts, empty ones included.
     fn count(&self) -> usize;
 
-    /// Number of records of all parts together.
+    /// Returns the number of records of all parts together.
     fn records(&self) -> usize;
 
     /// Loss and gradient at `weights`, summed over each part.
     ///
     /// # Errors
-    /// Parts that cannot be summed.
+    /// Fails if parts cannot be summed.
     fn totals(&self, weights: &[f64], take: &mut dyn FnMut(Totals)) -> Result<(), Refusal>;
 
     /// The second derivatives of the losses at `weights`, summed over each part: the lower triangle
     /// column by column, P (P + 1)/2 numbers ([`lower_triangle`]).
     ///
     /// # Errors
-    /// Parts that cannot be summed.
+    /// Fails if parts cannot be summed.
     fn hessians(&self, weights: &[f64], take: &mut dyn FnMut(Vec<f64>)) -> Result<(), Refusal>;
 
-    /// Those of [`hessians`](Self::hessians) times `vector`.
+    /// Passes the matrices of [`hessians`](Self::hessians) times `vector`.
     ///
     /// # Errors
-    /// Parts that cannot be summed.
+    /// Fails if parts cannot be summed.
     fn products(
         &self,
         weights: &[f64],
@@ -45,7 +45,7 @@ pub trait Parts: Debug + Sync {
     ) -> Result<(), Refusal>;
 }
 
-/// The lower triangle of a square matrix, column by column.
+/// Returns the lower triangle of a square matrix, column by column.
 #[must_use]
 pub fn lower_triangle(matrix: &Mat<f64>) -> Vec<f64> {
     let p = matrix.ncols();
@@ -56,8 +56,8 @@ pub fn lower_triangle(matrix: &Mat<f64>) -> Vec<f64> {
     packed
 }
 
-/// Sums the parts from the first to the last. What one of them tells must be of the shape that the
-/// public constants ask for.
+/// Sums the parts from the first to the last. The report of each must have the shape that the public
+/// constants require.
 pub(super) struct Sum<'a> {
     parts: &'a dyn Parts,
     parameters: usize,
@@ -121,7 +121,7 @@ fn add(sum: &mut [f64], part: &[f64]) {
     }
 }
 
-/// How many parts have told their sums, and the first that told nonsense.
+/// How many parts have reported their sums, and the first invalid report.
 #[derive(Default)]
 struct Seen {
     parts: usize,

@@ -1,4 +1,4 @@
-//! Records that are read anew for every pass, a window of them at a time.
+//! Records that are read again for every pass, a window at a time.
 
 use std::fmt::Debug;
 
@@ -15,31 +15,31 @@ use crate::loss::{RecordCurvature, with};
 
 /// Records in a fixed order that are not in memory together.
 ///
-/// Their sums have the bits that they have where all records are one data set: windows are parts of the
-/// tree along which these are added ([`windows`]). Who implements it shows the same records in every
-/// pass; each is held against the public constants whenever it is shown.
+/// Their sums have the bits that they have if all records are one data set: windows are parts of the tree
+/// along which these are added ([`windows`]). An implementation shows the same records in every pass; each is
+/// checked against the public constants whenever it is shown.
 pub trait Streamed: Debug {
-    /// Number of records.
+    /// Returns the number of records.
     fn records(&self) -> usize;
 
-    /// Whether rows are stored sparse.
+    /// Returns whether rows are stored sparse.
     fn is_sparse(&self) -> bool;
 
-    /// Most records of a window; where it must be a whole [chunk](longest_chunk) it may have more.
+    /// Returns the most records of a window; if it must be a whole [chunk](longest_chunk), it may have more.
     fn window(&self) -> usize;
 
     /// Reads all records once, and calls `take` for data sets of so many records each, in their order,
     /// one at a time but perhaps on another thread.
     ///
     /// # Errors
-    /// Those of `take`, which end the pass; records that cannot be read.
+    /// Fails if `take` does, which ends the pass, or if records cannot be read.
     fn pass(&self, windows: &[usize], take: &mut Take<'_>) -> Result<(), Refusal>;
 }
 
 /// Shown one window after another.
 pub type Take<'a> = dyn FnMut(&Dataset) -> Result<(), Refusal> + Send + 'a;
 
-/// The most records that a window of [`Streamed`] records may have beyond [`Streamed::window`]: the
+/// Returns the most records that a window of [`Streamed`] records may have beyond [`Streamed::window`]: the
 /// longest chunk of any sum, less one.
 #[must_use]
 pub fn longest_chunk(sparse: bool, order: usize) -> usize {
@@ -98,8 +98,8 @@ impl<'a> Stream<'a> {
         Ok(self.hessian_and(products, &curved, |(), ()| ())?.1)
     }
 
-    /// What [`totals`](Self::totals) and [`hessian`](Self::hessian) tell, to the bit, by one pass; none where
-    /// their windows differ.
+    /// Returns the results of [`totals`](Self::totals) and [`hessian`](Self::hessian), to the bit, by one
+    /// pass; `None` if their windows differ.
     pub(super) fn totals_and_hessian(
         &self,
         weights: &[f64],
@@ -115,7 +115,7 @@ impl<'a> Stream<'a> {
         Ok(totals.map(|totals| (totals, hessian)))
     }
 
-    /// The order of the sum that a Hessian is made of, and how often it is repeated there.
+    /// Returns the order of the sum that a Hessian is made of, and how often it is repeated there.
     fn hessian_order(&self) -> (usize, usize) {
         let loss = self.constants.loss();
         // Margins that bend alike have one block in common.
@@ -124,7 +124,7 @@ impl<'a> Stream<'a> {
         (self.constants.parameters() / outputs * blocks, outputs / blocks)
     }
 
-    /// The Hessian of records that bend so, and what else is told of them.
+    /// Returns the Hessian of records that bend so, and what else was collected about them.
     fn hessian_and<T: Send>(
         &self,
         products: Products,
@@ -161,7 +161,7 @@ impl<'a> Stream<'a> {
         Ok(Some(sum.unwrap_or_else(|| vec![Mat::zeros(cols, cols); outputs])))
     }
 
-    /// The largest D of all records (see `RecordLoss::bending`); `None` where the loss has none.
+    /// Returns the largest D of all records (see `RecordLoss::bending`); `None` if the loss has none.
     pub(super) fn bending(&self, direction: &[f64]) -> Result<Option<f64>, Refusal> {
         let loss = self.constants.loss();
         let of = |data: &Dataset| {
@@ -175,7 +175,7 @@ impl<'a> Stream<'a> {
         Ok(self.fold(self.chunk(), of, most)?.unwrap_or(Some(0.0)))
     }
 
-    /// The records at these positions, which ascend.
+    /// Returns the records at these positions, which ascend.
     pub(super) fn rows(&self, positions: &[usize]) -> Result<Option<Dataset>, Refusal> {
         let mut first = 0;
         let mut of = |data: &Dataset| {
@@ -194,8 +194,8 @@ impl<'a> Stream<'a> {
         sum.transpose().map_err(|error| Refusal::new(error.to_string()))
     }
 
-    /// Sums of outer products, of matrices of this order, and what else `add` tells of each window, merged as
-    /// the tree of these windows is.
+    /// Sums of outer products, of matrices of this order, and what else `add` returns for each window, merged
+    /// as the tree of these windows is.
     fn gram<T: Send>(
         &self,
         order: usize,
@@ -223,8 +223,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Merges what `of` makes of each window as the tree of all records does; none where there are no
-    /// records. Each record is held against the public constants first.
+    /// Merges the result of `of` for each window as the tree of all records does; `None` if there are no
+    /// records. Each record is checked against the public constants first.
     fn fold<T: Send>(
         &self,
         chunk: usize,
@@ -261,7 +261,7 @@ impl<'a> Stream<'a> {
 /// One matrix, or one for each class.
 type Sums = Vec<Mat<f64>>;
 
-/// Adds a window to sums, or makes sums of it alone, and tells something else of it.
+/// Adds a window to sums, or makes sums of it alone, and returns something else about it.
 type AddOnto<'a, T> =
     dyn Fn(Option<Sums>, &Dataset) -> Result<(T, Sums), Refusal> + Send + Sync + 'a;
 

@@ -74,7 +74,7 @@ impl Visitor for Pass<'_> {
     }
 }
 
-/// As [`Pass`], with margins and sums in twice the precision.
+/// A [`Pass`] with margins and sums in twice the precision.
 struct TwicePass<'a>(Pass<'a>);
 
 impl Visitor for TwicePass<'_> {
@@ -92,7 +92,7 @@ impl Visitor for TwicePass<'_> {
     }
 }
 
-/// As [`Pass`], for the curvature of every record.
+/// A [`Pass`] for the curvature of every record.
 struct Bends<'a>(Pass<'a>);
 
 impl Visitor for Bends<'_> {
@@ -108,7 +108,7 @@ impl Visitor for Bends<'_> {
     }
 }
 
-/// As [`Pass`], which also tells how each record bends.
+/// A [`Pass`] that also notes how each record bends.
 struct BentPass<'a>(Pass<'a>);
 
 impl Visitor for BentPass<'_> {
@@ -125,7 +125,7 @@ impl Visitor for BentPass<'_> {
     }
 }
 
-/// A link that notes how each record bends; each is told of once, by some thread.
+/// A link that notes how each record bends; each is noted once, by some thread.
 struct Bending<'a, L> {
     inner: &'a Weighted<'a, L>,
     bent: &'a [AtomicU64],
@@ -180,40 +180,40 @@ impl Dataset {
     /// float64.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
+    /// Fails if `weights` has not one entry per parameter.
     pub fn totals(&self, loss: Loss, weights: &[f64]) -> Result<Totals, Refusal> {
         visit(loss, Pass { data: self, outputs: loss.outputs(), weights })
     }
 
-    /// As [`totals`](Self::totals), with margins and the sums of gradients in twice the precision:
+    /// Sums as [`totals`](Self::totals) does, with margins and the sums of gradients in twice the precision:
     /// two to five times the work.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
+    /// Fails if `weights` has not one entry per parameter.
     pub fn totals_twice(&self, loss: Loss, weights: &[f64]) -> Result<Totals, Refusal> {
         Ok(self.sums_twice(loss, weights)?.round())
     }
 
-    /// As [`totals_twice`](Self::totals_twice), before the gradient is rounded.
+    /// Sums as [`totals_twice`](Self::totals_twice) does, before the gradient is rounded.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
+    /// Fails if `weights` has not one entry per parameter.
     pub(super) fn sums_twice(&self, loss: Loss, weights: &[f64]) -> Result<TwiceTotals, Refusal> {
         visit(loss, TwicePass(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
-    /// The curvature of every record at `weights`, times its weight, by one pass over the data.
+    /// Returns the curvature of every record at `weights`, times its weight, by one pass over the data.
     ///
     /// # Errors
-    /// When `weights` has not one entry per parameter.
+    /// Fails if `weights` has not one entry per parameter.
     pub fn curvature(&self, loss: Loss, weights: &[f64]) -> Result<RecordCurvature, Refusal> {
         visit(loss, Bends(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
-    /// [`totals`](Self::totals) and [`curvature`](Self::curvature), to the bit, by one pass.
+    /// Computes [`totals`](Self::totals) and [`curvature`](Self::curvature), to the bit, by one pass.
     ///
     /// # Errors
-    /// As there.
+    /// Fails as there.
     pub(super) fn totals_and_curvature(
         &self,
         loss: Loss,
@@ -222,15 +222,15 @@ impl Dataset {
         visit(loss, BentPass(Pass { data: self, outputs: loss.outputs(), weights }))
     }
 
-    /// The second derivatives of the losses, summed over the records: P x P, lower triangle filled.
+    /// Returns the second derivatives of the losses, summed over the records: P x P, lower triangle filled.
     ///
     /// # Errors
-    /// When the curvature is not that of this data set, or the matrix does not fit in memory.
+    /// Fails if the curvature is not that of this data set, or the matrix does not fit in memory.
     pub fn hessian(&self, curvature: &RecordCurvature) -> Result<Mat<f64>, Refusal> {
         self.hessian_in(curvature, Products::Double)
     }
 
-    /// The same by products of a kind.
+    /// Computes the same by products of a kind.
     pub(super) fn hessian_in(
         &self,
         curvature: &RecordCurvature,
@@ -243,8 +243,8 @@ impl Dataset {
         Ok(spread(self.gram_onto(None, curvature, products)?, outputs))
     }
 
-    /// The same added to that of records before these, where one is given; of one margin alone where all
-    /// bend equally.
+    /// Adds the same to the Hessian of earlier records, if one is given; of one margin alone if all bend
+    /// equally.
     pub(super) fn gram_onto(
         &self,
         sum: Option<Mat<f64>>,
@@ -261,11 +261,11 @@ impl Dataset {
         }
     }
 
-    /// The blocks of [`hessian`](Self::hessian) that couple no classes, each d x d, lower triangle
-    /// filled, by products of a kind; none where the curvature is not that of several classes.
+    /// Returns the blocks of [`hessian`](Self::hessian) that couple no classes, each d x d, lower triangle
+    /// filled, by products of a kind; `None` if the curvature is not that of several classes.
     ///
     /// # Errors
-    /// As [`hessian`](Self::hessian).
+    /// Fails as [`hessian`](Self::hessian) does.
     pub(crate) fn class_blocks(
         &self,
         curvature: &RecordCurvature,
@@ -274,7 +274,7 @@ impl Dataset {
         self.class_blocks_onto(None, curvature, products)
     }
 
-    /// The same added to those of records before these, where they are given.
+    /// Adds the same to the blocks of earlier records, if they are given.
     pub(super) fn class_blocks_onto(
         &self,
         sums: Option<Vec<Mat<f64>>>,
@@ -297,7 +297,7 @@ impl Dataset {
         let mut sums = sums.map(Vec::into_iter);
         for class in 0..*classes {
             let weights = of_class(class);
-            // Equal at zeros, where training starts.
+            // They are equal at zeros, the start of training.
             let block = match (blocks.last(), &mut sums) {
                 (Some(last), None) if weights == before => last.clone(),
                 (_, None) => weighted_gram_onto(None, self.x(), &weights, products)?,
@@ -309,10 +309,10 @@ impl Dataset {
         Ok(Some(blocks))
     }
 
-    /// Those of [`hessian`](Self::hessian) times `vector`, by one pass over the data.
+    /// Returns the matrix of [`hessian`](Self::hessian) times `vector`, by one pass over the data.
     ///
     /// # Errors
-    /// When `vector` has not one entry per parameter.
+    /// Fails if `vector` has not one entry per parameter.
     pub fn product(
         &self,
         loss: Loss,
@@ -346,7 +346,7 @@ impl Dataset {
     }
 }
 
-/// One block for each of so many outputs, which it couples not.
+/// Repeats a block for each of so many uncoupled outputs.
 pub(super) fn spread(block: Mat<f64>, outputs: usize) -> Mat<f64> {
     if outputs <= 1 {
         return block;
@@ -358,12 +358,12 @@ pub(super) fn spread(block: Mat<f64>, outputs: usize) -> Mat<f64> {
 }
 
 impl RecordCurvature {
-    /// Blocks that a side of their sum has, each with a row per column of the data.
+    /// Returns the number of blocks on a side of the sum, each with a row per column of the data.
     pub(super) fn blocks(&self) -> usize {
         self.classes().unwrap_or(1)
     }
 
-    /// The number of classes, where margins bend together.
+    /// Returns the number of classes, if margins bend together.
     pub(super) fn classes(&self) -> Option<usize> {
         match self {
             Self::Classes { classes, .. } => Some(*classes),

@@ -17,7 +17,7 @@ pub struct Ball {
 /// The most requests, as a power of two, over which steps are taken together.
 const WINDOWS: u32 = 40;
 
-/// Bound on the expected excess risk over the best weights of the ball, after learning from 0 and
+/// Returns a bound on the expected excess risk over the best weights of the ball, after learning from 0 and
 /// after any number of requests; infinite for steps beyond 1/L that do not contract.
 #[must_use]
 pub fn noisy_gd_in_ball(constants: &Constants, steps: &Steps, ball: &Ball) -> f64 {
@@ -28,7 +28,7 @@ pub fn noisy_gd_in_ball(constants: &Constants, steps: &Steps, ball: &Ball) -> f6
     contracting.min(flat(constants, steps, ball))
 }
 
-/// The bound that needs convexity alone.
+/// Returns the bound that needs convexity alone.
 fn flat(constants: &Constants, steps: &Steps, ball: &Ball) -> f64 {
     let (eta, radius) = (steps.step, ball.radius);
     if eta * constants.total_smoothness() > 1.0 {

@@ -3,7 +3,7 @@
 use super::{of_noise, of_square, slope_at_best};
 use crate::constants::Constants;
 
-/// `descent-to-delete`, as far as its excess risk depends on it.
+/// The settings of `descent-to-delete` that its excess risk depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Descents {
     /// D: diameter of the ball.
@@ -26,7 +26,7 @@ pub struct Descents {
     pub from_published: bool,
 }
 
-/// Bound on the expected excess risk over the best weights of the ball, after learning from 0,
+/// Returns a bound on the expected excess risk over the best weights of the ball, after learning from 0,
 /// refreshes, and any number of requests; infinite when the steps do not contract.
 #[must_use]
 pub fn descent(constants: &Constants, run: &Descents) -> f64 {
@@ -47,7 +47,7 @@ pub fn descent(constants: &Constants, run: &Descents) -> f64 {
     } else {
         q * (1.0 + q) * delta / p
     };
-    // A refresh starts from published weights, the optimum where it was.
+    // A refresh starts from published weights, and the optimum has not moved.
     let refreshed = left(run.learning) * noise / gone(run.learning).sqrt();
     let half = run.grid * root / 2.0;
     let drift = (run.rounding + half) / (1.0 - c) + half;

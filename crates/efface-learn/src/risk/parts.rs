@@ -3,9 +3,9 @@
 use super::of_noise;
 use crate::constants::Constants;
 
-/// Bound on the expected excess risk of the average of parts with at least `positions` positions
-/// each, within `distance` of the average of their optima, published with noise of standard
-/// deviation `noise` on a grid of spacing `grid`. The expectation is over sample and noise.
+/// Returns a bound on the expected excess risk of the average of parts with at least `positions` positions
+/// each, within `distance` of the average of their optima, published with noise of standard deviation `noise`
+/// on a grid of spacing `grid`. The expectation is over sample and noise.
 #[must_use]
 pub fn averages(
     constants: &Constants,

@@ -3,7 +3,7 @@
 use crate::constants::Constants;
 use crate::outward;
 
-/// Bound on the excess risk of weights solved from sums of rows rounded to multiples of
+/// Returns a bound on the excess risk of weights solved from sums of rows rounded to multiples of
 /// 2^-`row_places` and targets rounded to multiples of 2^-`target_places`.
 #[must_use]
 pub fn rounded_sums(constants: &Constants, row_places: i32, target_places: i32) -> f64 {

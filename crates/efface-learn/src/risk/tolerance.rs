@@ -10,8 +10,8 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// Excess risk that hides in the uncertainty of a test: min(1e-3, 0.01/sqrt(n)), in the unit of the
-    /// mean loss where y has variance 1 (regression; times the variance of y otherwise).
+    /// Excess risk that hides in the uncertainty of a test: min(1e-3, 0.01/sqrt(n)), in the unit of the mean
+    /// loss if y has variance 1 (regression; times the variance of y otherwise).
     ///
     /// Under it the noise of a release is expected to cost at most a tenth of the standard error of the
     /// accuracy measured on n records, or of R2: see section "What is at stake" of the module. For

@@ -1,4 +1,4 @@
-//! A preconditioner for losses of several classes: the blocks of the Hessian that couple no classes.
+//! A preconditioner for losses of several classes: the Hessian's diagonal blocks, one for each class.
 
 use efface_matrix::Products;
 
@@ -9,17 +9,16 @@ use crate::objective::Curvature;
 
 /// Cholesky factors of the blocks of a Hessian, one for each class.
 ///
-/// Moving all classes alike changes no probability: along such directions the Hessian is lambda
-/// alone, which no block knows. They are taken out before and after the blocks are solved, and solved
-/// by themselves.
+/// Moving all classes alike changes no probability: along such directions the Hessian is lambda alone, which
+/// no block represents. They are taken out before and after the blocks are solved, and solved separately.
 pub(super) struct Blocks {
     factors: Vec<Factor>,
     lambda: f64,
 }
 
 impl Blocks {
-    /// Those at a point; none where a loss has no classes, the records are in parts or a block is not
-    /// positive definite in float64.
+    /// Returns the blocks at a point; `None` if the loss has no classes, the records are in parts or a block
+    /// is not positive definite in float64.
     pub(super) fn at(
         run: &mut Run<'_, '_>,
         curvature: &Curvature,
@@ -39,7 +38,7 @@ impl Blocks {
         Ok(None)
     }
 
-    /// What the vector becomes where the inverse of the Hessian is wanted.
+    /// Returns the vector multiplied by an approximate inverse of the Hessian.
     pub(super) fn solve(&self, vector: &[f64]) -> Vec<f64> {
         let classes = self.factors.len();
         let cols = vector.len() / classes.max(1);

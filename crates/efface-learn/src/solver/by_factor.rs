@@ -7,12 +7,12 @@ use super::run::{Point, Run};
 use super::work::hessian_in_passes;
 use super::{SolveError, Solver};
 
-/// Gradient passes after which no step by the factor is begun, and the solver goes on without it. The last
+/// Gradient passes after which no step by the factor is begun, and the solver continues without it. The last
 /// step's line search may make up to 60 more (30 trials, each perhaps in twice the precision), 79 together:
 /// below the caps of all solvers, so that these bound all passes together.
 const PASSES: u64 = 20;
 
-/// Most of them where few weights make a new Hessian cheap.
+/// Limit on them if few weights make a new Hessian cheap.
 const FEWEST: u64 = 6;
 
 /// Steps by the factor, corrected by those already made as limited-memory BFGS corrects a multiple of the

@@ -36,8 +36,8 @@ impl Factor {
         Some(Self { lower: matrix }).filter(|factor| done && factor.is_positive())
     }
 
-    /// The same in float32, in half the time: for whoever corrects a solution by what it leaves. `None` also
-    /// where float32 does not do.
+    /// Factors in float32, in half the time: for solutions that are corrected by their residual. `None` also
+    /// if float32 does not suffice.
     pub(crate) fn rough(mut matrix: Mat<f32>) -> Option<Self> {
         let (done, n) = (decompose(matrix.as_mut()), matrix.nrows());
         let mut lower = Mat::zeros(n, n);
@@ -55,7 +55,7 @@ impl Factor {
         (0..self.dimension()).all(|j| self.lower[(j, j)] > 0.0 && self.lower[(j, j)].is_finite())
     }
 
-    /// n, the number of parameters it belongs to.
+    /// Returns n, the number of parameters it belongs to.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.lower.nrows()
@@ -72,9 +72,9 @@ impl Factor {
         );
     }
 
-    /// Makes it the factor of L L^T + sum of weight times the outer product of x with itself, over
-    /// all (weight, x). False when that is not positive definite in float64; the factor is then
-    /// spoilt and must be made anew.
+    /// Makes it the factor of L L^T + sum of weight times the outer product of x with itself, over all
+    /// (weight, x). Returns false if that is not positive definite in float64; the factor is then spoilt and
+    /// must be made again.
     pub(crate) fn change<'a>(
         &mut self,
         changes: impl ExactSizeIterator<Item = (f64, &'a [f64])>,
@@ -93,7 +93,7 @@ impl Factor {
         done.is_ok() && self.is_positive()
     }
 
-    /// The lower triangle, column by column: n (n + 1)/2 numbers.
+    /// Returns the lower triangle, column by column: n (n + 1)/2 numbers.
     #[must_use]
     pub fn to_vec(&self) -> Vec<f64> {
         let n = self.dimension();
@@ -104,11 +104,10 @@ impl Factor {
         packed
     }
 
-    /// A factor from what [`to_vec`](Self::to_vec) returned.
+    /// Returns a factor from what [`to_vec`](Self::to_vec) returned.
     ///
     /// # Errors
-    /// Another count of numbers than n (n + 1)/2, an entry that is not finite, or a diagonal entry
-    /// that is not above 0.
+    /// Fails if the numbers are not n (n + 1)/2, an entry is not finite, or a diagonal entry is not above 0.
     pub fn from_slice(dimension: usize, packed: &[f64]) -> Result<Self, Refusal> {
         let got = packed.len();
         let expected = dimension.saturating_mul(dimension.saturating_add(1)) / 2;
@@ -134,7 +133,8 @@ impl Factor {
     }
 }
 
-/// Makes the lower triangle of a matrix that of its factor; what is above stays. False without one.
+/// Replaces the lower triangle of a matrix by that of its factor; what is above stays. Returns false if there
+/// is no factor.
 fn decompose<T: RealField>(matrix: MatMut<'_, T>) -> bool {
     let scratch =
         factor::cholesky_in_place_scratch::<T>(matrix.nrows(), Par::Seq, Default::default());

@@ -13,16 +13,16 @@ use crate::outward;
 /// The public numbers of steps of one last resort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Caps {
-    /// Damped Newton steps; 0 where no Hessian is formed.
+    /// Damped Newton steps; 0 if no Hessian is formed.
     pub(super) newton: u64,
-    /// Gradient steps, which suffice.
+    /// Gradient steps, which suffice alone.
     pub(super) gradient: u64,
-    /// Whether they are accelerated: where that takes fewer.
+    /// Whether they are accelerated: if that takes fewer.
     pub(super) accelerated: bool,
 }
 
 impl Caps {
-    /// For a start of norm at most `start_norm` and a gradient norm of at most `target`.
+    /// Plans for a start of norm at most `start_norm` and a gradient norm of at most `target`.
     pub(super) fn of(constants: &Constants, start_norm: f64, target: f64) -> Self {
         let distance = outward::add(start_norm, constants.optimum_bound());
         let plain = sufficient_steps(constants, distance, target);
@@ -41,8 +41,8 @@ impl Caps {
 /// Gradient steps that are made without trying Newton steps before.
 const FEW: u64 = 10_000;
 
-/// Accelerated gradient steps after which, in exact arithmetic, every start within
-/// `start_distance` of the optimum has gradient norm at most `gradient_norm`/2 where it is measured.
+/// Returns a number of accelerated gradient steps after which, in exact arithmetic, every start within
+/// `start_distance` of the optimum has gradient norm at most `gradient_norm`/2 at the point of measurement.
 #[must_use]
 pub fn accelerated_steps(constants: &Constants, start_distance: f64, gradient_norm: f64) -> u64 {
     let (l, m) = (constants.total_smoothness(), constants.strong_convexity());
@@ -55,9 +55,9 @@ pub fn accelerated_steps(constants: &Constants, start_distance: f64, gradient_no
     (steps.ceil() as u64).saturating_add(2)
 }
 
-/// Damped Newton steps after which, in exact arithmetic, every start of norm at most `start_norm`
-/// has gradient norm at most `gradient_norm`/2; `None` for losses that are not generalised
-/// self-concordant and for more parameters than a Hessian is formed of.
+/// Returns a number of damped Newton steps after which, in exact arithmetic, every start of norm at
+/// most `start_norm` has gradient norm at most `gradient_norm`/2; `None` for losses that are not generalised
+/// self-concordant and for more parameters than a Hessian may have.
 #[must_use]
 pub fn newton_steps(constants: &Constants, start_norm: f64, gradient_norm: f64) -> Option<u64> {
     if constants.parameters() > LARGEST_HESSIAN {
@@ -83,11 +83,11 @@ pub fn newton_steps(constants: &Constants, start_norm: f64, gradient_norm: f64) 
     Some(((steps * (1.0 + 1e-9)).ceil() as u64).saturating_add(2))
 }
 
-/// Damped Newton steps where a Hessian is formed and gradient steps would be many, then these from the
-/// same start, accelerated where that takes fewer: at most the public [`Caps`] of each.
+/// Makes damped Newton steps if a Hessian is formed and gradient steps would be many, then gradient steps
+/// from the same start, accelerated if that takes fewer: at most the public [`Caps`] of each.
 pub(super) fn descend(run: &mut Run<'_, '_>, start: Point) -> Result<Point, SolveError> {
     let caps = Caps::of(run.objective.constants(), outward::norm(&start.weights), run.target);
-    // From here on a gradient is taken at its word only where it is longer than its slack.
+    // From here on a gradient is trusted only if it is longer than its slack.
     run.drowned = 1.0;
     let near = damped_newton(run, start.clone(), caps.newton)?;
     if run.accepts(&near) {
@@ -100,7 +100,7 @@ pub(super) fn descend(run: &mut Run<'_, '_>, start: Point) -> Result<Point, Solv
     }
 }
 
-/// Newton steps of a length that provably lowers F, or of full length where that lowers it as much.
+/// Makes Newton steps of a length that provably lowers F, or of full length if that lowers it as much.
 pub(super) fn damped_newton(
     run: &mut Run<'_, '_>,
     mut point: Point,
@@ -137,7 +137,7 @@ pub(super) fn damped_newton(
     Ok(point)
 }
 
-/// ((1 + D) log(1 + D) - D)/D^2: what a damped step lowers F by at least, over g H^-1 g.
+/// Returns ((1 + D) log(1 + D) - D)/D^2: the least by which a damped step lowers F, over g H^-1 g.
 fn least_gain(bending: f64) -> f64 {
     ((1.0 + bending) * libm::log1p(bending) - bending) / (bending * bending)
 }
@@ -146,7 +146,7 @@ fn moved(weights: &[f64], direction: &[f64], length: f64) -> Vec<f64> {
     weights.iter().zip(direction).map(|(w, d)| w + length * d).collect()
 }
 
-/// Nesterov's method with constant momentum for L-smooth, m-strongly convex functions.
+/// Runs Nesterov's method with constant momentum for L-smooth, m-strongly convex functions.
 pub(super) fn accelerated(
     run: &mut Run<'_, '_>,
     mut point: Point,

@@ -9,7 +9,7 @@ use super::run::{Point, Run, dot};
 /// Most gradient passes. Public, as it decides when the last resort takes over.
 pub(super) const PASSES: u64 = 5000;
 
-/// Pairs kept.
+/// Number of pairs kept.
 const MEMORY: usize = 20;
 
 struct Pair {
@@ -35,7 +35,7 @@ pub(super) fn descend(run: &mut Run<'_, '_>, mut point: Point) -> Result<Point, 
             if pairs.pairs.is_empty() {
                 break;
             }
-            // The pairs mislead: start them anew from the steepest direction.
+            // The pairs mislead: discard them and restart from the steepest direction.
             pairs = Pairs::default();
             scale = steepest;
             continue;
@@ -49,8 +49,8 @@ pub(super) fn descend(run: &mut Run<'_, '_>, mut point: Point) -> Result<Point, 
 }
 
 impl Pairs {
-    /// Takes the step between two points, and returns the inverse curvature along it; `None`, and
-    /// nothing is taken, where rounding hides that it is positive.
+    /// Takes the step between two points, and returns the inverse curvature along it; returns `None` and
+    /// takes nothing if rounding hides that it is positive.
     pub(super) fn learn(&mut self, from: &Point, to: &Point) -> Option<f64> {
         let difference = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
         let step: Vec<f64> = difference(&to.weights, &from.weights);
@@ -68,8 +68,8 @@ impl Pairs {
         Some(product / square)
     }
 
-    /// The two-loop recursion: minus the inverse Hessian times the gradient, where `first` multiplies by
-    /// what stands for the inverse before any step.
+    /// Runs the two-loop recursion: minus the inverse Hessian times the gradient. `first` multiplies by the
+    /// initial approximation of the inverse.
     pub(super) fn direction(&self, gradient: &[f64], first: impl FnOnce(&mut [f64])) -> Vec<f64> {
         let mut d: Vec<f64> = gradient.iter().map(|g| -g).collect();
         let mut along = Vec::with_capacity(self.pairs.len());

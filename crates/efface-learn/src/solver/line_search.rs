@@ -6,11 +6,11 @@ use super::run::{Point, Run, dot};
 /// Trials before a direction is given up.
 pub(super) const TRIALS: usize = 30;
 
-/// The first step length, from 1 downward, at which F has decreased enough; with that length.
+/// Returns the first step length, from 1 downward, at which F has decreased enough; with that length.
 ///
-/// Enough is the usual fraction (1e-4) of what the slope promises, or, where differences of F
-/// drown in rounding, a slope along the direction that has at least halved in size or turned
-/// negative still (F is convex, so F has then not grown beyond rounding). `None`: no length found.
+/// Enough is the usual fraction (1e-4) of what the slope promises, or, if differences of F drown in rounding,
+/// a slope along the direction that has at least halved in size or turned negative still (F is convex, so F
+/// has then not grown beyond rounding). `None`: no length found.
 pub(super) fn search(
     run: &mut Run<'_, '_>,
     from: &Point,
@@ -36,7 +36,7 @@ pub(super) fn search(
         if armijo || flat || run.accepts(&trial) {
             return Ok(Some((trial, length)));
         }
-        // Where the slope, taken as linear, vanishes; kept within a tenth and a half.
+        // The point at which the slope, taken as linear, vanishes; kept within a tenth and a half.
         let zero = slope / (slope - there);
         let factor = if zero.is_finite() { zero.clamp(0.1, 0.5) } else { 0.1 };
         length *= factor;

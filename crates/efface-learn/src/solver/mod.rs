@@ -36,8 +36,8 @@ efface_privacy::named! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Solver {
-        /// `Newton` where one Hessian is worth its price, `NewtonCg` where the blocks of one for each
-        /// class are, else `Lbfgs`; decided by P, the number of classes and L/m alone (see [`cheapest`]).
+        /// `Newton` if one Hessian is worth its price, `NewtonCg` if its blocks for each class are, else
+        /// `Lbfgs`; decided by P, the number of classes and L/m alone (see [`cheapest`]).
         #[default]
         Automatic = "automatic",
         /// Newton with a Cholesky factor that is kept while it serves.
@@ -52,7 +52,7 @@ efface_privacy::named! {
     }
 }
 
-/// What reached an optimum.
+/// The method that reached an optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reached {
@@ -80,7 +80,7 @@ pub struct Stopping {
     pub distance: f64,
 }
 
-/// Where a solver starts.
+/// The start of a solver.
 #[derive(Debug, Clone, Copy)]
 pub struct Start<'a> {
     /// Weights: zeros, the published model, or in `secret` state what was kept.
@@ -112,8 +112,7 @@ pub struct Optimum {
     pub by_prepared: bool,
     /// Which method reached the optimum.
     pub solver: Reached,
-    /// The last Cholesky factor, where one was used: secret state, to be erased unless kept on
-    /// purpose.
+    /// The last Cholesky factor, if one was used: secret state, to be erased unless kept on purpose.
     pub factor: Option<Factor>,
 }
 
@@ -128,7 +127,7 @@ pub enum SolveError {
     Unattainable {
         /// The least distance that is attainable.
         least: f64,
-        /// The distance asked for.
+        /// The requested distance.
         got: f64,
     },
     /// The watcher asked to stop.
@@ -137,8 +136,8 @@ pub enum SolveError {
         /// Passes made.
         passes: u64,
     },
-    /// A distance or a start of no use, too many parameters, records that could not be summed, or no
-    /// point that reaches the stopping rule.
+    /// An invalid distance or start, too many parameters, records that could not be summed, or no point that
+    /// reaches the stopping rule.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -169,14 +168,13 @@ pub(crate) fn check_start(start: &[f64], expected: usize) -> Result<(), Refusal>
     Err(refusal!("the start must have {expected} finite weights, got {got}"))
 }
 
-/// The solver that [`Solver::Automatic`] stands for, from public constants alone.
+/// Returns the solver that [`Solver::Automatic`] chooses, from public constants alone.
 ///
-/// Forming a Hessian costs about as much as P/10 gradient passes (it is bound by arithmetic, a pass
-/// by memory), and Newton forms one to five; L-BFGS makes about sqrt(L/m) passes. So Newton when
-/// 3 P/10 <= sqrt(L/m) + 20 and P <= [`LARGEST_HESSIAN`]. Of C classes, P = C d, L-BFGS makes about
-/// C sqrt(L/m)/6 passes, and `NewtonCg` what is worth about d/14 + 20 with the blocks that couple no
-/// classes: so `NewtonCg` where that is less and Newton is not worth it, whose factor can be kept, and
-/// d <= [`LARGEST_HESSIAN`].
+/// Forming a Hessian costs about as much as P/10 gradient passes (it is bound by arithmetic, a pass by
+/// memory), and Newton forms one to five; L-BFGS makes about sqrt(L/m) passes. So Newton when 3 P/10 <=
+/// sqrt(L/m) + 20 and P <= [`LARGEST_HESSIAN`]. With C classes, P = C d, L-BFGS makes about C sqrt(L/m)/6
+/// passes, and `NewtonCg` what is worth about d/14 + 20 with the blocks that couple no classes: so `NewtonCg`
+/// if that is less, Newton (whose factor can be kept) is not worth it, and d <= [`LARGEST_HESSIAN`].
 #[must_use]
 pub fn cheapest(constants: &Constants) -> Solver {
     let (parameters, classes) = (constants.parameters(), constants.loss().outputs());
@@ -199,7 +197,8 @@ fn root_of_condition(constants: &Constants) -> f64 {
 /// Depends on public constants alone (and on the number of records under `mean`).
 ///
 /// # Errors
-/// [`SolveError::Unattainable`] with the least attainable distance; a distance that is no positive number.
+/// Fails with [`SolveError::Unattainable`] and the least attainable distance, or if the distance is no
+/// positive number.
 pub fn check_attainable(
     constants: &Constants,
     summation: Summation,
@@ -219,8 +218,8 @@ fn attains(constants: &Constants, summation: Summation, tau: f64, records: usize
     constants.strong_convexity() * tau >= 2.0 * slack
 }
 
-/// The least tau with m tau >= 2 times the public slack of sums made so, within a factor 1 + 1e-9
-/// above it; infinity when there is none.
+/// Returns the least tau with m tau >= 2 times the public slack of sums made so, within a factor 1 + 1e-9
+/// above it; infinity if there is none.
 #[must_use]
 pub fn least_distance(constants: &Constants, summation: Summation, records: usize) -> f64 {
     let origin = constants.public_slack_of(summation, 0.0, records);
@@ -248,7 +247,7 @@ pub fn least_distance(constants: &Constants, summation: Summation, records: usiz
 /// ([`accelerated_steps`]); `Optimum::solver` says so. `watch` is called once per pass.
 ///
 /// # Errors
-/// A distance that cannot be certified is refused before any pass; see [`SolveError`].
+/// Fails before any pass if the distance cannot be certified; see [`SolveError`].
 pub fn solve(
     objective: &Objective<'_>,
     solver: Solver,
@@ -259,12 +258,12 @@ pub fn solve(
     solve_by(objective, solver, stopping, start, None, watch)
 }
 
-/// As [`solve`] from these weights, at first by steps that a factor of a nearby Hessian preconditions: for at
-/// most 20 passes, after which the solver goes on without it. Gradient descent has no use for it, and one of
-/// another dimension is passed over.
+/// Solves as [`solve`] does from these weights, at first by steps that a factor of a nearby Hessian
+/// preconditions: for at most 20 passes, after which the solver continues without it. Gradient descent does
+/// not use it, and a factor of another dimension is ignored.
 ///
 /// # Errors
-/// As [`solve`], whatever the factor is.
+/// Fails as [`solve`] does, whatever the factor is.
 pub fn solve_prepared(
     objective: &Objective<'_>,
     solver: Solver,
@@ -291,7 +290,7 @@ fn solve_by(
     check_start(start.weights, expected)?;
     let solver = match solver {
         Solver::Automatic => match cheapest(constants) {
-            // Blocks are formed where the records are.
+            // Blocks can be formed only if the records are in one place.
             Solver::NewtonCg if objective.is_in_parts() => Solver::Lbfgs,
             other => other,
         },

@@ -17,14 +17,14 @@ pub(super) const PASSES: u64 = 200;
 /// Below so many parameters products in single precision save nothing. Public.
 const NARROW: usize = 32;
 
-/// What the first Hessian is made of.
+/// Returns what the first Hessian is made of.
 pub(super) fn first_products(parameters: usize) -> Products {
     if parameters < NARROW { Products::Double } else { Products::Single }
 }
 
-/// Steps until the stopping rule holds or the cap is reached; returns the last point. `factor`
-/// may hold an older factor to begin with, and holds the last one used afterwards; `bent` may tell of the
-/// Hessian at the point, of [`first_products`].
+/// Steps until the stopping rule holds or the cap is reached; returns the last point. `factor` may hold an
+/// older factor at first, and holds the last one used afterwards; `bent` may describe the Hessian at the
+/// point, of [`first_products`].
 pub(super) fn descend(
     run: &mut Run<'_, '_>,
     mut point: Point,
@@ -32,7 +32,7 @@ pub(super) fn descend(
     mut bent: Option<Bent>,
 ) -> Result<Point, SolveError> {
     let mut products = first_products(run.objective.constants().parameters());
-    // Of the factor at hand: whether no step was made with it, and by what products it was made.
+    // For the factor at hand: whether no step was made with it, and the products that it was made by.
     let (mut fresh, mut made) = (false, products);
     let mut pairs = Pairs::default();
     while !run.accepts(&point) && run.passes < PASSES {
@@ -78,16 +78,16 @@ pub(super) fn descend(
 
 /// Steps until the gradient is short enough, if each shortens it as much as the last.
 fn steps_left(run: &Run<'_, '_>, from: &Point, to: &Point) -> f64 {
-    // What rounding may have done counts against the target, unless a pass in twice the precision tells.
+    // Possible rounding counts against the target, unless a pass in twice the precision decides.
     let target = run.target - if run.fine { 0.0 } else { to.at.slack };
     let shrunk = libm::log(from.at.gradient_norm / to.at.gradient_norm);
     let wanted = libm::log(to.at.gradient_norm / target).max(0.0);
     if target > 0.0 && shrunk > 0.0 { wanted / shrunk } else { f64::INFINITY }
 }
 
-/// Passes that a new Hessian is worth: less than its usual price, since it saves some of those that would
-/// follow it, too; a few for the smallest, as each step makes those after it better; and never so many that
-/// those that are allowed would not do.
+/// Returns how many passes a new Hessian is worth: less than its usual price, since it also saves some later
+/// passes; a few for the smallest, as each step improves the following ones; and never so many that the
+/// allowed passes would not suffice.
 fn worth(run: &Run<'_, '_>) -> f64 {
     let parameters = run.objective.constants().parameters();
     let worth = (0.75 * hessian_in_passes(parameters)).max(6.0);

@@ -35,8 +35,8 @@ struct Held {
     blocks: Option<Blocks>,
     /// What blocks cost, in products.
     price: usize,
-    /// Products left until as many were made with these blocks as new ones cost; none where there are
-    /// to be no blocks.
+    /// Products left until those made with these blocks cost as much as new blocks; `None` if no blocks are
+    /// to be used.
     left: Option<usize>,
 }
 

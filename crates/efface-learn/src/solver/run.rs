@@ -9,9 +9,9 @@ use crate::constants::Constants;
 use crate::objective::{Bent, Evaluation, Objective};
 use crate::outward;
 
-/// Where a run stands, told once per gradient pass.
+/// The state of a run, reported once per gradient pass.
 ///
-/// The gradient norm depends on the data: show it to nobody but the operator.
+/// The gradient norm depends on the data: show it only to the operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// Gradient passes made so far.
@@ -25,7 +25,7 @@ pub struct Progress {
 /// Called once per gradient pass; `Break` cancels.
 pub type Watch<'w> = dyn FnMut(&Progress) -> ControlFlow<()> + 'w;
 
-/// A watcher that never cancels.
+/// Watches without ever cancelling.
 pub fn unwatched(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -56,8 +56,8 @@ pub(super) struct Run<'a, 'w> {
 /// values.
 const USUALLY_DROWNED: f64 = 1.0 / 64.0;
 
-/// Whether float64 alone cannot certify every point with a gradient norm of at most half of
-/// `target` and within `target`/m of the optimum.
+/// Returns whether float64 alone cannot certify every point with a gradient norm of at most half of `target`
+/// and within `target`/m of the optimum.
 pub(super) fn needs_twice(constants: &Constants, target: f64, records: usize) -> bool {
     let distance = outward::div(target, constants.strong_convexity());
     target < 2.0 * constants.public_slack(distance, records)
@@ -72,15 +72,15 @@ impl<'a, 'w> Run<'a, 'w> {
         Self { objective, target, passes, hessians, products, by_prepared, fine, drowned, watch }
     }
 
-    /// One gradient pass at `weights`. Where the target is too close for float64 by public constants,
-    /// another one in twice the precision if the first cannot tell how far the optimum is: its
+    /// Makes one gradient pass at `weights`. If the target is too close for float64 by public constants,
+    /// makes another one in twice the precision when the first cannot tell how far the optimum is: its
     /// gradient is short enough and its slack too large, or it drowns in rounding.
     pub(super) fn visit(&mut self, weights: Vec<f64>) -> Result<Point, SolveError> {
         let at = self.objective.evaluate(&weights)?;
         self.visited(weights, at)
     }
 
-    /// The same, with what the pass tells of the Hessian there.
+    /// Does the same, and returns what the pass reveals about the Hessian there.
     pub(super) fn visit_bent(
         &mut self,
         weights: Vec<f64>,
@@ -121,7 +121,7 @@ impl<'a, 'w> Run<'a, 'w> {
         }
     }
 
-    /// The stopping rule: |gradient| + slack <= m tau, every piece rounded outward.
+    /// Returns the stopping rule: |gradient| + slack <= m tau, every piece rounded outward.
     pub(super) fn accepts(&self, point: &Point) -> bool {
         outward::add(point.at.gradient_norm, point.at.slack) <= self.target
     }

@@ -20,22 +20,22 @@ pub struct Work {
     pub products: u64,
 }
 
-/// What forming one Hessian costs, in gradient passes: about P/10, since it is bound by arithmetic
+/// Returns what forming one Hessian costs, in gradient passes: about P/10, since it is bound by arithmetic
 /// and a pass by memory.
 #[must_use]
 pub fn hessian_in_passes(parameters: usize) -> f64 {
     parameters as f64 / 10.0
 }
 
-/// What Newton with conjugate gradients usually takes for a loss of several classes, in gradient passes:
-/// the blocks of classes, d/17 passes for each time that they are formed, and products.
+/// Returns what Newton with conjugate gradients usually takes for a loss of several classes, in gradient
+/// passes: the blocks of classes, d/17 passes for each time that they are formed, and products.
 pub(super) fn blocks_in_passes(constants: &Constants) -> f64 {
     let cols = constants.parameters() / constants.loss().outputs().max(1);
     cols as f64 / 14.0 + 20.0
 }
 
 impl Work {
-    /// All of it in gradient passes: a product is worth one, a Hessian [`hessian_in_passes`].
+    /// Returns all of it in gradient passes: a product is worth one, a Hessian [`hessian_in_passes`].
     #[must_use]
     pub fn in_passes(&self, parameters: usize) -> f64 {
         let hessians = self.hessians as f64 * hessian_in_passes(parameters);
@@ -43,9 +43,9 @@ impl Work {
     }
 }
 
-/// Upper bound on what [`solve`](super::solve) makes from any start of norm at most `start_norm`:
-/// the solver's public cap, the trials of its last line search, and the steps of the last resort
-/// that suffice where it gives up.
+/// Returns an upper bound on what [`solve`](super::solve) makes from any start of norm at most `start_norm`:
+/// the solver's public cap, the trials of its last line search, and the steps of the last resort that suffice
+/// if it gives up.
 #[must_use]
 pub fn most_work(
     constants: &Constants,
@@ -90,7 +90,7 @@ pub fn most_work(
     }
 }
 
-/// What [`solve`](super::solve) usually makes from a start about `start_distance` from the optimum:
+/// Returns what [`solve`](super::solve) usually makes from a start about `start_distance` from the optimum:
 /// an observation (section "Usual work" of the module), no bound.
 #[must_use]
 pub fn usual_work(
@@ -113,7 +113,7 @@ pub fn usual_work(
             let directions = 2.0 + (digits / 2.0).floor();
             let each = match constants.loss().outputs() {
                 1 => 1.0 + 0.4 * root.sqrt(),
-                // Of which blocks of classes are some.
+                // Blocks of classes are some of these.
                 _ => blocks_in_passes(constants) / 2.0,
             };
             let products = (directions * each).ceil() as u64;

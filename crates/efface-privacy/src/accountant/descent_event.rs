@@ -7,11 +7,11 @@ use crate::quantity::{Delta, Epsilon};
 
 const NOTION: &str = "closeness to retraining by the published theorem";
 
-/// The least epsilon that the variant's theorem gives at `delta` for one release (jointly for the
+/// Returns the least epsilon that the variant's theorem gives at `delta` for one release (jointly for the
 /// event's `joint_releases`), rounded up by a relative 1e-9.
 ///
 /// # Errors
-/// When the event is malformed or breaks a hypothesis of its theorem.
+/// Fails if the event is malformed or breaks a hypothesis of its theorem.
 pub fn epsilon_descent(event: &Descent, delta: Delta) -> Result<Epsilon, AccountantError> {
     let run = DescentRun::new(event)?;
     let setting = &event.setting;
@@ -70,13 +70,13 @@ fn refused(reason: &'static str) -> AccountantError {
     AccountantError::Unsupported { notion: NOTION, reason }
 }
 
-/// Lemma A.3 at a distance, for all joint releases.
+/// Applies Lemma A.3 at a distance, for all joint releases.
 fn lemma(distance: f64, run: &DescentRun<'_>, event: &Descent, ln: f64) -> f64 {
     let b = (event.joint_releases as f64).sqrt() * distance / run.noise;
     0.5 * b * b + b * (2.0 * ln).sqrt()
 }
 
-/// The epsilon with sqrt(start + 3 epsilon) - sqrt(start + 2 epsilon) = `wanted`: the larger root of
+/// Returns the epsilon with sqrt(start + 3 epsilon) - sqrt(start + 2 epsilon) = `wanted`: the larger root of
 /// epsilon^2 - 10 w^2 epsilon + w^4 - 4 w^2 start.
 fn hidden(start: f64, wanted: f64) -> f64 {
     wanted * (5.0 * wanted + (24.0 * wanted * wanted + 4.0 * start).sqrt())

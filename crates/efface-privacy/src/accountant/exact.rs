@@ -17,7 +17,7 @@ const MEAN_CAPACITY_BITS: u32 = 24;
 /// Refuses constants under which a sum could leave its range, or that no run can have.
 ///
 /// # Errors
-/// The first field that breaks its rule.
+/// Fails at the first field that breaks its rule.
 pub fn check(event: &ExactRemoval) -> Result<(), AccountantError> {
     let setting = &event.setting;
     count("parameters", setting.parameters)?;
@@ -72,7 +72,7 @@ pub fn check(event: &ExactRemoval) -> Result<(), AccountantError> {
 /// Refuses counts of shards that no run can have.
 ///
 /// # Errors
-/// The first field that breaks its rule.
+/// Fails at the first field that breaks its rule.
 pub fn check_shards(event: &Shards) -> Result<(), AccountantError> {
     let Shards { parameters, shards, retrained, arithmetic, releases, .. } = *event;
     count("parameters", parameters)?;

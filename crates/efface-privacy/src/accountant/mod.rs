@@ -1,8 +1,7 @@
 //! Accountants: from what was released to a bound on what it reveals.
 //!
-//! [`gdp`] bounds the events of certificates that release something random, [`exact`] those that do
-//! not. The others are kept beside them by name: bounds as their papers state them, for planning,
-//! comparison and reproduction.
+//! [`gdp`] bounds the events of certificates that release something random, [`exact`] those that do not. The
+//! other modules hold bounds as their papers state them, for planning, comparison and reproduction.
 
 pub mod bounded_domain;
 pub mod compose;
@@ -36,7 +35,7 @@ impl From<StretchError> for PublishedError {
 }
 
 impl PublishedError {
-    /// Refuses a number that is outside what the theorem supposes.
+    /// Refuses a value that violates a hypothesis of the theorem.
     fn unless(holds: bool, name: &'static str, rule: &'static str, got: f64) -> Result<(), Self> {
         if holds { Ok(()) } else { Err(Self(QuantityError { name, rule, got }.to_string())) }
     }
@@ -49,7 +48,7 @@ impl PublishedError {
         Self::unless(delta > 0.0 && delta < 1.0, "delta", "in (0, 1)", delta)
     }
 
-    /// No value of `name` up to a generous limit reaches the target.
+    /// Returns the error that no value of `name` up to a generous limit reaches the target.
     fn out_of_reach(target: f64, name: &'static str, limit: f64) -> Self {
         Self(format!("epsilon {target} is out of reach of `{name}` up to {limit}"))
     }
@@ -62,7 +61,7 @@ impl PublishedError {
     }
 }
 
-/// The least whole number from 1 on that `reaches`, which stays true once it is.
+/// Returns the least whole number from 1 on that `reaches`, which stays true once it is.
 fn least_count(
     target: f64,
     name: &'static str,

@@ -34,7 +34,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The rule, as it completes "must be ...".
+    /// Returns the rule, as it completes "must be ...".
     #[must_use]
     pub fn rule(self) -> String {
         match self {
@@ -56,7 +56,7 @@ impl Form {
         }
     }
 
-    /// The form in one word, for programs.
+    /// Returns the form in one word, for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,13 +73,13 @@ impl Form {
         }
     }
 
-    /// The words it allows, none where it is no word.
+    /// Returns the words it allows; empty if it is no word.
     #[must_use]
     pub fn words(self) -> &'static [&'static str] {
         if let Self::Word(words) = self { words } else { &[] }
     }
 
-    /// `value` as a number of this form.
+    /// Reads `value` as a number of this form.
     pub(super) fn number(self, value: &Value) -> Option<f64> {
         let x = read(value)?;
         let holds = match self {
@@ -95,7 +95,7 @@ impl Form {
     }
 }
 
-/// A decimal string, or a JSON number.
+/// Reads a decimal string or a JSON number.
 fn read(value: &Value) -> Option<f64> {
     match value {
         Value::String(text) => text.parse::<Decimal>().ok().map(|decimal| decimal.0),
@@ -104,7 +104,7 @@ fn read(value: &Value) -> Option<f64> {
     }
 }
 
-/// The refusal of a value, which is cut where it is long.
+/// Builds the error that refuses a value; a long value is cut.
 pub(super) fn malformed(name: &str, rule: impl Into<String>, got: &Value) -> CaseError {
     let mut got = got.to_string();
     if got.len() > 100 {

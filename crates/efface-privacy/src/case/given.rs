@@ -19,31 +19,31 @@ impl<T> Given<T> {
         Self { input, value: PhantomData }
     }
 
-    /// The same input with another meaning.
+    /// Gives the same input another meaning.
     pub(super) const fn meaning(mut self, meaning: &'static str) -> Self {
         self.input.meaning = meaning;
         self
     }
 
-    /// The same input with a value that stands in for it.
+    /// Gives the same input a default value.
     pub(super) const fn or(mut self, value: &'static str) -> Self {
         self.input.presence = Presence::Default(value);
         self
     }
 
-    /// The same input where it may be left out, which means `this`.
+    /// Makes the input optional; leaving it out means `this`.
     pub(super) const fn unless_given(mut self, this: &'static str) -> Given<Option<T>> {
         self.input.presence = Presence::Optional(this);
         Given { input: self.input, value: PhantomData }
     }
 
-    /// The documentation of the input under its name.
+    /// Returns the documentation of the input under its name.
     pub(super) const fn named(mut self, name: &'static str) -> Input {
         self.input.name = name;
         self.input
     }
 
-    /// The value of the input `name` in the inputs of a case.
+    /// Returns the value of the input `name` in the inputs of a case.
     pub(super) fn read(self, name: &str, fields: &Map<String, Value>) -> Result<T>
     where
         T: Read,
@@ -59,7 +59,7 @@ impl<T> Given<T> {
 }
 
 impl Given<u64> {
-    /// The same whole number as a float, for formulas.
+    /// Reads the same whole number as a float, for formulas.
     pub(super) const fn real(self) -> Given<f64> {
         Given { input: self.input, value: PhantomData }
     }
@@ -83,7 +83,7 @@ fn missing(name: &str) -> CaseError {
 
 /// A type that values of inputs are read as.
 pub(super) trait Read: Sized {
-    /// What a value that is left out is read as, where that is allowed.
+    /// What an omitted value is read as, if it may be omitted.
     const LEFT_OUT: Option<Self> = None;
 
     /// Reads `value`. An error holds the part of it that is not of the form.

@@ -12,7 +12,7 @@ pub struct Kind {
     pub name: &'static str,
     /// What it computes, in one sentence without a full stop.
     pub summary: &'static str,
-    /// Paper and theorem, or the derivation beside the code.
+    /// Paper and theorem, or the derivation next to the code.
     pub source: &'static str,
     /// How far its numbers may be trusted.
     pub soundness: Soundness,
@@ -56,7 +56,7 @@ pub struct Input {
 /// Whether an input must be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// It must.
+    /// The input must be given.
     Required,
     /// This value stands in for it.
     Default(&'static str),
@@ -91,7 +91,7 @@ crate::named! {
 }
 
 impl Answer {
-    /// The same result under its name.
+    /// Gives the same result another name.
     pub(super) const fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -135,7 +135,7 @@ macro_rules! written_as_json_has_them {
 
 written_as_json_has_them!(u64, Vec<u64>, Value);
 
-/// exp(`ln`) as a result, also where it is no float.
+/// Returns exp(`ln`) as a result, even if it is out of the range of floats.
 pub(super) fn exp(ln: f64) -> Value {
     if ln == f64::NEG_INFINITY || (-690.0..=700.0).contains(&ln) || !ln.is_finite() {
         return libm::exp(ln).written();

@@ -1,12 +1,12 @@
 //! Batches of accounting cases: JSON in, JSON with results out.
 //!
-//! A document is `{"cases": [{"kind", "inputs"}, ...]}`; its other keys are kept, and so are those
-//! of a case, except that `result` takes the place of `expect`. Numbers are decimal strings (JSON
-//! numbers are taken too), counts are whole. Results are not rounded outward: they are for
-//! comparison with published numbers, and no certificate is made of them.
+//! A document is `{"cases": [{"kind", "inputs"}, ...]}`; its other keys are kept, and so are those of a case,
+//! except that `result` replaces `expect`. Numbers are decimal strings (JSON numbers are taken too), counts
+//! are whole. Results are not rounded outward: they are for comparison with published numbers, and no
+//! certificate is made of them.
 //!
-//! Every [`Kind`] documents itself: its inputs with their units, its results, where its formula is
-//! from and whether it is sound. A case may hold no input that its kind does not document.
+//! Every [`Kind`] documents itself: its inputs with their units, its results, the source of its formula and
+//! whether it is sound. A case may hold no input that its kind does not document.
 
 mod bounded_domain;
 mod conversion;
@@ -63,7 +63,7 @@ const FAMILIES: [&[Kind]; 8] = [
     objective::KINDS,
 ];
 
-/// Every kind that can be computed.
+/// Returns every kind that can be computed.
 pub fn kinds() -> impl Iterator<Item = &'static Kind> {
     FAMILIES.iter().copied().flatten()
 }
@@ -71,8 +71,8 @@ pub fn kinds() -> impl Iterator<Item = &'static Kind> {
 /// Computes every case of a batch and returns the document with the results.
 ///
 /// # Errors
-/// When the text is not such a document; otherwise at the first case that [`compute`] refuses.
-/// Nothing is returned then: no result is ever left out silently.
+/// Fails if the text is not such a document; otherwise at the first case that [`compute`] refuses. Nothing is
+/// returned then: no result is ever left out silently.
 pub fn run_batch(json: &str) -> Result<String> {
     let malformed = |got: &str| {
         CaseError(format!("`cases` must be a list of objects with `kind` and `inputs`, got {got}"))
@@ -95,11 +95,10 @@ pub fn run_batch(json: &str) -> Result<String> {
     Ok(serde_json::to_string_pretty(&document)?)
 }
 
-/// The result of one case.
+/// Returns the result of one case.
 ///
 /// # Errors
-/// When the kind is unknown; when an input is unknown, missing or malformed, or the accountant
-/// refuses it.
+/// Fails if the kind is unknown; if an input is unknown, missing or malformed, or the accountant refuses it.
 pub fn compute(kind: &str, inputs: &Map<String, Value>) -> Result {
     let known = kinds().find(|known| known.name == kind).ok_or_else(|| {
         let names: Vec<_> = kinds().map(|kind| kind.name).collect();

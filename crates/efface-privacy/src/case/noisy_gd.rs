@@ -174,12 +174,12 @@ table! {
     results { "mu": MU => exp(ln_mu), "epsilon": EPSILON => epsilon(ln_mu, delta) }
 }
 
-/// The change of a sum of gradients by one record that differs, in multiples of their bound.
+/// Returns the change of a sum of gradients by one record that differs, in multiples of their bound.
 fn gradients(adjacency: &str) -> f64 {
     if adjacency == "replace" { 2.0 } else { 1.0 }
 }
 
-/// A step on the same records in both runs.
+/// Returns a step on the same records in both runs.
 fn noisy_step(lambda: f64, beta: f64, eta: f64, sigma: f64) -> Stretch {
     let flat = libm::log1p(-(eta * lambda).min(1.0));
     let steep = eta * (beta + lambda) - 1.0;
@@ -188,8 +188,8 @@ fn noisy_step(lambda: f64, beta: f64, eta: f64, sigma: f64) -> Stretch {
     Stretch { steps: 1, ln_contraction: flat.max(steep), shift: 0.0, noise }
 }
 
-/// ln mu after phases of steps over all records. `step` is one on the same records in both runs,
-/// and `reach` is eta G, the most by which a gradient moves a step.
+/// Returns ln mu after phases of steps over all records. `step` is one on the same records in both runs, and
+/// `reach` is eta G, the most by which a gradient moves a step.
 fn ln_mu_of_phases(
     step: Stretch,
     reach: f64,

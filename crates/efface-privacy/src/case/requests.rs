@@ -34,7 +34,7 @@ struct Life {
     until: Option<usize>,
 }
 
-/// The phases of learning, on `first` records, and after every request.
+/// Returns the phases of learning, on `first` records, and after every request.
 ///
 /// A deleted id that was never added was in the first data set; an id is never used again.
 pub(super) fn phases(

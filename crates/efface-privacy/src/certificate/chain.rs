@@ -21,10 +21,10 @@ pub enum ChainError {
     Canonical(#[from] serde_json::Error),
 }
 
-/// SHA-256 (hexadecimal) of the canonical document without `chain.hash` and `signature`.
+/// Returns the SHA-256 (hexadecimal) of the canonical document without `chain.hash` and `signature`.
 ///
 /// # Errors
-/// When the document is no ledger entry.
+/// Fails if the document is no ledger entry.
 pub fn document_hash(document: &Value) -> Result<String, ChainError> {
     let mut body = document.as_object().ok_or(ChainError::Shape)?.clone();
     body.remove("signature");
@@ -33,15 +33,15 @@ pub fn document_hash(document: &Value) -> Result<String, ChainError> {
     Ok(hex::encode(Sha256::digest(canonical)))
 }
 
-/// The same of the document that `text` says, for whoever goes on to check the signature over it. Where the text
-/// is as [`seal`] wrote it, and so most often, nothing is written anew.
+/// Hashes the document that `text` encodes, for a caller that then checks the signature over it. If the text
+/// is as [`seal`] wrote it, as it usually is, nothing is serialised again.
 ///
-/// Another text may get the hash that it states itself: of the bytes that are left without its own
-/// `chain.hash` and `signature`. A signature over that holds for the text that was sealed alone, since these
-/// bytes are then those that were hashed for it.
+/// Any other text may get the hash that it states itself: the hash of the bytes that remain without its own
+/// `chain.hash` and `signature`. A signature over that hash holds only for the sealed text, since these bytes
+/// are then the ones that were hashed for it.
 ///
 /// # Errors
-/// As [`document_hash`].
+/// Fails as [`document_hash`] does.
 pub fn text_hash(text: &str, document: &Value) -> Result<String, ChainError> {
     match left_of(text, document) {
         Some(hash) => Ok(hash),
@@ -49,7 +49,7 @@ pub fn text_hash(text: &str, document: &Value) -> Result<String, ChainError> {
     }
 }
 
-/// The hash that the document states, where its text has it without the members that are not hashed.
+/// Returns the hash that the document states, if its text without the unhashed members has that hash.
 fn left_of(text: &str, document: &Value) -> Option<String> {
     let stated = document.pointer("/chain/hash")?.as_str()?;
     let signature = serde_json_canonicalizer::to_string(document.get("signature")?).ok()?;
@@ -64,7 +64,7 @@ fn left_of(text: &str, document: &Value) -> Option<String> {
 /// How the member with the hash begins.
 const CHAIN: &str = "\"chain\":{";
 
-/// What is before and behind something that stands once in a text.
+/// Returns the text before and after `what` if it occurs exactly once in the text.
 fn once<'a>(text: &'a str, what: &str) -> Option<(&'a str, &'a str)> {
     let (before, after) = text.split_once(what)?;
     (!after.contains(what)).then_some((before, after))
@@ -72,10 +72,10 @@ fn once<'a>(text: &'a str, what: &str) -> Option<(&'a str, &'a str)> {
 
 /// Fills in `chain.hash` and `signature` and returns the canonical text and the hash.
 ///
-/// `sign` is given the bytes to sign; `public_key` are the 32 bytes that verify it.
+/// `sign` receives the bytes to sign; `public_key` are the 32 bytes that verify it.
 ///
 /// # Errors
-/// When the document has no `chain` object.
+/// Fails if the document has no `chain` object.
 pub fn seal(
     mut document: Value,
     public_key: &[u8; 32],
@@ -98,13 +98,13 @@ pub fn seal(
     Ok((text, hash))
 }
 
-/// Short name of a public key.
+/// Returns the short name of a public key.
 #[must_use]
 pub fn key_id(public_key: &[u8; 32]) -> String {
     hex::encode(Sha256::digest(public_key)).chars().take(16).collect()
 }
 
-/// Whether `signature` (hexadecimal) over `hash` is by `public_key`, in strict verification.
+/// Returns whether `signature` (hexadecimal) over `hash` is by `public_key`, in strict verification.
 #[must_use]
 pub fn signature_holds(public_key: &[u8; 32], hash: &str, signature: &str) -> bool {
     let mut bytes = [0u8; 64];

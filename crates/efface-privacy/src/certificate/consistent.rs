@@ -1,4 +1,4 @@
-//! Facts of a certificate that must agree with each other.
+//! Checks facts of a certificate that must agree with each other.
 
 use super::{Certificate, GENESIS, RequestKind};
 use crate::event::{DpSgd, Event, Normalizer, Phase, Shards, State, Unit};
@@ -38,13 +38,13 @@ pub(super) fn consistent(certificate: &Certificate) -> Result<String, String> {
         .into())
 }
 
-/// Whether it is of a refresh after the model before was withdrawn.
+/// Returns whether it is of a refresh after the model before was withdrawn.
 fn from_nothing(certificate: &Certificate) -> bool {
     certificate.request.kind == RequestKind::Refresh && certificate.model.digest_before.is_none()
 }
 
-/// The event must show what the request says it did. A request that hides its size touched one
-/// record at least, and its event hides it too.
+/// Checks that the event shows what the request states. A request that hides its size touched at least one
+/// record, and its event hides it too.
 fn request_fits(certificate: &Certificate) -> Result<(), String> {
     let stated = certificate.request.records;
     if stated.is_none() && certificate.event.account().states_counts()? {
@@ -77,8 +77,8 @@ fn request_fits(certificate: &Certificate) -> Result<(), String> {
     }
     let core = certificate.event.core();
     let Some(phases) = phases(core) else { return Ok(()) };
-    // That phase's data are those before the request. An engine that merges phases bounds each by
-    // the larger counts, so the rule holds for a merged phase too.
+    // The data of that phase are the data before the request. An engine that merges phases bounds each by the
+    // larger counts, so the rule holds for a merged phase too.
     let Some(before) = phases.iter().rev().nth(1) else {
         return Err("the event has no phase before the request".into());
     };
@@ -120,13 +120,13 @@ fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), St
         }
         None => return Err("a refresh affects no record, but this one does not state 0".into()),
     }
-    // A network that is trained anew counts the steps before.
+    // A network that is retrained counts the earlier steps.
     let counted = matches!(certificate.event.core(), Event::DpSgd(_));
     if certificate.event.state() == State::Perfect && !counted {
         if !from_nothing(certificate) {
             return Err("in `perfect` state there is no kept state for a refresh to drop".into());
         }
-        // Their histories tell how far what was released before reaches.
+        // Their histories show how far the effect of earlier releases reaches.
         if phases(certificate.event.core()).is_some() {
             return Err("a sequence of steps does not restart in `perfect` state".into());
         }
@@ -140,7 +140,7 @@ fn refresh_fits(certificate: &Certificate, stated: Option<u64>) -> Result<(), St
     }
 }
 
-/// Under `mean`, where sizes are stated, a phase's records less those gone, plus those come, are
+/// Under `mean`, if sizes are stated, a phase's records less those deleted since plus those added since are
 /// the records now. A merged phase states bounds on several data sets, which need not add up.
 fn sizes_fit(certificate: &Certificate) -> Result<(), String> {
     let normalizer = certificate.event.setting().map(|setting| setting.normalizer);
@@ -164,8 +164,8 @@ fn sizes_fit(certificate: &Certificate) -> Result<(), String> {
     Ok(())
 }
 
-/// A training starts with nobody deleted and nothing before it, and a refresh with nobody deleted
-/// after trainings that count, as an update may; what a request deletes else may have been in some
+/// A training starts with no deleted unit and no earlier training. A refresh, and possibly an update, starts
+/// with no deleted unit after trainings that count. Whatever any other request deletes may have been in some
 /// segment.
 fn trained_fits(certificate: &Certificate, event: &DpSgd) -> Result<(), String> {
     let (kind, deleted) = (certificate.request.kind, event.deleted());
@@ -198,7 +198,7 @@ fn trained_fits(certificate: &Certificate, event: &DpSgd) -> Result<(), String> 
 }
 
 /// A training learns every shard, and so does a refresh; any other request touches no more shards than
-/// records, where an update may move a record of a subject from one shard to another.
+/// records, except that an update may move a record of a subject from one shard to another.
 fn retrained_fits(certificate: &Certificate, event: &Shards) -> Result<(), String> {
     let (kind, retrained) = (certificate.request.kind, event.retrained);
     let most = match (kind, event.unit) {

@@ -1,9 +1,8 @@
-//! How many records a request touched: a number written as a string, or `not stated` where it is
-//! private.
+//! How many records a request touched: a number written as a string, or `not stated` if it is private.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-/// What stands for a private number.
+/// The text written for a private number.
 const HIDDEN: &str = "not stated";
 
 /// Digits of the largest number: canonical JSON tells integers apart up to 2^53.

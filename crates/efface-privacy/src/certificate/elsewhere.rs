@@ -1,11 +1,11 @@
-//! What is taken on the user's word of a training that was made elsewhere.
+//! The facts about a training elsewhere that rest on the user's word.
 
 use super::{Assumption, Evidence};
 
 /// The assumptions that claims about features of a declared training rest on, by name and text: as
-/// [`NETWORK`](super::NETWORK), and that its noise was as declared and from a generator that nobody
-/// can predict, and that rows are what the extractor makes of one record each. Nothing here can
-/// enforce or measure them, so that certificates state them in these words alone.
+/// [`NETWORK`](super::NETWORK), and that its noise was as declared and from an unpredictable generator, and
+/// that rows are what the extractor makes of one record each. Nothing here can enforce or measure them, so
+/// certificates state them in exactly these words.
 pub const DECLARED: [(&str, &str); 5] = [
     (
         "given",
@@ -38,14 +38,14 @@ pub const DECLARED: [(&str, &str); 5] = [
     ),
 ];
 
-/// What is said of a model that is named and whose training is declared.
+/// What certificates say about a model that is named and whose training is declared.
 pub const DECLARED_EXTRACTOR: (&str, &str) = (
     super::listed::EXTRACTOR,
     "rows are outputs of the model that is listed, which was trained as declared, stays as it is and \
      keeps nothing of records; each is computed from its own raw record alone",
 );
 
-/// Whether what is said of a declared training is said in its words, and on the user's word.
+/// Checks that statements about a declared training use its fixed words and rest on the user's word.
 pub(super) fn on_the_users_word(stated: &[Assumption]) -> Result<(), String> {
     let about = |name: &str| {
         name == DECLARED[0].0 || name.starts_with("given-") || name == DECLARED_EXTRACTOR.0

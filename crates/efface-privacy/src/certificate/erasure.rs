@@ -1,4 +1,4 @@
-//! Erasures: entries of the ledger that say rows are gone and no model is published.
+//! Erasures: ledger entries which say that rows are gone and no model is published.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,7 +33,7 @@ const DOES_NOT_COVER: [&str; 6] = [
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erasure {
-    /// [`ERASURE_SCHEMA`].
+    /// Always [`ERASURE_SCHEMA`].
     pub schema: String,
     /// Identifier of the vault.
     pub vault: String,
@@ -43,9 +43,9 @@ pub struct Erasure {
     pub not_for_release: bool,
     /// The request that was served.
     pub request: Erased,
-    /// What was found where the vault's rows were not those that its last request left.
+    /// What was found if the vault's rows were not those that its last request left.
     pub damage: Option<Damage>,
-    /// The model that is no longer there.
+    /// The model that was withdrawn.
     pub model: Withdrawn,
     /// What this entry says and what it does not.
     pub scope: Scope,
@@ -61,24 +61,24 @@ pub struct Erasure {
 pub struct Erased {
     /// The request's id.
     pub id: String,
-    /// Records erased; none where their number is private, written `not stated`.
+    /// Records erased; `None` if their number is private, written `not stated`.
     #[serde(with = "count")]
     pub records: Option<u64>,
     /// If the request named subjects, the [root](super::subjects_root) over their keyed HMACs.
     pub subjects: Option<String>,
 }
 
-/// What an erasure found in a damaged vault. Numbers are `not stated` where they are private.
+/// What an erasure found in a damaged vault. Numbers are `not stated` if they are private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Damage {
-    /// Damaged rows erased besides those of the request: whose they were could not be told.
+    /// Damaged rows erased in addition to those of the request: their owners could not be determined.
     #[serde(with = "count")]
     pub erased: Option<u64>,
-    /// Rows that the entries before have and that were not there.
+    /// Rows that earlier entries account for and that were missing.
     #[serde(with = "count")]
     pub missing: Option<u64>,
-    /// Rows left.
+    /// Rows that remain in the vault.
     #[serde(with = "count")]
     pub remaining: Option<u64>,
 }
@@ -97,24 +97,24 @@ pub struct Withdrawn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
-    /// By this entry.
+    /// By this entry of the ledger.
     Now,
     /// By an entry before this one.
     Before,
 }
 
 impl Erasure {
-    /// Whether a ledger entry says that it is one.
+    /// Returns whether a ledger entry says that it is an erasure.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         serde_json::from_str::<Value>(text)
             .is_ok_and(|value| value.get("schema").and_then(Value::as_str) == Some(ERASURE_SCHEMA))
     }
 
-    /// Reads one.
+    /// Reads an erasure from its text.
     ///
     /// # Errors
-    /// Text that is too large, no JSON, of another schema or shape.
+    /// Fails if the text is too large, no JSON, or of another schema or shape.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         if text.len() > MAX_BYTES {
             return Err(ParseError::TooLarge(text.len()));
@@ -129,8 +129,8 @@ impl Erasure {
         Ok(erasure)
     }
 
-    /// Records that are gone by this entry, as far as numbers are stated: those of the request, and
-    /// the damaged and missing rows.
+    /// Counts the records that this entry removes, if numbers are stated: those of the request, and the
+    /// damaged and missing rows.
     #[must_use]
     pub fn gone(&self) -> u64 {
         let damage = self.damage.map_or([None; 2], |damage| [damage.erased, damage.missing]);
@@ -138,7 +138,7 @@ impl Erasure {
         all.into_iter().flatten().fold(0, u64::saturating_add)
     }
 
-    /// The scope of every erasure, with a model's own lines.
+    /// Returns the scope of every erasure, with a model's own lines.
     #[must_use]
     pub fn scope(own: &[String]) -> Scope {
         let lines = |list: &[&str]| list.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
@@ -152,7 +152,7 @@ impl Erasure {
     /// `trusted` is the public key the reader trusts; without one the signature is undecided.
     ///
     /// # Errors
-    /// When the text is no erasure.
+    /// Fails if the text is no erasure.
     pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, ParseError> {
         let erasure = Self::parse(text)?;
         let document: Value = serde_json::from_str(text)?;

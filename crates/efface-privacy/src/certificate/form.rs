@@ -4,7 +4,7 @@
 
 use super::{Certificate, Chain, ParseError, Signature};
 
-/// All of a certificate.
+/// Checks every field of a certificate.
 pub(super) fn exact(certificate: &Certificate) -> Result<(), ParseError> {
     let model = &certificate.model;
     is_hex("model.digest_after", &model.digest_after, 64)?;
@@ -17,7 +17,7 @@ pub(super) fn exact(certificate: &Certificate) -> Result<(), ParseError> {
     sealed(&certificate.chain, &certificate.signature)
 }
 
-/// What every entry of a ledger ends in.
+/// Checks the end of every ledger entry: chain and signature.
 pub(super) fn sealed(chain: &Chain, signature: &Signature) -> Result<(), ParseError> {
     is_hex("chain.previous", &chain.previous, 64)?;
     is_hex("chain.hash", &chain.hash, 64)?;
@@ -26,7 +26,7 @@ pub(super) fn sealed(chain: &Chain, signature: &Signature) -> Result<(), ParseEr
     is_hex("signature.value", &signature.value, 128)
 }
 
-/// The root over the subjects of a request, if it named some.
+/// Checks the root over the subjects of a request, if it named some.
 pub(super) fn root(subjects: Option<&str>) -> Result<(), ParseError> {
     subjects.map_or(Ok(()), |root| is_hex("request.subjects", root, 64))
 }
@@ -39,7 +39,7 @@ fn is_hex(field: &'static str, text: &str, digits: usize) -> Result<(), ParseErr
     Err(ParseError::Form { field, digits, got: text.chars().take(40).collect() })
 }
 
-/// A time as `2026-01-31T23:59:59Z`.
+/// Checks a time such as `2026-01-31T23:59:59Z`.
 pub(super) fn is_time(field: &'static str, text: &str) -> Result<(), ParseError> {
     let number = |at: usize| -> Option<u32> {
         let pair = text.as_bytes().get(at..at + 2)?;

@@ -1,4 +1,4 @@
-//! What claims about networks rest on, in the words that certificates must use.
+//! Assumptions behind claims about networks, in the words that certificates must use.
 
 use super::{Assumption, Certificate, Evidence};
 use crate::event::Event;
@@ -66,7 +66,7 @@ impl From<Ground> for Assumption {
     }
 }
 
-/// What the claims of a certificate need said in fixed words.
+/// Returns the assumptions that the claims of a certificate need in fixed words.
 pub(super) fn grounds(certificate: &Certificate) -> Vec<Ground> {
     let core = certificate.event.core();
     let trained = certificate.event.given_training().is_some();
@@ -83,8 +83,8 @@ pub(super) fn grounds(certificate: &Certificate) -> Vec<Ground> {
     list
 }
 
-/// Refuses a ground that is stated twice, in other words, or with other evidence. Whether it is stated at all is
-/// asked of all assumptions alike.
+/// Refuses a ground that is stated twice, in other words, or with other evidence. Another check, common to
+/// all assumptions, asks whether it is stated at all.
 pub(super) fn check(certificate: &Certificate) -> Result<(), String> {
     for ground in grounds(certificate) {
         let name = ground.0;

@@ -2,7 +2,7 @@
 
 use super::Certificate;
 
-/// The value of a constant that must be listed exactly once.
+/// Returns the value of a constant that must be listed exactly once.
 pub(super) fn listed<'a>(certificate: &'a Certificate, name: &str) -> Result<&'a str, String> {
     let mut found = certificate.constants.iter().filter(|constant| constant.name == name);
     match (found.next(), found.next()) {
@@ -18,15 +18,15 @@ pub(super) const CLASS_WEIGHT: &str = "class-weight";
 /// The constant that states a public map from rows to random features, and its assumption.
 pub(super) const FEATURES: &str = "features";
 
-/// The constant that names the public model whose outputs rows are, and its assumption.
+/// The constant that names the public model whose outputs are the rows, and its assumption.
 pub(super) const EXTRACTOR: &str = "extractor";
 
-/// Whether a constant of that name is listed.
+/// Returns whether a constant of that name is listed.
 pub(super) fn is_listed(certificate: &Certificate, name: &str) -> bool {
     certificate.constants.iter().any(|constant| constant.name == name)
 }
 
-/// Whether records have weights, which a certificate says by listing the largest.
+/// Returns whether records have weights, which a certificate says by listing the largest.
 pub(super) fn weighted(certificate: &Certificate) -> bool {
     is_listed(certificate, "max-weight")
 }

@@ -61,7 +61,7 @@ pub struct Certificate {
     pub claims: Vec<Claim>,
     /// What was released, as data for accountants.
     pub event: Event,
-    /// Every public constant and where it came from.
+    /// Every public constant and its origin.
     pub constants: Vec<Constant>,
     /// Assumptions of the claims beyond mathematics.
     pub assumptions: Vec<Assumption>,
@@ -83,7 +83,7 @@ pub struct Request {
     pub id: String,
     /// What kind of request.
     pub kind: RequestKind,
-    /// Records touched; none where the count is private, written `not stated`.
+    /// Records touched; `None` if the count is private, written `not stated`.
     #[serde(with = "count")]
     pub records: Option<u64>,
     /// If the request named subjects, the [root](subjects_root) over their keyed HMACs, hexadecimal.
@@ -105,8 +105,8 @@ crate::named! {
         Add = "add",
         /// Records are replaced by new contents.
         Update = "update",
-        /// A fresh release without caches, from the published model or, where that was withdrawn, from
-        /// a start that no record determined.
+        /// A fresh release without caches, from the published model or, if that was withdrawn, from a start
+        /// that no record determined.
         Refresh = "refresh",
     }
 }
@@ -118,7 +118,7 @@ crate::named! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelRef {
-    /// Digest of the weights before; none for the first, and where the model before was withdrawn.
+    /// Digest of the previous weights; `None` for the first version, and if the previous model was withdrawn.
     pub digest_before: Option<String>,
     /// Digest of the weights after.
     pub digest_after: String,
@@ -126,7 +126,7 @@ pub struct ModelRef {
     pub version: u64,
 }
 
-/// Where a constant came from.
+/// The origin of a constant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -156,11 +156,11 @@ pub struct Constant {
 pub enum Evidence {
     /// The engine makes it true.
     Enforced,
-    /// The engine measured it.
+    /// The engine measured that it is so.
     Measured,
-    /// The user said so.
+    /// The user declared it.
     Declared,
-    /// Nobody checked.
+    /// It was neither measured nor declared.
     Assumed,
 }
 
@@ -180,12 +180,11 @@ pub struct Assumption {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
-    /// `exact-grid`: an exactly sampled normal, rounded to the grid; `none` where nothing random
-    /// is released.
+    /// `exact-grid`: an exactly sampled normal, rounded to the grid; `none` if nothing random is released.
     pub sampler: String,
     /// `chacha20`, seeded by the operating system, or `chacha20-user-seed`; `none` without noise.
     pub generator: String,
-    /// Spacing of the grid, where there is noise.
+    /// Spacing of the grid, if there is noise.
     pub grid: Option<crate::quantity::Decimal>,
 }
 
@@ -226,7 +225,7 @@ pub struct Signature {
 /// Why a text is no certificate.
 #[derive(Debug, thiserror::Error)]
 pub enum ParseError {
-    /// Too large.
+    /// The text is too large.
     #[error("a certificate has at most {MAX_BYTES} bytes, got {0}")]
     TooLarge(usize),
     /// The schema of a version before the first release.
@@ -235,7 +234,7 @@ pub enum ParseError {
          build reads `{SCHEMA}`"
     )]
     Earlier(String),
-    /// Another schema.
+    /// The text states another schema.
     #[error("`schema` must be `{SCHEMA}`, got `{0}`")]
     Schema(String),
     /// Hexadecimal in another form than the one there is.
@@ -265,7 +264,7 @@ impl Certificate {
     /// Reads a certificate; the checked form of what came over the wire.
     ///
     /// # Errors
-    /// When the text is too large, no JSON, of another schema, or has missing or unknown fields.
+    /// Fails if the text is too large, no JSON, of another schema, or has missing or unknown fields.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         if text.len() > MAX_BYTES {
             return Err(ParseError::TooLarge(text.len()));

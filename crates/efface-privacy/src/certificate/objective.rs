@@ -1,4 +1,4 @@
-//! Whether G and beta follow from the loss and the bounds on rows that a certificate lists.
+//! Checks that G and beta follow from the loss and the bounds on rows that a certificate lists.
 
 use super::listed::{CLASS_WEIGHT, FEATURES, is_listed, listed, weighted};
 use super::{Certificate, Constant, Origin};
@@ -8,7 +8,7 @@ use crate::quantity::Decimal;
 
 /// What a link is, as a function of a record's margins.
 struct Link {
-    /// sup |l'|: infinite for the squared loss without a clip, 0 where nothing rests on it.
+    /// sup |l'|: infinite for the squared loss without a clip, 0 if nothing rests on it.
     slope: f64,
     /// sup |l''|.
     curvature: f64,
@@ -59,7 +59,7 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
             );
         }
     }
-    // Weights scale both bounds. Where preprocessing is fitted the first has room for what scales y.
+    // Weights scale both bounds. If preprocessing is fitted, the first leaves room for the scaling of y.
     let roomy = |(_, stated, least): &(&str, Decimal, f64)| stated.0 > least * (1.0 + 1e-9);
     let declared = core.preprocessing().is_none() && core.grid().is_some();
     if declared && !weighted(certificate) && bounds[..2].iter().all(roomy) {
@@ -77,8 +77,8 @@ pub(super) fn objective(certificate: &Certificate) -> Result<String, String> {
     Ok("the constants of the objective follow from loss, row norm and intercept".into())
 }
 
-/// Where preprocessing is declared, a certificate lists what it was declared as: a reader sees whether the records
-/// decided it, and what was read off them costs the claims that protect single ones.
+/// If preprocessing is declared, a certificate lists the declaration: a reader sees whether the records
+/// decided it, and a declaration derived from the records costs the claims that protect single ones.
 fn check_declared(certificate: &Certificate) -> Result<(), String> {
     if certificate.event.preprocessing().is_some() {
         return Ok(());
@@ -92,7 +92,7 @@ fn check_declared(certificate: &Certificate) -> Result<(), String> {
     listed(certificate, learnt).map(drop)
 }
 
-/// Constants of a convex objective, which nothing that is known of a network bounds.
+/// Constants of a convex objective; no known property of a network bounds them.
 const CONVEX: [&str; 5] = ["lipschitz", "smoothness", "lambda", "max-weight", "class-weight"];
 
 /// A network's gradients are clipped, or nothing rests on them: nothing is claimed to follow from its loss
@@ -110,7 +110,8 @@ fn network(certificate: &Certificate) -> Result<String, String> {
     }
 }
 
-/// Several targets are those of exact sums of the squared loss, and each has a block of parameters.
+/// Checks the targets: only exact sums of the squared loss have several, and each target has a block of
+/// parameters.
 fn check_targets(certificate: &Certificate) -> Result<(), String> {
     if !is_listed(certificate, "targets") {
         return Ok(());
@@ -130,8 +131,9 @@ fn check_targets(certificate: &Certificate) -> Result<(), String> {
     }
 }
 
-/// Features are as many as the event's parameters are columns of, and go with declared rows; those of
-/// a network go with its training, which the event accounts for, and with the vault it comes from.
+/// Checks features: their number must match the columns of the event's parameters, and they need declared
+/// rows. Features of a network also need its training, which the event accounts for, and the vault that it
+/// comes from.
 fn check_features(certificate: &Certificate) -> Result<(), String> {
     let trained = certificate.event.given_training().is_some();
     if !trained && !is_listed(certificate, FEATURES) {
@@ -161,7 +163,7 @@ fn check_features(certificate: &Certificate) -> Result<(), String> {
     Ok(())
 }
 
-/// How many features a map makes: `KIND:SIZE`, options, and its version, the last.
+/// Returns how many features a map makes: `KIND:SIZE`, options, and its version, the last.
 fn features_of(map: &str) -> Option<u64> {
     let count = |text: &str| text.parse().ok().filter(|n: &u64| n.to_string() == text && *n > 0);
     let (head, options) = map.split_once(',')?;
@@ -184,8 +186,8 @@ fn features_of(map: &str) -> Option<u64> {
     (version == "version=1" && features <= 1 << 16).then_some(features)
 }
 
-/// Where preprocessing is fitted and lambda is nobody's choice, it is 1/n of the records at hand; where
-/// the least records of a category are nobody's, they are one in 5,000 of them, from 1 to 5.
+/// If preprocessing is fitted and lambda was not chosen, lambda is 1/n for the n records at hand. If the
+/// least records of a category were not chosen, they are one in 5,000 of the records, from 1 to 5.
 fn follows_records(certificate: &Certificate) -> Result<(), String> {
     let event = &certificate.event;
     let Some(fitted) = event.preprocessing() else { return Ok(()) };
@@ -216,7 +218,7 @@ fn follows_records(certificate: &Certificate) -> Result<(), String> {
     Ok(())
 }
 
-/// Bound on |y|.
+/// Returns a bound on |y|.
 fn largest_target(core: &Event) -> Result<f64, String> {
     if core.preprocessing().is_none() {
         return Ok(1.0);
@@ -225,7 +227,7 @@ fn largest_target(core: &Event) -> Result<f64, String> {
     core.fitted_records().map(|records| (records as f64).sqrt()).ok_or_else(|| unstated.into())
 }
 
-/// Bound on what exact sums take for y: y itself, or the +1 and -1 of classes.
+/// Returns a bound on what exact sums take for y: y itself, or the +1 and -1 of classes.
 fn exact_target(certificate: &Certificate) -> Result<f64, String> {
     match listed(certificate, "loss")? {
         "squared-classes" => Ok(1.0),
@@ -233,7 +235,7 @@ fn exact_target(certificate: &Certificate) -> Result<f64, String> {
     }
 }
 
-/// The largest weight of a record, and the largest mean of any data set's: 1 where none is listed, as
+/// Returns the largest weight of a record, and the largest mean of any data set's: 1 if none is listed, as
 /// records then have no weights.
 fn weights(certificate: &Certificate) -> Result<(f64, f64), String> {
     if let Event::ExactRemoval(event) = certificate.event.core() {
@@ -256,7 +258,7 @@ fn weights(certificate: &Certificate) -> Result<(f64, f64), String> {
     }
 }
 
-/// The number of records, where these are weighted so that all classes count the same.
+/// Returns the number of records if these are weighted so that all classes count the same.
 fn balanced(certificate: &Certificate) -> Result<Option<u64>, String> {
     if !is_listed(certificate, CLASS_WEIGHT) {
         return Ok(None);
@@ -302,7 +304,7 @@ fn link(certificate: &Certificate) -> Result<Link, String> {
     Ok(Link { slope: bounds.derivative, curvature: bounds.curvature })
 }
 
-/// A listed constant that is a number, not below 0 and not NaN.
+/// Reads a listed constant that is a number, not below 0 and not NaN.
 fn number(certificate: &Certificate, name: &str) -> Result<f64, String> {
     let text = listed(certificate, name)?;
     match Decimal::canonical(text) {

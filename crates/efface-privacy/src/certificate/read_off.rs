@@ -1,11 +1,10 @@
-//! Constants that were read off the data.
+//! Constants that were derived from the data.
 //!
-//! Sizes follow from the number of records, which indistinguishability and worlds of replaced
-//! records take to be public. Any other constant that was computed from the data may have been
-//! moved by one record: the extreme of a range, the only record of a class, the widest row, the
-//! heaviest weight. It outlives that record, so that nothing can be claimed that protects a single
-//! record: neither deletion-privacy nor differential privacy. Who declares the constant from public
-//! knowledge has them.
+//! Sizes follow from the number of records, which indistinguishability and worlds of replaced records take to
+//! be public. Any other constant that was computed from the data may have been moved by one record: the
+//! extreme of a range, the only record of a class, the widest row, the heaviest weight. It outlives that
+//! record, so that nothing can be claimed that protects a single record: neither deletion-privacy nor
+//! differential privacy. A user who declares the constant from public knowledge keeps these claims.
 
 use super::{Constant, Origin};
 use crate::event::Normalizer;
@@ -50,22 +49,22 @@ const SIZES: [&str; 31] = [
 ];
 
 impl Constant {
-    /// Whether it follows from the number of records.
+    /// Returns whether it follows from the number of records.
     #[must_use]
     pub fn follows_row_count(&self) -> bool {
         self.origin == Origin::Data && SIZES.contains(&self.name.as_str())
     }
 
-    /// Whether it was computed from the records and not from their number alone: an assumption of
-    /// the same name then says that it is taken to be public.
+    /// Returns whether it was computed from the records and not from their number alone: an assumption of the
+    /// same name then says that it is taken to be public.
     #[must_use]
     pub fn is_read_off(&self) -> bool {
         self.origin == Origin::Data && !SIZES.contains(&self.name.as_str())
     }
 }
 
-/// The constants that one record could have moved. Where records have weights and the normalizer
-/// is `fixed`, N is the sum of the weights and no size; a network has none.
+/// Returns the constants that one record could have moved. If records have weights and the normalizer is
+/// `fixed`, N is the sum of the weights and not a size; a network has no N.
 pub fn read_off(
     constants: &[Constant],
     normalizer: Option<Normalizer>,

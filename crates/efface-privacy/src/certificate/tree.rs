@@ -2,9 +2,10 @@
 
 use sha2::{Digest, Sha256};
 
-/// The root of the Merkle tree over the keyed hashes of a request's subjects: RFC 9162, section 2.1.1, with SHA-256,
-/// over the distinct hashes in ascending order. A path of that RFC proves to one person that the request named them,
-/// and shows nobody else. A request names at least one subject; of none it is the hash of nothing.
+/// Returns the root of the Merkle tree over the keyed hashes of a request's subjects: RFC 9162, section
+/// 2.1.1, with SHA-256, over the distinct hashes in ascending order. A path of that RFC proves to one person
+/// that the request named them, and reveals no other person. A request names at least one subject; without
+/// subjects the root is the hash of the empty string.
 #[must_use]
 pub fn subjects_root(mut hashes: Vec<[u8; 32]>) -> String {
     hashes.sort_unstable();

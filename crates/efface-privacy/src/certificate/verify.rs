@@ -20,13 +20,13 @@ use crate::quantity::Decimal;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckOutcome {
-    /// It holds.
+    /// The checked statement holds.
     Holds,
-    /// It does not.
+    /// The checked statement does not hold.
     Fails,
-    /// It cannot be told from what was given.
+    /// The given material does not decide it.
     Undecided,
-    /// Nothing that was promised depends on it, but a reader should know.
+    /// No promise depends on it, but a reader should know.
     Notice,
 }
 
@@ -49,7 +49,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Adds a check.
+    /// Adds a check to the report.
     pub fn push(&mut self, name: &str, outcome: CheckOutcome, reason: impl Into<String>) {
         self.checks.push(Check { name: name.to_owned(), outcome, reason: reason.into() });
     }
@@ -111,7 +111,7 @@ impl Verdict {
 /// `trusted` is the public key the reader trusts; without one the signature is undecided.
 ///
 /// # Errors
-/// When the text is no certificate of the schema this build knows.
+/// Fails if the text is no certificate of the schema this build knows.
 pub fn verify(text: &str, trusted: Option<&[u8; 32]>) -> Result<Verdict, super::ParseError> {
     let certificate = Certificate::parse(text)?;
     let document: Value = serde_json::from_str(text)?;
@@ -187,7 +187,7 @@ fn constants(certificate: &Certificate) -> Result<String, String> {
     Ok(format!("all {} constants of the event are listed with their origin", expected.len()))
 }
 
-/// The constants an event holds, by the names certificates list them under.
+/// Returns the constants an event holds, by the names certificates list them under.
 #[must_use]
 pub fn event_constants(event: &Event) -> Vec<(&'static str, String)> {
     let mut list = vec![
@@ -237,7 +237,7 @@ fn origin_rule(certificate: &Certificate, claim: &Claim) -> Result<(), String> {
         ));
     }
     let kind = certificate.request.kind;
-    // A refresh that follows no model is the first release without records that were erased.
+    // A refresh that follows no model is the first release without the erased records.
     let completes = kind == RequestKind::Refresh && certificate.model.digest_before.is_none();
     let removal = completes || matches!(kind, RequestKind::Delete | RequestKind::Update);
     if claim.notion == Notion::DeletionPrivacy && !removal {
@@ -276,7 +276,7 @@ fn hidden_counts(certificate: &Certificate) -> Result<(), String> {
     Ok(())
 }
 
-/// Constants that no honest plan computes from the records or their number.
+/// Names of constants that no honest plan computes from the records or their number.
 const PUBLIC: [&str; 27] = [
     CLASS_WEIGHT,
     FEATURES,
@@ -307,9 +307,9 @@ const PUBLIC: [&str; 27] = [
     "network-input",
 ];
 
-/// Whether a constant may be of the data; lambda is where the variant chooses it, and with fitted
-/// preprocessing, where the first labels may also tell regression from classification, and the bound on
-/// rows follows the number of records where numbers are predicted.
+/// Returns whether a constant may come from the data. Lambda may if the variant chooses it. With fitted
+/// preprocessing lambda may, the first labels may also tell regression from classification, and the bound on
+/// rows follows the number of records if numbers are predicted.
 fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
     match (name, certificate.event.core()) {
         ("eta" | "batch-size", Event::Shards(_)) => false,
@@ -323,17 +323,17 @@ fn may_follow_data(certificate: &Certificate, name: &str) -> bool {
     }
 }
 
-/// Whether the claims hold for what learning started from, as far as the event says.
+/// Returns whether the claims hold for the start of learning, as the event states it.
 fn start_is_accounted(event: &Event) -> bool {
     matches!(event, Event::Composed(event) if event.given.what == What::Start)
 }
 
-/// Whether steps are over batches, of which an assumption says how records come into them.
+/// Returns whether steps are over batches, of which an assumption says how records come into them.
 fn over_batches(core: &Event) -> bool {
     matches!(core, Event::NoisyGd(event) if event.batches.is_some())
 }
 
-/// What claims rest on must be stated.
+/// Checks that the assumptions of claims are stated.
 fn assumptions(certificate: &Certificate) -> Result<String, String> {
     let forbidden =
         |c: &&Constant| c.origin == Origin::Data && !may_follow_data(certificate, &c.name);
@@ -422,7 +422,7 @@ fn recompute(event: &Event, claim: &Claim) -> Result<String, String> {
     Ok(format!("epsilon {} recomputed from the event", fresh.epsilon))
 }
 
-/// What Rényi divergences say must be stated where epsilon is of distributions of losses, as it is, and
+/// If epsilon comes from distributions of losses, the bound of Rényi divergences must be stated exactly and
 /// must not contradict it.
 fn second_bound(claim: &Claim, fresh: Option<Decimal>) -> Result<(), String> {
     let (stated, exact) = match (claim.rdp_epsilon, fresh) {

@@ -1,4 +1,4 @@
-//! What every event must be able to say about itself, so that claims follow from it alone.
+//! What every event must state about itself, so that claims follow from it alone.
 
 use super::{ClaimError, Notion, Question, Requests};
 use crate::accountant::Accountant;
@@ -10,26 +10,27 @@ use crate::{advantage, gaussian, rdp};
 
 /// An event as accountants and certificates see it.
 pub(crate) trait Account: Stated {
-    /// The event's own public constants, by the names certificates list them under.
+    /// Returns the event's own public constants, by the names certificates list them under.
     fn constants(&self) -> Vec<(&'static str, String)>;
 
-    /// The answer of one accountant to one question.
+    /// Returns the answer of one accountant to one question.
     ///
     /// # Errors
-    /// A malformed event, a parameter out of range, a notion or accountant that does not fit.
+    /// Fails if the event is malformed, a parameter is out of range, or the notion or accountant does not
+    /// fit.
     fn bound(&self, question: &Question, accountant: Accountant) -> Result<Bound, ClaimError>;
 
-    /// Whether the event states how many records there are or were touched.
+    /// Returns whether the event states how many records there are or were touched.
     ///
     /// # Errors
-    /// When a public row count is part of what the event means.
+    /// Fails if a public row count is part of what the event means.
     fn states_counts(&self) -> Result<bool, String>;
 
     /// Whether the work of every request follows from the constants listed, never from the
     /// request's size. `listed` looks a constant up.
     ///
     /// # Errors
-    /// Which constant the event does not follow.
+    /// Fails with the constant that the event does not follow.
     fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
         let _ = listed;
         Ok(())
@@ -40,7 +41,7 @@ pub(crate) trait Account: Stated {
 pub(crate) type Listed<'a> = dyn Fn(&'static str) -> Result<String, String> + 'a;
 
 impl Event {
-    /// What accountants and certificates ask of any event.
+    /// Returns the view of the event that accountants and certificates use.
     pub(crate) fn account(&self) -> &dyn Account {
         match self {
             Self::OutputNoise(event) => event,
@@ -55,12 +56,12 @@ impl Event {
     }
 }
 
-/// What an accountant proves: everything about a claim that the question does not say.
+/// What an accountant proves: everything about a claim that the question does not state.
 pub(crate) struct Bound {
     pub(crate) epsilon: Epsilon,
-    /// What Rényi divergences of whole orders say, where epsilon is of distributions of losses.
+    /// The bound of Rényi divergences of whole orders, if epsilon comes from distributions of losses.
     pub(crate) rdp_epsilon: Option<Epsilon>,
-    /// The mu of Gaussian DP behind it, where there is one.
+    /// The mu of Gaussian DP behind it, if there is one.
     pub(crate) mu: Option<Mu>,
     pub(crate) advantage: f64,
     /// Releases covered jointly.
@@ -72,20 +73,21 @@ pub(crate) struct Bound {
 pub(crate) struct Terms {
     /// Which requests closeness to retraining holds for.
     pub(crate) requests: Requests,
-    /// Records protected together: a number, with `subjects` where they are units, or `any`.
+    /// Records protected together: a number, with `subjects` if they are units, or `any`.
     pub(crate) group: String,
     pub(crate) reference: &'static str,
     pub(crate) theorem: &'static str,
 }
 
 impl Bound {
-    /// The bound of one release, where no mu is behind epsilon.
+    /// Returns the bound of one release if no mu is behind epsilon.
     pub(crate) fn without_mu(epsilon: Epsilon, advantage: f64, terms: Terms) -> Self {
         Self { epsilon, rdp_epsilon: None, mu: None, advantage, releases: 1, terms }
     }
 
-    /// The bound of the losses of segments of steps, together with something `head`-GDP that was made
-    /// from their outcome. Units in the place of others are as far again from the data without them.
+    /// Returns the bound of the losses of segments of steps, together with something `head`-GDP that was made
+    /// from their outcome. Replaced units double the distance: the replacements are as far again from the
+    /// data without them.
     pub(crate) fn of_losses(
         segments: &[Segment],
         head: Mu,
@@ -104,7 +106,7 @@ impl Bound {
     }
 }
 
-/// The bound of an event that some mu of Gaussian DP describes in every world asked for.
+/// Returns the bound of an event that some mu of Gaussian DP describes in every world asked for.
 pub(crate) fn gaussian_bound(
     event: &dyn Account,
     question: &Question,
@@ -152,7 +154,7 @@ pub(crate) fn gaussian_bound(
     })
 }
 
-/// Deletion-privacy needs `perfect` state.
+/// Refuses deletion-privacy unless the state is `perfect`.
 pub(crate) fn refuse_secret(event: &dyn Account) -> Result<(), ClaimError> {
     if event.facts().state == State::Perfect {
         return Ok(());
@@ -161,7 +163,7 @@ pub(crate) fn refuse_secret(event: &dyn Account) -> Result<(), ClaimError> {
     Err(ClaimError::Unavailable { notion: Notion::DeletionPrivacy.name(), reason })
 }
 
-/// The refusal of a question, whatever the accountant.
+/// Returns the refusal of a question, whatever the accountant.
 pub(crate) fn unavailable(question: &Question, reason: &'static str) -> ClaimError {
     ClaimError::Unavailable { notion: Notion::of(question).name(), reason }
 }
@@ -189,7 +191,7 @@ pub(crate) fn adaptive(
     Ok(Epsilon::new(epsilon)?)
 }
 
-/// The bound of what is bit for bit a function of the records after the request, and has no noise.
+/// Returns the bound of what is bit for bit a function of the records after the request, and has no noise.
 pub(crate) fn exactly(
     question: &Question,
     reference: &'static str,
@@ -207,12 +209,12 @@ pub(crate) fn exactly(
     Err(unavailable(question, reason))
 }
 
-/// The refusal of an accountant that does not know the event.
+/// Returns the error that refuses an accountant that does not know the event.
 pub(crate) fn unaccounted(accountant: Accountant, reason: &'static str) -> ClaimError {
     ClaimError::Accountant(AccountantError::Unsupported { notion: accountant.name(), reason })
 }
 
-/// The refusal of `exact-removal` where something random is released.
+/// Returns the error that refuses `exact-removal` if something random is released.
 pub(crate) fn random() -> ClaimError {
     ClaimError::Unavailable {
         notion: Notion::ExactRemoval.name(),

@@ -114,7 +114,7 @@ impl Account for Composed {
 }
 
 impl Composed {
-    /// Checks what was given, and returns its mu where that is how it is declared.
+    /// Checks what was given, and returns its mu if it is declared by mu.
     fn checked(&self) -> Result<Option<Mu>, AccountantError> {
         let malformed =
             |name, rule, got: String| Err(AccountantError::Malformed { name, rule, got });

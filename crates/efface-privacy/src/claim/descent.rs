@@ -55,8 +55,8 @@ impl Account for Descent {
 }
 
 impl Descent {
-    /// Whether every request so far was one update of exactly `iterations` steps, so that its work
-    /// tells nothing of its size.
+    /// Returns whether every request so far was one update of exactly `iterations` steps, so that its work
+    /// reveals nothing about its size.
     #[must_use]
     pub fn one_update_each(&self) -> bool {
         let follows =

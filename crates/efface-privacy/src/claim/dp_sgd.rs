@@ -35,7 +35,7 @@ impl Account for DpSgd {
                 let terms = terms(Requests::NonAdaptive, self.deleted(), RETRAINED);
                 Bound::of_losses(&segments, nothing, delta, Adjacency::Remove, terms)
             }
-            // A group that is there throughout, in every training.
+            // A group that is present throughout, in every training.
             Question::Differential { delta, adjacency } => {
                 let segments = pld::event::with_group(self)?;
                 let terms = terms(Requests::Any, self.group, NEIGHBOURS);
@@ -46,15 +46,15 @@ impl Account for DpSgd {
         }
     }
 
-    /// Units of records that were deleted are counted; how many records a subject had is not told by the
-    /// number of subjects.
+    /// Units of records that were deleted are counted; the number of subjects does not reveal how many
+    /// records a subject had.
     fn states_counts(&self) -> Result<bool, String> {
         Ok(self.unit == Unit::Record && self.deleted() > 0)
     }
 }
 
 impl DpSgd {
-    /// So many units: a plain number where they are records.
+    /// Names so many units: a plain number if they are records.
     fn units(&self, count: u64) -> String {
         match (self.unit, count) {
             (Unit::Record, _) => count.to_string(),
@@ -145,7 +145,7 @@ mod tests {
         near(&ask(little, Question::Indistinguishable { delta: N }).unwrap(), 6.287_808_835_58);
     }
 
-    /// Beside every epsilon, composed histories and replaced units included.
+    /// Stated with every epsilon, composed histories and replaced units included.
     #[test]
     fn divergences_of_whole_orders_are_stated_and_agree() {
         let stated = |claim: &Claim| claim.rdp_epsilon.map(|bound| bound.0).unwrap();

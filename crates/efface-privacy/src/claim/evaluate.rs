@@ -43,8 +43,8 @@ pub enum ClaimError {
 /// [`crate::accountant`]).
 ///
 /// # Errors
-/// When the event is malformed, the parameters are out of range, the notion is not one the event
-/// can earn, or the accountant does not know the event.
+/// Fails if the event is malformed, the parameters are out of range, the notion is not one the event can
+/// earn, or the accountant does not know the event.
 pub fn evaluate(
     event: &Event,
     question: &Question,

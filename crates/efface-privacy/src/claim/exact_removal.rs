@@ -70,7 +70,7 @@ mod tests {
         }
     }
 
-    /// The same with fitted preprocessing, of so many records.
+    /// Returns the same event with preprocessing fitted to so many records.
     fn refitted(records: u64) -> ExactRemoval {
         let mut event = event();
         event.setting.normalizer = Normalizer::Mean { minimum: 0 };

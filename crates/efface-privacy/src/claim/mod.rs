@@ -42,7 +42,7 @@ crate::named! {
 }
 
 impl Notion {
-    /// The notion a question is about.
+    /// Returns the notion a question is about.
     #[must_use]
     pub fn of(question: &Question) -> Self {
         match question {
@@ -63,11 +63,11 @@ pub enum Requests {
     Any,
     /// The requests were chosen without looking at releases.
     NonAdaptive,
-    /// The requester may have looked at that many distinct releases.
+    /// The requester may have seen that many distinct releases.
     PAdaptive(u64),
 }
 
-/// What is asked of an event: everything about a claim that is not computed.
+/// A question about an event: everything about a claim that is not computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Question {
     /// (epsilon, delta) of one release against retraining.
@@ -96,12 +96,12 @@ pub enum Question {
         /// What the two worlds differ in.
         adjacency: Adjacency,
     },
-    /// Bit for bit equality with a world that never had the records.
+    /// Bit-for-bit equality with a world that never had the records.
     Exact,
 }
 
 impl Question {
-    /// Delta, order and adjacency: those that the notion has.
+    /// Those of delta, order and adjacency that the notion has.
     #[must_use]
     pub fn parameters(&self) -> (Option<f64>, Option<f64>, Option<Adjacency>) {
         match *self {
@@ -120,22 +120,21 @@ impl Question {
 pub struct Claim {
     /// The privacy notion of the claim.
     pub notion: Notion,
-    /// The bound, in nats; `inf` says that nothing is promised.
+    /// The bound, in nats; `inf` means that nothing is promised.
     pub epsilon: Decimal,
-    /// A second bound on the same epsilon, where that is computed from distributions of privacy losses
-    /// on a grid: of the Rényi divergences of whole orders at the same delta, in closed form.
+    /// A second bound on the same epsilon, if that is computed from distributions of privacy losses on a
+    /// grid: the bound of Rényi divergences of whole orders at the same delta, in closed form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rdp_epsilon: Option<Decimal>,
     /// The delta it holds at, for (epsilon, delta) notions.
     pub delta: Option<Decimal>,
-    /// The mu of Gaussian DP behind it, where there is one.
+    /// The mu of Gaussian DP behind it, if there is one.
     pub mu: Option<Decimal>,
     /// The Rényi order, for Rényi notions.
     pub order: Option<Decimal>,
-    /// Records protected together: a number, with `subjects` where they are a network's units, or
-    /// `any`.
+    /// Records protected together: a number, with `subjects` if they are a network's units, or `any`.
     pub group: String,
-    /// What the two worlds differ in, where the claim depends on it.
+    /// What the two worlds differ in, if the claim depends on it.
     pub adjacency: Option<Adjacency>,
     /// `fixed` or `mean`.
     pub normalizer: String,
@@ -158,10 +157,10 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The question this claim answers, read back from its fields.
+    /// Returns the question this claim answers, read back from its fields.
     ///
     /// # Errors
-    /// When a field the notion needs is missing, or one it cannot have is there.
+    /// Fails if a field the notion needs is missing, or one it cannot have is there.
     pub fn question(&self) -> Result<Question, ClaimError> {
         let need = |field: Option<Decimal>, name: &'static str| {
             field.map(|d| d.0).ok_or(ClaimError::Missing { notion: self.notion.name(), name })

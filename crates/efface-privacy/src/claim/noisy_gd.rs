@@ -54,7 +54,7 @@ impl Account for NoisyGd {
             || earlier.iter().any(|p| p.only_then != capacity || p.only_now != capacity))
     }
 
-    /// The steps of every request must be the listed constant `removal-steps`.
+    /// Checks that the steps of every request are the listed constant `removal-steps`.
     fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
         let listed = listed("removal-steps")?;
         let fixed = listed.parse::<u64>().ok();
@@ -153,7 +153,7 @@ impl NoisyGd {
         }
     }
 
-    /// A bound without a mu.
+    /// Returns a bound without a mu.
     fn published(
         &self,
         question: &Question,
@@ -166,7 +166,7 @@ impl NoisyGd {
         Bound::without_mu(outward::epsilon(epsilon), advantage, terms)
     }
 
-    /// The group a claim protects, and the world it compares with.
+    /// Returns the group a claim protects, and the world it compares with.
     fn compared(&self, question: &Question) -> (String, &'static str) {
         let group = self.setting.group.to_string();
         match question {

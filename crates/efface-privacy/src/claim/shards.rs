@@ -27,7 +27,7 @@ impl Account for Shards {
         Ok(bound)
     }
 
-    /// No more shards are trained anew than a request touches records.
+    /// A request retrains no more shards than it touches records.
     fn states_counts(&self) -> Result<bool, String> {
         Ok(true)
     }

@@ -25,7 +25,7 @@ const THEOREM_ELSEWHERE: &str = "distributions of privacy losses of the steps th
     groups by Kahane's inequality, composed on a grid (Doroshenko et al., 2022) with the Gaussian of \
     what the accountant says from every extractor, held against Rényi divergences of whole orders";
 
-/// The names of the numbers of a training that was given, by those of a network's own.
+/// Maps the names of a network's own figures to those of a given training.
 const NAMES: [(&str, &str); 6] = [
     ("unit", "given-unit"),
     ("rows-per-unit", "given-rows-per-unit"),
@@ -35,7 +35,7 @@ const NAMES: [(&str, &str); 6] = [
     ("rate", "given-rate"),
 ];
 
-/// The numbers of a training that was given, by the names certificates list them under.
+/// Returns the numbers of a training that was given, by the names certificates list them under.
 #[must_use]
 pub fn constants(training: &DpSgd) -> Vec<(&'static str, String)> {
     let numbers = pld::event::constants(training).into_iter();
@@ -51,7 +51,7 @@ pub fn constants(training: &DpSgd) -> Vec<(&'static str, String)> {
     list
 }
 
-/// The numbers of a training that is declared, by the names certificates list them under.
+/// Returns the numbers of a training that is declared, by the names certificates list them under.
 #[must_use]
 pub fn declared_constants(training: &DeclaredTraining) -> Vec<(&'static str, String)> {
     let mut list = vec![
@@ -93,7 +93,7 @@ pub(super) fn check(given: &Given) -> Result<(), AccountantError> {
     }
 }
 
-/// The joint bound: the network's losses with the Gaussian of what was built on it.
+/// Returns the joint bound: the network's losses with the Gaussian of what was built on it.
 pub(super) fn bound(
     event: &Composed,
     question: &Question,

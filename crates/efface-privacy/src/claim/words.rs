@@ -18,13 +18,13 @@ pub(super) const ANEW_NAMED: &str = "learning from the records after the request
 /// From this epsilon on, differential privacy says next to nothing.
 const MEANINGLESS: f64 = 10.0;
 
-/// The claim in one sentence.
+/// Returns the claim in one sentence.
 #[must_use]
 pub fn in_words(claim: &Claim) -> String {
     format!("{}{}{}", condition(claim), requester(claim.requests), statement(claim))
 }
 
-/// What the claim holds under: a training that was made elsewhere is taken on the user's word.
+/// Returns what the claim holds under: a training that was made elsewhere is taken on the user's word.
 fn condition(claim: &Claim) -> &'static str {
     if [RETRAINED_ELSEWHERE, NEIGHBOURS_ELSEWHERE].contains(&claim.reference.as_str()) {
         "if the extractor was trained as declared, "
@@ -108,7 +108,7 @@ fn statement(claim: &Claim) -> String {
     }
 }
 
-/// What the advantage means to whoever sees `seen`.
+/// Returns what the advantage means to an observer of `seen`.
 fn success(claim: &Claim, seen: &str) -> String {
     format!(
         "an attacker who must decide between the two from {seen} succeeds with probability at most \
@@ -117,17 +117,17 @@ fn success(claim: &Claim, seen: &str) -> String {
     )
 }
 
-/// What is left open where nothing random is released.
+/// What is left open if nothing random is released.
 const UNHIDDEN: [&str; 2] = [
     "the remaining records, which no noise hides: differential-privacy holds at no epsilon",
     "the difference between two models of this vault, which is made of the changed records",
 ];
 
-/// What certificates of models with fitted preprocessing cover beside the weights.
+/// What certificates of models with fitted preprocessing cover besides the weights.
 const REFITTED: &str = "the preprocessing published with the weights (means, scales, names of \
     categories and classes), which is fitted again to the remaining records with every request";
 
-/// What is left open where the preprocessing is published as it is.
+/// What is left open if the preprocessing is published unchanged.
 const EXACT_STATISTICS: [&str; 2] = [
     "the remaining records: the release holds their exact means, scales and counts and the names of \
      their classes and of their categories (those of fewer than min-frequency records are merged), so \
@@ -135,16 +135,16 @@ const EXACT_STATISTICS: [&str; 2] = [
     "the difference between two releases, whose preprocessing shows what the changed records held",
 ];
 
-/// What is kept where nothing random is released.
+/// What is kept if nothing random is released.
 const SUMS: &str = "the kept sums, which depend on the remaining rows and public constants only";
 /// The same of features of a network.
 const TRUNK_SUMS: &str =
     "the kept sums, which depend on the network, the remaining rows and public constants only";
 
-/// What certificates of models on a network's features cover beside the weights.
+/// What certificates of models on a network's features cover besides the weights.
 const TRUNK: &str = "the network that makes the features, kept and used with the weights";
 
-/// What is left open where features are a network's.
+/// What is left open if a network computes the features.
 const TRUNK_LIMITS: [&str; 3] = [
     "the vault that the network comes from, named by the constant `trunk`, and its own copy of the \
      records: a deletion here erases nothing there",
@@ -153,11 +153,11 @@ const TRUNK_LIMITS: [&str; 3] = [
     "records deleted here that were more than one record of the network",
 ];
 
-/// What is kept where nothing random is released on top of features that were trained elsewhere.
+/// What is kept if nothing random is released on top of features that were trained elsewhere.
 const DECLARED_SUMS: &str =
     "the kept sums, which depend on the extractor, the remaining rows and public constants only";
 
-/// What is left open where features come from a training that is declared.
+/// What is left open if features come from a training that is declared.
 const DECLARED_LIMITS: [&str; 5] = [
     "whether the extractor was trained as declared: noise, batches and clipped sums of its steps are \
      taken on the user's word, and nothing here checks them",
@@ -169,11 +169,11 @@ const DECLARED_LIMITS: [&str; 5] = [
     "the raw records that rows were computed from, and what else was computed from them",
 ];
 
-/// What is left open where a network was trained, however.
+/// What is left open if a network was trained in any way.
 const RESULTS: &str =
     "results on private rows told beside the model, such as losses and accuracies";
 
-/// What is left open where networks are each trained on one shard.
+/// What is left open if networks are each trained on one shard.
 const SHARDS_LIMITS: [&str; 3] = [
     RESULTS,
     "which networks changed with a request: they tell some bits of a public hash of the names it was \
@@ -182,13 +182,13 @@ const SHARDS_LIMITS: [&str; 3] = [
      number of records before it, deleted ones included, and the weights follow from these names",
 ];
 
-/// What is left open where a network was trained on batches.
+/// What is left open if a network was trained on batches.
 const NETWORK_LIMITS: [&str; 2] = [
     RESULTS,
     "which units were in which batch, and the times of single steps, which follow their number",
 ];
 
-/// What certificates of rows that are a public model's outputs leave open besides: required wherever such a model is
+/// What certificates also leave open if rows are a public model's outputs: required whenever such a model is
 /// named and its training is not declared.
 pub const PUBLIC_MODEL: [&str; 2] = [
     "what the public model that rows are outputs of (`extractor`) was made from, which may hold the \
@@ -202,7 +202,7 @@ pub const WEIGHTS: &str = "weights computed from the data as a whole, such as cl
     weight and the sum of weights, where they were computed from the data, which remain after \
     their records are deleted";
 
-/// What every certificate of this event covers, and what it does not.
+/// Returns what every certificate of this event covers, and what it does not.
 #[must_use]
 pub fn scope(event: &Event) -> (Vec<String>, Vec<String>) {
     let mut covers = vec!["the weights published with this request".to_owned()];

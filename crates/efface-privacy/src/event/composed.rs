@@ -12,8 +12,8 @@ use crate::quantity::Decimal;
 pub struct Composed {
     /// What was given, and how private it is declared to be.
     pub given: Given,
-    /// Records deleted since the first training, all requests together; none where counts are
-    /// private. What was given may have seen every one of them.
+    /// Records deleted since the first training, all requests together; `None` if counts are private. The
+    /// given training may have seen every one of them.
     pub removed: Option<u64>,
     /// The release itself, accounted for every fixed outcome of what was given.
     pub inner: Box<Event>,
@@ -37,22 +37,22 @@ pub struct Given {
     /// deleted before its features were first used; `group` is then 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Box<DpSgd>>,
-    /// Instead of all these: the training of an extractor elsewhere, on the word of whoever uses its
-    /// features; `group` is then 1.
+    /// Instead of all these: the training of an extractor elsewhere, on the word of the user of its features;
+    /// `group` is then 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared: Option<Box<DeclaredTraining>>,
 }
 
 impl Given {
-    /// Records that a training behind the features may have seen and that were deleted before these
-    /// were first used; none where what was given is private by figures.
+    /// Records that a training behind the features may have seen and that were deleted before these were
+    /// first used; `None` if what was given is private by figures.
     #[must_use]
     pub fn deleted_before(&self) -> Option<u64> {
         let declared = || self.declared.as_ref().map(|declared| declared.deleted);
         self.training.as_ref().map(|training| training.deleted()).or_else(declared)
     }
 
-    /// Whether claims follow from the steps of a training, and not from figures.
+    /// Returns whether claims follow from the steps of a training, and not from figures.
     #[must_use]
     pub fn is_trained(&self) -> bool {
         self.training.is_some() || self.declared.is_some()

@@ -1,4 +1,4 @@
-//! A training by DP-SGD that was made elsewhere, as whoever uses what it made states it.
+//! A training by DP-SGD that was made elsewhere, as the user of its features states it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::Decimal;
 
-/// The training of an extractor outside this engine: steps of DP-SGD on records, each drawn by itself.
+/// The training of an extractor outside this engine: steps of DP-SGD on records, each drawn independently.
 ///
 /// Its text is `noise=1.1,rate=0.01,steps=1000`, phases one after the other between semicolons; the
 /// last may add `clip=1` and `deleted=3`.
@@ -16,8 +16,8 @@ use crate::quantity::Decimal;
 pub struct DeclaredTraining {
     /// Phases, oldest first, all on the same records or some of them.
     pub phases: Vec<DeclaredSteps>,
-    /// C: the most that a record's gradient moved the sum of a step, as a Euclidean norm, where that
-    /// is stated. No bound depends on it: noise is in multiples of it.
+    /// C: the most that a record's gradient moved the sum of a step, as a Euclidean norm, if that is stated.
+    /// No bound depends on it: noise is in multiples of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<Decimal>,
     /// Records that the training may have seen and that were deleted before its features were used.
@@ -30,7 +30,8 @@ pub struct DeclaredTraining {
 pub struct DeclaredSteps {
     /// sigma: standard deviation of the noise on each weight of a step's sum, in multiples of C.
     pub noise: Decimal,
-    /// q: probability with which a record was in the batch of a step, by itself and drawn afresh.
+    /// q: probability with which a record was in the batch of a step, independently of other records and
+    /// steps.
     pub rate: Decimal,
     /// Number of steps.
     pub steps: u64,
@@ -46,7 +47,7 @@ impl DeclaredTraining {
         self.phases.iter().fold(0, |sum, phase| sum.saturating_add(phase.steps))
     }
 
-    /// The phases alone, as certificates list them.
+    /// Returns the phases alone, as certificates list them.
     #[must_use]
     pub fn listed(&self) -> String {
         let phases: Vec<String> = self.phases.iter().map(DeclaredSteps::to_string).collect();
@@ -76,7 +77,7 @@ impl fmt::Display for DeclaredTraining {
 impl FromStr for DeclaredTraining {
     type Err = String;
 
-    /// Reads its text; whether its numbers can be accounted for is asked elsewhere.
+    /// Reads its text; whether its numbers can be accounted for is checked elsewhere.
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split(';').take(Self::MOST_PHASES + 1).collect();
         if parts.len() > Self::MOST_PHASES {

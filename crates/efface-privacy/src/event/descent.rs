@@ -22,7 +22,7 @@ crate::named! {
 }
 
 impl Variant {
-    /// What is kept between requests.
+    /// Returns what is kept between requests.
     #[must_use]
     pub fn state(self) -> State {
         match self {
@@ -31,7 +31,7 @@ impl Variant {
         }
     }
 
-    /// Whether the theorem chooses the regulariser.
+    /// Returns whether the theorem chooses the regulariser.
     #[must_use]
     pub fn chooses_lambda(self) -> bool {
         matches!(self, Self::Regularised | Self::Weak)
@@ -53,10 +53,10 @@ pub struct Descent {
     pub setting: Setting,
     /// Which theorem's procedure.
     pub variant: Variant,
-    /// xi of `weak`, at least 1; none for the others.
+    /// xi of `weak`, at least 1; `None` for the other variants.
     pub xi: Option<Decimal>,
-    /// The delta that sets how the steps of `perfect` grow with the number of updates (Theorem 3.2);
-    /// none: every update has `iterations` steps.
+    /// The delta that sets how the steps of `perfect` grow with the number of updates (Theorem 3.2); `None`
+    /// if every update has `iterations` steps.
     pub tail: Option<Decimal>,
     /// I: steps of the first update; the least of any.
     pub iterations: u64,
@@ -84,8 +84,8 @@ pub struct Descent {
 }
 
 impl Descent {
-    /// The least number of steps of update number `update` (from 1), not yet rounded up; none when
-    /// it is beyond 2^53 or no number.
+    /// Returns the least number of steps of update number `update` (from 1), not yet rounded up; `None` if it
+    /// is beyond 2^53 or not a number.
     ///
     /// `secret`, `regularised`: I. `weak`: i^(2 xi) I. `perfect` with a `tail`:
     /// I + log(log(4 P i/tail))/log(1/gamma), gamma = beta/(beta + 2 m).
@@ -106,7 +106,7 @@ impl Descent {
         (least >= first && least <= (1_u64 << 53) as f64).then_some(least)
     }
 
-    /// The steps that updates `from + 1` to `to` make together; none beyond 2^53, and when more than
+    /// Returns the steps that updates `from + 1` to `to` make together; `None` beyond 2^53, and if more than
     /// 2^24 updates of growing length would have to be summed.
     #[must_use]
     pub fn steps_between(&self, from: u64, to: u64) -> Option<u64> {
@@ -117,7 +117,7 @@ impl Descent {
             }
             let mut sum = 0_u64;
             for update in from + 1..=to {
-                // Whole numbers stay what they are where the power is off by a rounding.
+                // Whole results stay exact even if the power is off by a rounding.
                 let steps = (self.least_steps(update)? * (1.0 - 4.0 * f64::EPSILON)).ceil();
                 sum = sum.checked_add(steps as u64)?;
             }
@@ -128,7 +128,7 @@ impl Descent {
         (sum <= 1 << 53).then_some(sum)
     }
 
-    /// Whether later updates have more steps than earlier ones.
+    /// Returns whether later updates have more steps than earlier ones.
     fn grows(&self) -> bool {
         self.variant == Variant::Weak || self.tail.is_some()
     }

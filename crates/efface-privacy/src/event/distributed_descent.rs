@@ -24,7 +24,7 @@ pub struct DistributedDescent {
     pub copies: u64,
     /// tau: bound on the distance of the average to the average of the parts' optima.
     pub distance: Decimal,
-    /// I of the published theorem, where steps were counted; none where the distance was measured.
+    /// I of the published theorem, if steps were counted; `None` if the distance was measured.
     pub iterations: Option<u64>,
     /// sigma: standard deviation of the noise on each weight.
     pub noise: Decimal,

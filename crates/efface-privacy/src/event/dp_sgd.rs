@@ -8,9 +8,9 @@ use crate::quantity::Decimal;
 /// Steps of DP-SGD on a network: in each, the clipped gradients of a random batch of units are
 /// summed, N(0, (noise clip)^2 I) is added, and the weights become any function of all such sums.
 ///
-/// Gradients, their sums and the noise are whole multiples of `grid`. A unit is in the batch of a
-/// step with probability `rate`, by itself and drawn afresh. After a deletion the model stays: the
-/// segments say how many units that it may have learnt from are gone.
+/// Gradients, their sums and the noise are whole multiples of `grid`. A unit is in the batch of a step with
+/// probability `rate`, independently of other units and steps. After a deletion the model stays: the segments
+/// state how many units that it may have learnt from are gone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DpSgd {
@@ -18,7 +18,7 @@ pub struct DpSgd {
     pub parameters: u64,
     /// What is clipped as one.
     pub unit: Unit,
-    /// The most rows that one unit may have; 1 where every record is one.
+    /// The most rows that one unit may have; 1 if every record is a unit.
     pub rows_per_unit: u64,
     /// C: the most that a unit's gradient can move the sum of a step, as a Euclidean norm.
     pub clip: Decimal,
@@ -39,11 +39,11 @@ pub struct DpSgd {
 }
 
 crate::named! {
-    /// What is clipped as one, and counted as one where units are deleted.
+    /// What is clipped as one, and counted as one if units are deleted.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Unit {
-        /// Every record by itself.
+        /// Every single record.
         Record = "record",
         /// All records of a subject together.
         Subject = "subject",
@@ -64,7 +64,7 @@ impl DpSgd {
     /// The most segments an event may have.
     pub const MOST_SEGMENTS: usize = 4096;
 
-    /// The largest number of deleted units that any segment may have seen: together they are one
+    /// Returns the largest number of deleted units that any segment may have seen: together they are one
     /// group.
     #[must_use]
     pub fn deleted(&self) -> u64 {

@@ -26,15 +26,15 @@ pub struct ExactRemoval {
     pub target_grid: Decimal,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,
-    /// The largest weight of a record, where records have weights: whole numbers.
+    /// The largest weight of a record, if records have weights: whole numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_weight: Option<u64>,
-    /// Records summed, where preprocessing is fitted, whose constants follow from their number.
+    /// Records summed, if preprocessing is fitted: its constants follow from their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<u64>,
-    /// Preprocessing that was released with the weights, and whose rows were summed anew; none where
-    /// rows were mapped by public constants alone, and sums are kept. `setting.parameters` then is a
-    /// public upper bound on their number.
+    /// Preprocessing that was released with the weights, and whose rows were summed again; `None` if rows
+    /// were mapped by public constants alone, and sums are kept. `setting.parameters` then is a public upper
+    /// bound on their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preprocessing: Option<Refitted>,
 }

@@ -51,7 +51,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// What holds of it whatever is asked.
+    /// Returns the facts that hold whatever the question.
     pub(crate) fn facts(&self) -> Facts<'_> {
         match self {
             Self::OutputNoise(event) => event.facts(),
@@ -65,7 +65,7 @@ impl Event {
         }
     }
 
-    /// The event of the mechanism itself, whatever it builds on.
+    /// Returns the event of the mechanism itself, whatever it builds on.
     #[must_use]
     pub fn core(&self) -> &Self {
         match self {
@@ -74,19 +74,19 @@ impl Event {
         }
     }
 
-    /// The public constants of the convex objective; none for a network, whose loss has no bounds.
+    /// Returns the public constants of the convex objective; `None` for a network, whose loss has no bounds.
     #[must_use]
     pub fn setting(&self) -> Option<&Setting> {
         self.facts().setting
     }
 
-    /// The number of weights P, the intercept and all classes included.
+    /// Returns the number of weights P, the intercept and all classes included.
     #[must_use]
     pub fn parameters(&self) -> u64 {
         self.facts().parameters
     }
 
-    /// The public maximal number of records, or of a network's units, that DP and deletion-privacy
+    /// Returns the public maximal number of records, or of a network's units, that DP and deletion-privacy
     /// claims protect.
     #[must_use]
     pub fn group(&self) -> u64 {
@@ -105,19 +105,19 @@ impl Event {
         self.facts().joint_releases
     }
 
-    /// What is kept after the request.
+    /// Returns what is kept after the request.
     #[must_use]
     pub fn state(&self) -> State {
         self.facts().state
     }
 
-    /// Spacing of the grid of released weights; none where nothing random is released.
+    /// Returns the spacing of the grid of released weights; `None` if nothing random is released.
     #[must_use]
     pub fn grid(&self) -> Option<Decimal> {
         self.facts().grid
     }
 
-    /// The training of the network that makes the features, where one does.
+    /// Returns the training of the network that computes the features, if there is one.
     pub(crate) fn given_training(&self) -> Option<&DpSgd> {
         match self {
             Self::Composed(event) => event.given.training.as_deref(),
@@ -125,12 +125,13 @@ impl Event {
         }
     }
 
-    /// Whether features come from a training that was made elsewhere.
+    /// Returns whether features come from a training that was made elsewhere.
     pub(crate) fn is_declared(&self) -> bool {
         matches!(self, Self::Composed(event) if event.given.declared.is_some())
     }
 
-    /// The preprocessing that was fitted again for this release and published with it, where it was.
+    /// Returns the preprocessing that was fitted again for this release and published with it, if there is
+    /// any.
     #[must_use]
     pub fn preprocessing(&self) -> Option<Refitted> {
         match self.core() {
@@ -140,7 +141,7 @@ impl Event {
         }
     }
 
-    /// Records that such preprocessing was fitted to, where they are stated.
+    /// Returns the number of records that such preprocessing was fitted to, if it is stated.
     pub(crate) fn fitted_records(&self) -> Option<u64> {
         match self.core() {
             Self::OutputNoise(event) => event.preprocessing.and(event.records),
@@ -152,18 +153,17 @@ impl Event {
 
 /// An event that states its facts.
 pub(crate) trait Stated {
-    /// What holds of it whatever is asked.
+    /// Returns the facts that hold whatever the question.
     fn facts(&self) -> Facts<'_>;
 }
 
-/// What holds of an event whatever is asked of it.
+/// The facts about an event that hold whatever the question.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Facts<'a> {
-    /// Number of weights.
     pub(crate) parameters: u64,
     /// Records, or units, that claims about private ones protect.
     pub(crate) group: u64,
-    /// The public constants of the convex objective, where there is one.
+    /// The public constants of the convex objective, if there is one.
     pub(crate) setting: Option<&'a Setting>,
     /// Distinct releases of the model so far, this one included.
     pub(crate) releases: u64,
@@ -171,7 +171,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) joint_releases: u64,
     /// What is kept after the request.
     pub(crate) state: State,
-    /// Spacing of the grid of what is drawn; none where nothing random is released.
+    /// Spacing of the grid of what is drawn; `None` if nothing random is released.
     pub(crate) grid: Option<Decimal>,
 }
 
@@ -194,7 +194,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The facts of an event about this objective whose releases are each covered alone.
+    /// Returns the facts of an event about this objective whose releases are each covered alone.
     fn facts(&self, releases: u64, state: State, grid: Option<Decimal>) -> Facts<'_> {
         let (parameters, group) = (self.parameters, self.group);
         let setting = Some(self);
@@ -221,7 +221,7 @@ pub enum Normalizer {
 }
 
 impl Normalizer {
-    /// N for a data set of `records` records.
+    /// Returns N for a data set of `records` records.
     #[must_use]
     pub fn divisor(self, records: u64) -> u64 {
         match self {
@@ -230,7 +230,7 @@ impl Normalizer {
         }
     }
 
-    /// The most records that any data set may have, where there is a limit.
+    /// Returns the most records that any data set may have, if there is a limit.
     #[must_use]
     pub fn capacity(self) -> Option<u64> {
         match self {
@@ -239,7 +239,7 @@ impl Normalizer {
         }
     }
 
-    /// `records` where N makes their number public: what events state.
+    /// Returns `records` if N makes their number public: what events state.
     #[must_use]
     pub fn public_count(self, records: usize) -> Option<u64> {
         match self {

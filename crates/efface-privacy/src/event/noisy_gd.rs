@@ -26,14 +26,14 @@ pub struct NoisyGd {
     /// Bound on |computed - exact| of one noiseless step and of the projection before it (float64
     /// arithmetic; the projected point is brought back onto the grid).
     pub rounding: Decimal,
-    /// R: radius of the ball that every iterate is projected to, where bounds may rest on it;
-    /// none where the ball is so large that no iterate is expected to leave it.
+    /// R: radius of the ball that every iterate is projected to, if bounds may rest on it; `None` if the ball
+    /// is so large that no iterate is expected to leave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<Decimal>,
     /// Learning, then one phase per request, oldest first; the last one is this release.
     pub phases: Vec<Phase>,
-    /// For every request, oldest first, the larger of the numbers of records it deleted and added;
-    /// none once phases were merged or where counts are private. `langevin` needs it.
+    /// For every request, oldest first, the larger of the numbers of records it deleted and added; `None`
+    /// once phases were merged or if counts are private. `langevin` needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaced: Option<Vec<u64>>,
     /// Steps of the longest phase so far (one release's DP is accounted over that many).
@@ -42,12 +42,12 @@ pub struct NoisyGd {
     pub learning: u64,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,
-    /// The batches, where a step is over one of them and not over all records.
+    /// The batches, if a step is over one of them and not over all records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<Batches>,
 }
 
-/// Fixed batches that the steps visit in turn, on and on over all phases.
+/// Fixed batches that the steps visit cyclically over all phases.
 ///
 /// A record's batch is a public function of its id, for life. A step is along the gradient of
 /// (1/b) (sum of the losses of one batch) + (m/2) |w|^2, whose data term is `smoothness`-smooth for
@@ -61,9 +61,9 @@ pub struct Batches {
     pub size: u64,
     /// b_max: the most records that a batch ever holds.
     pub most: u64,
-    /// For every phase but the last, oldest first, at least the number of records that the request
-    /// after it deleted or added: those that set the two runs apart until its end and no longer. None
-    /// where counts are private.
+    /// For every phase but the last, oldest first, at least the number of records that the request after it
+    /// deleted or added: those that make the two runs differ until its end and no longer. `None` if counts
+    /// are private.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<Vec<u64>>,
 }
@@ -80,12 +80,12 @@ pub struct Phase {
     pub only_then: u64,
     /// B: records of the latest data set that this phase's lacks.
     pub only_now: u64,
-    /// Records of this phase's data set, where public; needed under the `mean` normaliser.
+    /// Records of this phase's data set, if public; needed under the `mean` normaliser.
     pub records: Option<u64>,
 }
 
 impl Phase {
-    /// The largest number of records in which an earlier phase's data and the latest differ.
+    /// Returns the largest number of records in which an earlier phase's data and the latest differ.
     pub(crate) fn most_differing(phases: &[Self]) -> u64 {
         phases.iter().map(|p| p.only_then.saturating_add(p.only_now)).max().unwrap_or(0)
     }

@@ -39,16 +39,16 @@ pub struct OutputNoise {
     pub joint_releases: u64,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,
-    /// Records the objective was solved on, where public; needed under the `mean` normaliser.
+    /// Records the objective was solved on, if public; needed under the `mean` normaliser.
     pub records: Option<u64>,
-    /// Preprocessing that was released with the weights; none where rows were mapped by public
-    /// constants alone. `setting.parameters` then is a public upper bound on their number.
+    /// Preprocessing that was released with the weights; `None` if rows were mapped by public constants
+    /// alone. `setting.parameters` then is a public upper bound on their number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preprocessing: Option<Refitted>,
 }
 
-/// Preprocessing whose every statistic is a function of the records at hand, bit for bit: it is fitted
-/// again with every request, and so is that of the reference.
+/// Preprocessing whose every statistic is a function of the records at hand, bit for bit: it is fitted again
+/// with every request, both here and in the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refitted {

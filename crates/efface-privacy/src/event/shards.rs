@@ -6,9 +6,9 @@ use super::{Facts, State, Stated, Unit};
 
 /// Networks of one architecture, each trained without noise on the records of one shard alone.
 ///
-/// A unit's shard follows from its public name by a hash. The network of a shard is a function of its
-/// records with their names and of public constants, bit for bit, and zeros where it has no record; a
-/// request trains those shards anew, from the same start, in which a record came, went or changed.
+/// A unit's shard follows from its public name by a hash. The network of a shard is a function of its records
+/// with their names and of public constants, bit for bit, and zeros if it has no record; a request retrains,
+/// from the same start, each shard in which a record was added, deleted or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shards {
@@ -18,9 +18,9 @@ pub struct Shards {
     pub unit: Unit,
     /// Number of shards, empty ones included.
     pub shards: u64,
-    /// Shards that this release trained anew.
+    /// Shards that this release retrained.
     pub retrained: u64,
-    /// Version of the arithmetic, which decides about the bits that records give.
+    /// Version of the arithmetic, which determines the bits that records give.
     pub arithmetic: u64,
     /// Distinct releases of this model so far, this one included.
     pub releases: u64,

@@ -5,8 +5,8 @@ use super::profile::{complement, ln_delta};
 /// The bracket is narrowed to this relative width.
 const WIDTH: f64 = 1e-14;
 
-/// The least epsilon with delta(epsilon; mu) <= delta, relative error about 1e-12; the upper end
-/// of the last bracket.
+/// Returns the least epsilon with delta(epsilon; mu) <= delta, relative error about 1e-12; the upper end of
+/// the last bracket.
 ///
 /// Infinity for infinite `mu` and for NaN.
 #[must_use]
@@ -14,14 +14,14 @@ pub fn epsilon(mu: f64, delta: f64) -> f64 {
     epsilon_with_margin(mu, delta, 0.0)
 }
 
-/// The largest mu with delta(epsilon; mu) <= delta, relative error about 1e-12; the lower end of
-/// the last bracket.
+/// Returns the largest mu with delta(epsilon; mu) <= delta, relative error about 1e-12; the lower end of the
+/// last bracket.
 #[must_use]
 pub fn mu(epsilon: f64, delta: f64) -> f64 {
     mu_with_margin(epsilon, delta, 0.0)
 }
 
-/// [`epsilon`], for a target lower by the relative `margin` that delta may be wrong by.
+/// Returns [`epsilon`] for a target lower by the relative `margin` that delta may be wrong by.
 pub(super) fn epsilon_with_margin(mu: f64, delta: f64, margin: f64) -> f64 {
     if mu.is_nan() || delta.is_nan() || delta <= 0.0 || mu == f64::INFINITY {
         return f64::INFINITY;
@@ -45,7 +45,7 @@ pub(super) fn epsilon_with_margin(mu: f64, delta: f64, margin: f64) -> f64 {
     narrow(low, high, excess).1
 }
 
-/// [`mu`], for a target lower by the relative `margin`.
+/// Returns [`mu`], for a target lower by the relative `margin`.
 pub(super) fn mu_with_margin(epsilon: f64, delta: f64, margin: f64) -> f64 {
     if epsilon.is_nan() || delta.is_nan() || delta <= 0.0 {
         return 0.0;
@@ -70,8 +70,8 @@ pub(super) fn mu_with_margin(epsilon: f64, delta: f64, margin: f64) -> f64 {
     narrow(low, high, shortfall).0
 }
 
-/// Positive exactly when delta(epsilon; mu) exceeds `delta`; a relative measure of by how much,
-/// of 1 - delta where that is the smaller of the two.
+/// Positive exactly when delta(epsilon; mu) exceeds `delta`; its size is a relative measure of the excess,
+/// relative to 1 - delta if that is the smaller of the two.
 fn excess(epsilon: f64, mu: f64, delta: f64) -> f64 {
     if delta > 0.5 {
         1.0 - complement(epsilon, mu) / (1.0 - delta)

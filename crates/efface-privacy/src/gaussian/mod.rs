@@ -11,7 +11,7 @@ pub mod unrounded {
 use crate::outward;
 use crate::quantity::{Delta, Epsilon, Mu, QuantityError};
 
-/// The least delta with which a `mu`-GDP pair is (epsilon, delta)-indistinguishable; in [0, 1],
+/// Returns the least delta with which a `mu`-GDP pair is (epsilon, delta)-indistinguishable; in [0, 1],
 /// rounded up by a relative 1e-9.
 ///
 /// 0 for `mu` = 0 and for infinite `epsilon`, 1 for infinite `mu`. Values below about 1e-308 come
@@ -24,22 +24,21 @@ pub fn delta(epsilon: Epsilon, mu: Mu) -> f64 {
     if vanished { f64::MIN_POSITIVE } else { outward::up(exact).min(1.0) }
 }
 
-/// The least epsilon for which a `mu`-GDP pair is (epsilon, `delta`)-indistinguishable, rounded up
-/// by a relative 1e-9; exactly 0 where `delta` suffices alone, infinity ("no bound") for infinite
-/// `mu`.
+/// Returns the least epsilon for which a `mu`-GDP pair is (epsilon, `delta`)-indistinguishable, rounded up by
+/// a relative 1e-9; exactly 0 if `delta` alone suffices, infinity ("no bound") for infinite `mu`.
 ///
 /// # Errors
-/// Never for checked quantities; the type leaves room for a refusal.
+/// Never fails for checked quantities; the type leaves room for a refusal.
 pub fn epsilon(mu: Mu, delta: Delta) -> Result<Epsilon, QuantityError> {
     let end = inverse::epsilon_with_margin(mu.get(), delta.get(), EVALUATION);
     Epsilon::new(outward::up(end))
 }
 
-/// The largest mu for which a mu-GDP pair is (`epsilon`, `delta`)-indistinguishable, rounded down
-/// by a relative 1e-9.
+/// Returns the largest mu for which a mu-GDP pair is (`epsilon`, `delta`)-indistinguishable, rounded down by
+/// a relative 1e-9.
 ///
 /// # Errors
-/// Never for checked quantities; the type leaves room for a refusal.
+/// Never fails for checked quantities; the type leaves room for a refusal.
 pub fn mu(epsilon: Epsilon, delta: Delta) -> Result<Mu, QuantityError> {
     let end = inverse::mu_with_margin(epsilon.get(), delta.get(), EVALUATION);
     Mu::new(outward::down(end))

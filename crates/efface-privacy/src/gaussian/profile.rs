@@ -12,7 +12,7 @@ const RULE: [(f64, f64); 4] = [
     (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
 ];
 
-/// a = mu/2 - epsilon/mu to one rounding of a itself, however much cancels.
+/// Returns a = mu/2 - epsilon/mu to one rounding of a itself, however much cancels.
 fn threshold(epsilon: f64, mu: f64) -> f64 {
     let quotient = epsilon / mu;
     if !quotient.is_finite() {
@@ -23,7 +23,7 @@ fn threshold(epsilon: f64, mu: f64) -> f64 {
     (0.5 * mu - quotient) - rest
 }
 
-/// M(x) - M(x + mu) for Mills' ratio M, without cancellation.
+/// Returns M(x) - M(x + mu) for Mills' ratio M, without cancellation.
 fn mills_drop(x: f64, mu: f64) -> f64 {
     if mu > 0.5 && mu > 0.25 * x {
         return mills(x) - mills(x + mu);
@@ -33,7 +33,7 @@ fn mills_drop(x: f64, mu: f64) -> f64 {
     half * RULE.iter().map(|&(node, weight)| weight * (at(node) + at(-node))).sum::<f64>()
 }
 
-/// delta(epsilon; mu), relative error below 1e-12 wherever it is at least 1e-300.
+/// Returns delta(epsilon; mu), relative error below 1e-12 wherever it is at least 1e-300.
 ///
 /// For `epsilon >= 0` and `mu >= 0`, both may be infinite; NaN for other input.
 #[must_use]
@@ -53,8 +53,8 @@ pub fn delta(epsilon: f64, mu: f64) -> f64 {
     }
 }
 
-/// 1 - delta(epsilon; mu), a sum of positive terms: relative error below 1e-12 while it is at
-/// least 1e-300.
+/// Returns 1 - delta(epsilon; mu), a sum of positive terms: relative error below 1e-12 while it is at least
+/// 1e-300.
 #[must_use]
 pub fn complement(epsilon: f64, mu: f64) -> f64 {
     if let Some(end) = extreme(epsilon, mu) {
@@ -67,7 +67,7 @@ pub fn complement(epsilon: f64, mu: f64) -> f64 {
     normal_cdf(-a) + normal_density(a) * mills(mu - a)
 }
 
-/// ln delta(epsilon; mu), absolute error below 1e-12 while delta >= 1e-300 and a few units in the
+/// Returns ln delta(epsilon; mu), absolute error below 1e-12 while delta >= 1e-300 and a few units in the
 /// last place below; no underflow before a^2 overflows.
 #[must_use]
 pub fn ln_delta(epsilon: f64, mu: f64) -> f64 {
@@ -86,7 +86,7 @@ pub fn ln_delta(epsilon: f64, mu: f64) -> f64 {
     libm::log(drop) - 0.5 * a * a - 0.5 * libm::log(2.0 * PI)
 }
 
-/// The values at the ends of the ranges.
+/// Returns the values at the ends of the ranges.
 fn extreme(epsilon: f64, mu: f64) -> Option<f64> {
     if epsilon.is_nan() || mu.is_nan() || epsilon < 0.0 || mu < 0.0 {
         Some(f64::NAN)

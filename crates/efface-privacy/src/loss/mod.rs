@@ -106,17 +106,16 @@ pub struct LinkBounds {
     pub derivative: f64,
     /// k1 = sup |l''| (operator norm over classes).
     pub curvature: f64,
-    /// kappa: upper bound on the third derivative where it exists and is used; `None` where no
-    /// Newton removal bound is offered (softmax, and links that are not twice continuously
-    /// differentiable).
+    /// kappa: upper bound on the third derivative if it exists and is used; `None` if no Newton removal bound
+    /// is offered (softmax, and links that are not twice continuously differentiable).
     pub third_derivative: Option<f64>,
-    /// nu with |phi'''| <= nu phi'' for the link phi everywhere, so that phi'' changes by at most a
-    /// factor exp(nu |t|) when the margin changes by t: the basis of Newton steps from a kept
-    /// memory. `None` where there is none: softmax has no scalar link, the others have kinks.
+    /// nu with |phi'''| <= nu phi'' for the link phi everywhere, so that phi'' changes by at most a factor
+    /// exp(nu |t|) when the margin changes by t: the basis of Newton steps from a kept memory. `None` if no
+    /// nu exists: softmax has no scalar link, the others have kinks.
     pub self_concordance: Option<f64>,
 }
 
-/// A name that is none, or parameters that break their rules, in words.
+/// An unknown name or a parameter that breaks its rule, in words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LossError(String);
@@ -174,7 +173,7 @@ impl LossName {
         }
     }
 
-    /// The name users type.
+    /// Returns the name that users type.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.description().name
@@ -183,7 +182,7 @@ impl LossName {
     /// The loss of a name.
     ///
     /// # Errors
-    /// A name of no loss.
+    /// Fails if no loss has the name.
     pub fn named(name: &str) -> Result<Self, LossError> {
         let found = Self::ALL.into_iter().find(|loss| loss.name() == name);
         found.ok_or_else(|| {
@@ -205,7 +204,7 @@ impl LossName {
         self.description().parameter
     }
 
-    /// Whether its value is -log of the probability that the model gives to the record's class.
+    /// Returns whether its value is -log of the probability that the model gives to the record's class.
     #[must_use]
     pub fn has_probabilities(self) -> bool {
         self.description().probabilities
@@ -214,8 +213,8 @@ impl LossName {
     /// The loss with its parameter, and the number of classes (`None` for regression).
     ///
     /// # Errors
-    /// A parameter that is missing, needless or out of range; a number of classes that the loss
-    /// does not allow.
+    /// Fails if the parameter is missing, needless or out of range, or the loss does not allow the number of
+    /// classes.
     pub fn with(self, parameter: Option<f64>, classes: Option<usize>) -> Result<Loss, LossError> {
         let loss = self.name();
         let (rule, allowed) = match self.task() {
@@ -252,7 +251,7 @@ impl LossName {
     /// The bounds of the link, which hold for any number of classes.
     ///
     /// # Errors
-    /// A parameter that is missing, needless or out of range.
+    /// Fails if the parameter is missing, needless or out of range.
     pub fn link_bounds(self, parameter: Option<f64>) -> Result<LinkBounds, LossError> {
         let classes = match self.task() {
             Task::Binary | Task::Multiclass => Some(2),
@@ -277,12 +276,12 @@ impl Loss {
     /// The squared loss without a clip.
     pub const UNCLIPPED: Self = Self::Squared { clip: f64::INFINITY };
 
-    /// The loss of a name, with its parameter where it has one, and the number of classes (`None`
-    /// for regression).
+    /// Returns the loss of a name, with its parameter if it has one, and the number of classes (`None` for
+    /// regression).
     ///
     /// # Errors
-    /// An unknown name; a parameter that is missing, needless or out of range; a number of classes
-    /// that the loss does not allow.
+    /// Fails if the name is unknown, the parameter is missing, needless or out of range, or the loss does not
+    /// allow the number of classes.
     pub fn from_name(
         name: &str,
         parameter: Option<f64>,
@@ -303,7 +302,7 @@ impl Loss {
         }
     }
 
-    /// The value of its parameter, where it has one.
+    /// Returns the value of its parameter, if it has one.
     #[must_use]
     pub fn parameter(self) -> Option<f64> {
         match self {
@@ -326,13 +325,13 @@ impl Loss {
     /// The loss itself when its parameters obey their rules.
     ///
     /// # Errors
-    /// A clip that is not above 0, a width that is not finite and above 0; fewer than 2 or more
+    /// Fails if a clip is not above 0, a width is not finite and above 0, or there are fewer than 2 or more
     /// than 65536 classes.
     pub fn check(self) -> Result<Self, LossError> {
         self.kind().with(self.parameter(), self.classes())
     }
 
-    /// The name users type.
+    /// Returns the name that users type.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.kind().name()
@@ -344,7 +343,7 @@ impl Loss {
         self.kind().task()
     }
 
-    /// Weight vectors of length d: 1, or one per class.
+    /// Returns the number of weight vectors of length d: 1, or one per class.
     #[must_use]
     pub fn outputs(self) -> usize {
         match (self.task(), self.classes()) {
@@ -386,7 +385,7 @@ impl Loss {
         }
     }
 
-    /// Upper bound on the norm of the link's derivative where |t| + |y| is at most `reach`, t the
+    /// Returns an upper bound on the norm of the link's derivative if |t| + |y| is at most `reach`, t the
     /// margin and y the target of a regression.
     #[must_use]
     pub fn derivative_within(self, reach: f64) -> f64 {
@@ -413,7 +412,7 @@ impl Loss {
         }
     }
 
-    /// Upper bound on the mean loss at w = 0, where |y| is at most `target` (regression only).
+    /// Returns an upper bound on the mean loss at w = 0 if |y| is at most `target` (regression only).
     #[must_use]
     pub fn zero_value(self, target: f64) -> f64 {
         match self {
@@ -425,8 +424,8 @@ impl Loss {
         }
     }
 
-    /// Upper bound on the length of a record's targets, one for each output, where that of a regression
-    /// has |y| at most `target`; 1 for links that know no such targets.
+    /// Returns an upper bound on the norm of a record's targets, one for each output, if those of a
+    /// regression have |y| at most `target`; 1 for links without such targets.
     #[must_use]
     pub fn target_norm(self, target: f64) -> f64 {
         match self {
@@ -436,7 +435,7 @@ impl Loss {
         }
     }
 
-    /// G: upper bound on the norm of one record's loss gradient, for rows of norm at most `row`;
+    /// Returns G, an upper bound on the norm of one record's loss gradient, for rows of norm at most `row`;
     /// infinite for the squared losses without a clip.
     #[must_use]
     pub fn lipschitz(self, row: f64) -> f64 {

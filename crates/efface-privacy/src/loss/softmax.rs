@@ -5,7 +5,7 @@ use super::{Description, LinkBounds, Task};
 pub(super) const DESCRIPTION: Description =
     Description { name: "softmax", task: Task::Multiclass, parameter: None, probabilities: true };
 
-/// The same for any number of classes.
+/// Returns the bounds, the same for any number of classes.
 pub(super) fn link_bounds() -> LinkBounds {
     LinkBounds {
         derivative: std::f64::consts::SQRT_2.next_up(),
@@ -15,7 +15,7 @@ pub(super) fn link_bounds() -> LinkBounds {
     }
 }
 
-/// Trace of (I - 11^T/C)/2, which lies above the second derivative.
+/// Returns the trace of (I - 11^T/C)/2, which lies above the second derivative.
 pub(super) fn curvature_trace(classes: usize) -> f64 {
     (classes as f64 - 1.0) / 2.0
 }

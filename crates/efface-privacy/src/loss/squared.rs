@@ -20,7 +20,7 @@ pub(super) fn link_bounds(clip: f64) -> LinkBounds {
     }
 }
 
-/// The derivative is the residual, or the clip where that is less.
+/// The derivative is the residual, or the clip if that is less.
 pub(super) fn derivative_within(clip: f64, reach: f64) -> f64 {
     clip.min(reach)
 }

@@ -9,7 +9,7 @@ pub(super) const DESCRIPTION: Description = Description {
     probabilities: false,
 };
 
-/// The same for any number of classes.
+/// Returns the bounds, the same for any number of classes.
 pub(super) fn link_bounds() -> LinkBounds {
     LinkBounds {
         derivative: f64::INFINITY,
@@ -19,12 +19,12 @@ pub(super) fn link_bounds() -> LinkBounds {
     }
 }
 
-/// |t - y| for |t| at most `reach`, rounded up.
+/// Returns |t - y| for |t| at most `reach`, rounded up.
 pub(super) fn derivative_within(classes: usize, reach: f64) -> f64 {
     (reach + target_norm(classes)).next_up()
 }
 
-/// sqrt(C), the length of the targets +1 and -1, rounded up.
+/// Returns sqrt(C), the length of the targets +1 and -1, rounded up.
 pub(super) fn target_norm(classes: usize) -> f64 {
     (classes as f64).sqrt().next_up()
 }

@@ -3,7 +3,7 @@
 use crate::outward;
 use crate::quantity::{Delta, Epsilon, Mu, RenyiOrder};
 
-/// Rényi divergence of order alpha between a mu-GDP pair, alpha mu^2/2, rounded up by a relative
+/// Returns Rényi divergence of order alpha between a mu-GDP pair, alpha mu^2/2, rounded up by a relative
 /// 1e-9; infinity for infinite `mu`.
 ///
 /// Exact for two Gaussians, an upper bound for every other mu-GDP pair. Source: Mironov (2017),
@@ -24,17 +24,17 @@ pub enum Conversion {
     CanonneKamathSteinke,
 }
 
-/// The least epsilon at `delta` that a Rényi curve gives, over all orders above 1, rounded up by
-/// a relative 1e-9 and never below 0.
+/// Returns the least epsilon at `delta` that a Rényi curve gives, over all orders above 1, rounded up by a
+/// relative 1e-9 and never below 0.
 ///
-/// `curve(alpha)` bounds the divergence of order alpha, in nats; infinity (or NaN) where it has no
-/// bound. Every order gives a valid epsilon, so the answer is sound for any curve; it is the
-/// minimum (relative error below 1e-9) for curves whose converted values fall and then rise.
+/// `curve(alpha)` bounds the divergence of order alpha, in nats; infinity (or NaN) if it has no bound. Every
+/// order gives a valid epsilon, so the answer is sound for any curve; it is the minimum (relative error below
+/// 1e-9) for curves whose converted values fall and then rise.
 pub fn epsilon(curve: impl Fn(f64) -> f64, delta: Delta, conversion: Conversion) -> Epsilon {
     outward::epsilon(outward::up(unrounded_epsilon(curve, delta.get(), conversion)))
 }
 
-/// [`epsilon`] without the outward margin.
+/// Returns [`epsilon`] without the outward margin.
 pub fn unrounded_epsilon(curve: impl Fn(f64) -> f64, delta: f64, conversion: Conversion) -> f64 {
     let ln_delta = libm::log(delta);
     let at = |position: f64| {
@@ -57,7 +57,7 @@ const FROM: f64 = -36.0;
 const TO: f64 = 92.0;
 const CELLS: u32 = 512;
 
-/// The least value of `f` on the search range: a grid, then golden sections around its best point.
+/// Returns the least value of `f` on the search range: a grid, then golden sections around its best point.
 fn minimum(f: impl Fn(f64) -> f64) -> f64 {
     let cell = (TO - FROM) / f64::from(CELLS);
     let (mut centre, mut best) = (FROM, f64::INFINITY);

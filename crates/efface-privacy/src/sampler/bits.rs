@@ -1,11 +1,11 @@
-//! Where random words come from.
+//! The source of random words.
 
 use rand_core::Rng;
 
 /// Words of `WIDTH` random bits, 1 to 64, cut from the generator's 64-bit words.
 ///
-/// The sampler runs on whole words; narrower ones exist so that tests can walk through every
-/// sequence of words there is.
+/// The sampler runs on whole words; narrower ones exist so that tests can walk through every possible
+/// sequence of words.
 #[derive(Debug)]
 pub(super) struct Source<'a, const WIDTH: u32, R: Rng + ?Sized> {
     rng: &'a mut R,
@@ -18,13 +18,13 @@ impl<'a, const WIDTH: u32, R: Rng + ?Sized> Source<'a, WIDTH, R> {
         Self { rng, spare: 0, spare_bits: 0 }
     }
 
-    /// The next digit of a uniform deviate in base 2^WIDTH.
+    /// Returns the next digit of a uniform deviate in base 2^WIDTH.
     #[inline]
     pub(super) fn word(&mut self) -> u64 {
         if WIDTH == 64 { self.rng.next_u64() } else { self.bits(WIDTH) }
     }
 
-    /// The next `count` bits, 0 to 63 of them, as a number.
+    /// Returns the next `count` bits, 0 to 63 of them, as a number.
     #[inline]
     pub(super) fn bits(&mut self, count: u32) -> u64 {
         if self.spare_bits >= count {

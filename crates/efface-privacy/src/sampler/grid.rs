@@ -13,14 +13,14 @@ pub struct Grid {
     pub scale: u64,
 }
 
-/// The largest power of two g <= 2^-`bits` `noise`, and `noise` rounded up to a multiple of g (by
+/// Returns the largest power of two g <= 2^-`bits` `noise`, and `noise` rounded up to a multiple of g (by
 /// less than a relative 2^-`bits`).
 ///
 /// More bits make the grid's part of mu, g sqrt(P)/noise, smaller; weights up to 2^52 g are exact
 /// floats. 30 bits leave weights up to four million times the noise.
 ///
 /// # Errors
-/// When `noise` is not in [1e-100, 1e100] or `bits` not in 20..=44.
+/// Fails if `noise` is not in [1e-100, 1e100] or `bits` not in 20..=44.
 pub fn grid_for(noise: f64, bits: u32) -> Result<Grid, QuantityError> {
     if !(1e-100..=1e100).contains(&noise) {
         return Err(QuantityError { name: "noise", rule: "in [1e-100, 1e100]", got: noise });

@@ -1,4 +1,4 @@
-//! A uniform deviate of which only the digits that were looked at exist.
+//! A uniform deviate whose digits are drawn when they are needed.
 
 use rand_core::Rng;
 
@@ -17,7 +17,7 @@ impl<const WIDTH: u32> Lazy<WIDTH> {
         Self { first: source.word(), more: Vec::new() }
     }
 
-    /// A deviate with these first digits.
+    /// Returns a deviate with these first digits.
     #[cfg(test)]
     pub(super) fn from_digits(digits: Vec<u64>) -> Self {
         Self { first: digits[0], more: digits[1..].to_vec() }
@@ -31,7 +31,7 @@ impl<const WIDTH: u32> Lazy<WIDTH> {
         self.more[place]
     }
 
-    /// Whether this deviate is below `other`. Equal digits are extended until they differ, so the
+    /// Returns whether this deviate is below `other`. Equal digits are extended until they differ, so the
     /// answer is exact; it ends with probability one, after k further digits with 2^(-WIDTH k).
     #[inline]
     pub(super) fn below<R: Rng + ?Sized>(
@@ -52,13 +52,13 @@ impl<const WIDTH: u32> Lazy<WIDTH> {
         }
     }
 
-    /// Whether this deviate is below one half: its first bit.
+    /// Returns whether this deviate is below one half: its first bit.
     #[inline]
     pub(super) fn below_half(&self) -> bool {
         self.first >> (WIDTH - 1) == 0
     }
 
-    /// round(scale * x), ties (which have probability zero) upward; `scale` in 1..=2^45.
+    /// Returns round(scale * x), ties (which have probability zero) upward; `scale` in 1..=2^45.
     #[inline]
     pub(super) fn rounded_multiple<R: Rng + ?Sized>(
         mut self,
@@ -76,7 +76,7 @@ impl<const WIDTH: u32> Lazy<WIDTH> {
         self.search(low as u64, high as u64, scale, source)
     }
 
-    /// The largest n in [low, high] with x >= (2n - 1)/(2 scale), given that n = low satisfies it.
+    /// Returns the largest n in [low, high] with x >= (2n - 1)/(2 scale), given that n = low satisfies it.
     #[cold]
     fn search<R: Rng + ?Sized>(
         &mut self,
@@ -96,7 +96,7 @@ impl<const WIDTH: u32> Lazy<WIDTH> {
         low
     }
 
-    /// Whether x >= numerator/denominator, by long division; both below 2^47.
+    /// Returns whether x >= numerator/denominator, by long division; both below 2^47.
     fn at_least<R: Rng + ?Sized>(
         &mut self,
         numerator: u128,

@@ -35,25 +35,25 @@ pub struct RoundedNormal {
 }
 
 impl RoundedNormal {
-    /// The sampler for scale s = sigma/g.
+    /// Returns the sampler for scale s = sigma/g.
     ///
     /// # Errors
-    /// When `scale` is 0 or above 2^45.
+    /// Fails if `scale` is 0 or above 2^45.
     pub fn new(scale: u64) -> Result<Self, ScaleError> {
         if (1..=MOST_SCALE).contains(&scale) { Ok(Self { scale }) } else { Err(ScaleError(scale)) }
     }
 
-    /// s: the scale, in 1..=2^45.
+    /// Returns s, the scale, in 1..=2^45.
     #[must_use]
     pub fn scale(self) -> u64 {
         self.scale
     }
 
-    /// One draw.
+    /// Draws one number.
     ///
-    /// It cannot fail. Beyond |Z| = 2^18 (probability below exp(-2^34)) the draw would not fit and
-    /// is clamped, which is a function of the exact value alone and so reveals no more than it.
-    /// The number of random words it takes is random and independent of where the draw is added.
+    /// It cannot fail. Beyond |Z| = 2^18 (probability below exp(-2^34)) the draw would not fit and is
+    /// clamped, which is a function of the exact value alone and so reveals no more than it. The number of
+    /// random words it takes is random and independent of the position at which the draw is added.
     pub fn draw(self, rng: &mut (impl Rng + ?Sized)) -> i64 {
         self.draw_from(&mut Source::<64, _>::new(rng))
     }

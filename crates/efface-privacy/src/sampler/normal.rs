@@ -14,7 +14,7 @@ pub(super) struct NormalDigits<const WIDTH: u32> {
 }
 
 impl<const WIDTH: u32> NormalDigits<WIDTH> {
-    /// One deviate; proposes until one is accepted (0.493 of them are).
+    /// Draws one deviate; proposes until one is accepted (0.493 of them are).
     pub(super) fn draw<R: Rng + ?Sized>(source: &mut Source<'_, WIDTH, R>) -> Self {
         loop {
             if let Some(deviate) = Self::propose(source) {
@@ -23,7 +23,7 @@ impl<const WIDTH: u32> NormalDigits<WIDTH> {
         }
     }
 
-    /// One proposal, accepted with the probability that makes the accepted ones normal.
+    /// Makes one proposal, accepted with the probability that makes the accepted ones normal.
     ///
     /// The density of |Z| at k + x is proportional to exp(-(k + x)^2/2), which is the product of
     /// exp(-k/2) [the whole part], exp(-k(k-1)/2) and exp(-x(2k+x)/2).
@@ -48,8 +48,8 @@ impl<const WIDTH: u32> NormalDigits<WIDTH> {
     }
 }
 
-/// True with probability exp(-1/2): of uniforms u1 < 1/2, u2 < u1, u3 < u2, ... the first to
-/// break the chain has an odd index with that probability (von Neumann).
+/// Returns true with probability exp(-1/2): of uniforms u1 < 1/2, u2 < u1, u3 < u2, ... the first to break
+/// the chain has an odd index with that probability (von Neumann).
 pub(super) fn below_exp_half<const WIDTH: u32, R: Rng + ?Sized>(
     source: &mut Source<'_, WIDTH, R>,
 ) -> bool {
@@ -68,8 +68,8 @@ pub(super) fn below_exp_half<const WIDTH: u32, R: Rng + ?Sized>(
     }
 }
 
-/// True with probability exp(-x (2k + x)/(2k + 2)): a chain x > u1 > u2 > ... in which each link
-/// also has to win a choice of probability (2k + x)/(2k + 2).
+/// Returns true with probability exp(-x (2k + x)/(2k + 2)): a chain x > u1 > u2 > ... in which each link also
+/// has to win a choice of probability (2k + x)/(2k + 2).
 pub(super) fn below_exp_part<const WIDTH: u32, R: Rng + ?Sized>(
     k: u32,
     x: &mut Lazy<WIDTH>,
@@ -91,8 +91,8 @@ pub(super) fn below_exp_part<const WIDTH: u32, R: Rng + ?Sized>(
     }
 }
 
-/// True with probability (2k + x)/(2k + 2): one of 2k + 2 equal parts is drawn; 2k of them are
-/// won, one is won with probability x, one is lost.
+/// Returns true with probability (2k + x)/(2k + 2): one of 2k + 2 equal parts is drawn; 2k of them are won,
+/// one is won with probability x, one is lost.
 fn chosen<const WIDTH: u32, R: Rng + ?Sized>(
     k: u32,
     x: &mut Lazy<WIDTH>,
@@ -105,7 +105,7 @@ fn chosen<const WIDTH: u32, R: Rng + ?Sized>(
     }
 }
 
-/// A uniform number below `count`, at least 2 and below 2^34, by rejection from the next power of
+/// Returns a uniform number below `count`, at least 2 and below 2^34, by rejection from the next power of
 /// two.
 fn one_of<const WIDTH: u32, R: Rng + ?Sized>(count: u64, source: &mut Source<'_, WIDTH, R>) -> u64 {
     let bits = 64 - (count - 1).leading_zeros();

@@ -1,4 +1,4 @@
-//! Draws that threads make side by side.
+//! Draws that threads make in parallel.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{CryptoRng, SeedableRng};
@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 /// Places whose draws come from one generator.
 const PART: usize = 2048;
 
-/// A generator with a fresh key of 256 bits from `rng`.
+/// Returns a generator with a fresh key of 256 bits from `rng`.
 #[must_use]
 pub fn fresh(rng: &mut impl CryptoRng) -> ChaCha20Rng {
     let mut key = [0; 32];
@@ -17,8 +17,9 @@ pub fn fresh(rng: &mut impl CryptoRng) -> ChaCha20Rng {
     fresh
 }
 
-/// Cuts a vector into parts of 2,048 places and a rest, each with a generator of its own that has a
-/// [`fresh`] key from `rng`. Whoever fills them, in whatever order, draws the same.
+/// Cuts a vector into parts of 2,048 places and a rest, each with a generator of its own that has a [`fresh`]
+/// key from `rng`. The draws do not depend on the order in which parts are filled or on the threads that fill
+/// them.
 pub fn parts<'a>(
     places: &'a mut [i64],
     rng: &mut impl CryptoRng,

@@ -7,7 +7,7 @@ const FRACTION_FROM: f64 = 2.0;
 /// From here on 1/x^2 terms of the asymptotic series vanish against one.
 const ASYMPTOTIC_FROM: f64 = 1e8;
 
-/// erfcx(x) = exp(x^2) erfc(x), relative error about 1e-15.
+/// Returns erfcx(x) = exp(x^2) erfc(x), relative error about 1e-15.
 ///
 /// Positive and decreasing; infinity below about -26.6, where the true value exceeds the largest
 /// float; 0 at infinity; NaN only for NaN. Source: Abramowitz and Stegun 7.1.14 (continued
@@ -33,15 +33,15 @@ pub fn erfcx(x: f64) -> f64 {
     1.0 / ((x + tail(x)) * PI.sqrt())
 }
 
-/// The part of erfcx(x)'s continued fraction below its first x: (1/2)/(x + 1/(x + (3/2)/(x + ...))).
+/// Returns the part of erfcx(x)'s continued fraction below its first x: (1/2)/(x + 1/(x + (3/2)/(x + ...))).
 fn tail(x: f64) -> f64 {
     // The n-th convergent is off by about exp(-4 x sqrt(n/2)); 20 + 200/x^2 terms leave < 1e-18.
     let terms = 20 + (200.0 / (x * x)) as u32;
     (1..=terms).rev().fold(0.0, |below, k| 0.5 * f64::from(k) / (x + below))
 }
 
-/// ln erfc(x), relative error about 1e-15 except near the zero of the logarithm at x = 0, where
-/// the absolute error is about 1e-16. No underflow: finite up to x about 1e154.
+/// Returns ln erfc(x), relative error about 1e-15 except near the zero of the logarithm at x = 0, where the
+/// absolute error is about 1e-16. No underflow: finite up to x about 1e154.
 #[must_use]
 pub fn ln_erfc(x: f64) -> f64 {
     if x < 0.5 { libm::log1p(-libm::erf(x)) } else { libm::log(erfcx(x)) - x * x }

@@ -4,20 +4,20 @@ use std::f64::consts::{FRAC_1_SQRT_2, LN_2, PI, SQRT_2};
 
 use super::{erfcx, ln_erfc};
 
-/// Phi(x): probability that a standard normal is at most x, relative error about x^2 * 1e-16 in
-/// the lower tail.
+/// Returns Phi(x): probability that a standard normal is at most x, relative error about x^2 * 1e-16 in the
+/// lower tail.
 #[must_use]
 pub fn normal_cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
 }
 
-/// ln Phi(x), without underflow in the lower tail.
+/// Returns ln Phi(x), without underflow in the lower tail.
 #[must_use]
 pub fn ln_normal_cdf(x: f64) -> f64 {
     if x > 0.0 { libm::log1p(-normal_cdf(-x)) } else { ln_erfc(-x * FRAC_1_SQRT_2) - LN_2 }
 }
 
-/// phi(x) = exp(-x^2/2) / sqrt(2 pi), relative error about 1e-15 for |x| <= 38.
+/// Returns phi(x) = exp(-x^2/2) / sqrt(2 pi), relative error about 1e-15 for |x| <= 38.
 #[must_use]
 pub fn normal_density(x: f64) -> f64 {
     // x^2 = high + low exactly, so that the exponent's rounding is not magnified.
@@ -35,10 +35,10 @@ pub fn mills(x: f64) -> f64 {
     (0.5 * PI).sqrt() * erfcx(x / SQRT_2)
 }
 
-/// -M'(x) = 1 - x M(x), positive and decreasing; relative error below 2e-14 for x >= -1.
+/// Returns -M'(x) = 1 - x M(x), positive and decreasing; relative error below 2e-14 for x >= -1.
 ///
-/// It is the integral of t exp(-x t - t^2/2) over t > 0. Beyond x = 2 it is taken from the
-/// continued fraction of the Mills ratio, where no leading digits cancel.
+/// It is the integral of t exp(-x t - t^2/2) over t > 0. Beyond x = 2 it is taken from the continued fraction
+/// of the Mills ratio, in which no leading digits cancel.
 #[must_use]
 pub fn mills_decay(x: f64) -> f64 {
     if x < 2.0 {

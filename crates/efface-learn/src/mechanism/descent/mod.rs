@@ -35,8 +35,7 @@ pub fn learn(
     release(objective, plan, start, event, rng, watch)
 }
 
-/// Starts anew from the published weights, without what was kept: T steps, a new count of releases
-/// and updates.
+/// Restarts from the published weights, without the kept state: T steps, a new count of releases and updates.
 ///
 /// # Errors
 /// See [`MechanismError`]; in `perfect` state nothing is kept and there is nothing to refresh.
@@ -100,8 +99,8 @@ pub fn request(
     release(objective, plan, start, event, rng, watch)
 }
 
-/// The event of a request before it is served, so that its claims are known beforehand: nothing
-/// is computed from the data. `records` is the number of records after the request.
+/// Returns the event of a request before it is served, so that its claims are known beforehand: nothing is
+/// computed from the data. `records` is the number of records after the request.
 ///
 /// # Errors
 /// See [`MechanismError`].
@@ -156,7 +155,7 @@ pub fn next_event(
 /// The event of learning, or of a refresh.
 ///
 /// # Errors
-/// When a step's rounding error cannot be bounded.
+/// Fails if a step's rounding error cannot be bounded.
 pub fn first_event(
     constants: &Constants,
     plan: &CheckedDescent,
@@ -246,7 +245,7 @@ fn release(
     Ok(Released { weights: published, event: Event::Descent(event), evidence, kept })
 }
 
-/// One projected step in float64; returns the norm of the gradient where it started.
+/// Makes one projected step in float64; returns the norm of the gradient at its start.
 fn descend(
     objective: &Objective<'_>,
     plan: &CheckedDescent,

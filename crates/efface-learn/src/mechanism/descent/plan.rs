@@ -16,12 +16,12 @@ const MOST_STEPS: u64 = 1 << 40;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DescentPlan {
-    /// Which theorem's procedure.
+    /// The theorem whose procedure is followed.
     pub variant: Variant,
-    /// xi of `weak`, in [1, 16]; none for the others.
+    /// xi of `weak`, in [1, 16]; `None` for the other variants.
     #[serde(with = "as_decimal::option")]
     pub xi: Option<f64>,
-    /// For `perfect`: the delta by which its updates grow (Theorem 3.2); none: they do not.
+    /// For `perfect`: the delta by which its updates grow (Theorem 3.2); `None` if they do not.
     #[serde(with = "as_decimal::option")]
     pub tail: Option<f64>,
     /// I: steps of the first update.
@@ -57,7 +57,7 @@ impl DescentPlan {
     /// Checks the plan against the public constants.
     ///
     /// # Errors
-    /// A number out of range, noise and grid that do not fit, or weights the grid cannot hold.
+    /// Fails if a number is out of range, noise and grid do not fit, or the grid cannot hold the weights.
     pub fn check(self, constants: &Constants) -> Result<CheckedDescent, MechanismError> {
         let eta = self.step;
         let reach = outward::mul(eta, constants.total_smoothness());
@@ -95,16 +95,16 @@ impl DescentPlan {
 }
 
 impl CheckedDescent {
-    /// The plan as it was written.
+    /// Returns the plan as it was written.
     #[must_use]
     pub fn plan(&self) -> &DescentPlan {
         &self.plan
     }
 
-    /// What is released of an iterate: brought onto the grid, with fresh exact noise.
+    /// Returns the release of an iterate: the iterate on the grid, with fresh exact noise.
     ///
     /// # Errors
-    /// When the iterate is beyond what the grid holds, which none in the ball is.
+    /// Fails if the iterate is beyond what the grid holds, which none in the ball is.
     pub fn publish(
         &self,
         weights: &[f64],
@@ -113,23 +113,23 @@ impl CheckedDescent {
         self.grid.publish(weights, rng)
     }
 
-    /// The grid that its noise is drawn on.
+    /// Returns the grid that its noise is drawn on.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// D/2.
+    /// Returns D/2.
     fn radius(&self) -> f64 {
         0.5 * self.plan.diameter
     }
 
-    /// The projection to the ball, as computed: never beyond D/2, and off the exact one by at most
-    /// (D/2) `gamma_(2P+32)`.
+    /// Projects to the ball, as computed: never beyond D/2, and off the exact one by at most (D/2)
+    /// `gamma_(2P+32)`.
     pub fn project(&self, weights: &mut [f64]) {
         let (norm, radius) = (outward::norm(weights), self.radius());
         if norm > radius {
-            // A few units below, so that rounding the products does not lead out of the ball.
+            // The factor is a few units lower, so that rounding the products does not lead out of the ball.
             let factor = radius / norm * (1.0 - 4.0 * f64::EPSILON);
             for w in weights {
                 *w *= factor;
@@ -137,11 +137,11 @@ impl CheckedDescent {
         }
     }
 
-    /// rho: bound on the rounding error of one step from a point of the ball, its own projection and
-    /// one before it included. `records` matters under `mean` only.
+    /// Returns rho, a bound on the rounding error of one step from a point of the ball, its own projection
+    /// and one before it included. `records` matters under `mean` only.
     ///
     /// # Errors
-    /// When float64 cannot bound it.
+    /// Fails if float64 cannot bound it.
     pub fn rounding(&self, constants: &Constants, records: usize) -> Result<f64, MechanismError> {
         use outward::{add, mul};
         let (eta, radius) = (self.plan.step, self.radius());
@@ -154,7 +154,7 @@ impl CheckedDescent {
         // The factor covers the second-order terms of the update.
         let update = mul(update, 1.0 + 1e-6);
         let lost = mul(parameters, f64::MIN_POSITIVE);
-        // The point that is projected may be beyond the ball by eta |gradient|.
+        // The projected point may lie outside the ball by eta |gradient|.
         let size = add(radius, mul(eta, gradient));
         let projection = mul(mul(2.0, size), outward::gamma(2.0 * parameters + 32.0));
         let rounding = add(add(add(mul(eta, slack), update), lost), projection);

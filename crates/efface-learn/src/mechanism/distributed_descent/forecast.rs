@@ -10,30 +10,30 @@ use crate::solver::{Solver, Stopping, hessian_in_passes, most_work, sufficient_s
 pub enum Occasion {
     /// The first training, from zeros.
     Learning,
-    /// A refresh: from published weights where distances are measured, else from zeros.
+    /// A refresh: from published weights if distances are measured, else from zeros.
     Refresh,
-    /// A request of so many records of so many that are present.
+    /// A request that changes some of the records that are present.
     Request {
-        /// Records it takes out.
+        /// Records that the request takes out.
         changed: u64,
-        /// Records before it.
+        /// Records before the request.
         records: u64,
     },
 }
 
-/// Gradients of single records.
+/// Numbers of gradients of single records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gradients {
     /// Upper bound on the number of gradients.
     pub at_most: u64,
-    /// Usually computed: an observation.
+    /// The number usually computed: an observation.
     pub usually: f64,
     /// What Hessians usually add, in gradients.
     pub hessians: f64,
 }
 
 impl CheckedDistributed {
-    /// The gradients that all copies take, those that compare copies left out. `budget` is that of
+    /// Returns the gradients that all copies take, without those that compare copies. `budget` is that of
     /// [`learn`](super::learn) and [`request`](super::request).
     ///
     /// At most: every part is modified, in exact arithmetic. Usually: B k/n positions change for k
@@ -84,8 +84,9 @@ impl CheckedDistributed {
         (at_most, rows * (usual.passes + usual.products) as f64, rows * hessians)
     }
 
-    /// The budget, rounded up to whole steps of each part, and further steps of all parts from as far
-    /// as one can be: the mean distance never exceeds tau, so one part's never K tau.
+    /// Returns the budget, rounded up to whole steps of each part, and further steps of all parts from the
+    /// largest possible distance: the mean distance never exceeds tau, so that of one part never exceeds K
+    /// tau.
     fn counted(&self, occasion: Occasion, budget: u64) -> (u64, f64, f64) {
         let (parts, goal) = (self.plan().parts, self.part_distance());
         let largest = self.sample().div_ceil(self.parts());
@@ -107,7 +108,7 @@ impl CheckedDistributed {
         let (modified, moved) = self.usually_modified(occasion);
         let rows = modified * self.plan().sample as f64 / parts as f64;
         let steps = (budget as f64 / rows).ceil();
-        // Further steps where the budget leaves the mean of the distances too large.
+        // Further steps are made if the budget leaves the mean of the distances too large.
         let rate = Step::new(constants).contraction.ln();
         let allowed = goal * parts as f64 / modified;
         let left = (moved + goal) * (steps * rate).exp();
@@ -115,7 +116,7 @@ impl CheckedDistributed {
         (at_most, self.chance(occasion) * rows * (steps + more), 0.0)
     }
 
-    /// Parts that are usually modified, and the public bound on how far the optimum of one moves.
+    /// Returns how many parts are usually modified, and the public bound on how far the optimum of one moves.
     fn usually_modified(&self, occasion: Occasion) -> (f64, f64) {
         let (sample, parts) = (self.plan().sample as f64, self.plan().parts as f64);
         match occasion {
@@ -130,7 +131,7 @@ impl CheckedDistributed {
         }
     }
 
-    /// About how likely it is that any position holds a record that goes.
+    /// Estimates the probability that any position holds a deleted record.
     fn chance(&self, occasion: Occasion) -> f64 {
         match occasion {
             Occasion::Learning | Occasion::Refresh => 1.0,
@@ -141,7 +142,7 @@ impl CheckedDistributed {
         }
     }
 
-    /// Bound on the norm of a part's optimum.
+    /// Returns a bound on the norm of a part's optimum.
     fn reach(&self) -> f64 {
         self.part_constants(self.sample()).optimum_bound()
     }

@@ -9,8 +9,8 @@ use crate::mechanism::kept::{no_number, other_length};
 
 /// The samples and the unperturbed weights of all parts.
 ///
-/// The samples hold keys of present records only; the weights saw rows that may since have been
-/// deleted. Neither is ever published: the sample must stay unknown to whoever chooses requests.
+/// The samples hold keys of present records only; the weights saw rows that may since have been deleted.
+/// Neither is ever published: the sample must stay unknown to the requesters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptParts {
     /// State of each independent copy, in order.
@@ -31,8 +31,8 @@ pub struct KeptCopy {
 }
 
 impl KeptParts {
-    /// As a mechanism keeps it. The state is little-endian words of 8 bytes: updates, then per copy
-    /// the keys, and per part its distance and its weights.
+    /// Encodes it as a mechanism keeps it. The state is little-endian words of 8 bytes: updates, then per
+    /// copy the keys, and per part its distance and its weights.
     #[must_use]
     pub fn to_kept(&self) -> Kept {
         let mut bytes = Vec::new();
@@ -48,15 +48,15 @@ impl KeptParts {
         Kept { releases: self.releases, state: bytes }
     }
 
-    /// What [`to_kept`](Self::to_kept) made under the same plan.
+    /// Returns what [`to_kept`](Self::to_kept) made under the same plan.
     ///
     /// # Errors
-    /// A length other than the plan's, or a number that is not finite.
+    /// Fails if the length is not the plan's, or a number is not finite.
     pub fn from_kept(kept: &Kept, plan: &CheckedDistributed) -> Result<Self, KeptError> {
         let bytes = &kept.state;
         let (sample, parts) = (plan.sample(), plan.parts());
         let parameters = plan.constants().parameters();
-        // The plan's check keeps every factor below 2^33, so that nothing overflows.
+        // The plan's check keeps every factor below 2^33, so nothing overflows.
         let copy_words = sample as u64 + parts as u64 * (parameters as u64 + 1);
         let expected = 8 * (1 + plan.plan().copies * copy_words);
         let (words, _) = bytes.as_chunks::<8>();

@@ -25,11 +25,11 @@ pub(super) struct Job {
     pub(super) start: Part,
     /// Steps to take when steps are counted.
     pub(super) steps: u64,
-    /// The distance to reach, whatever the steps; none when the steps alone are wanted.
+    /// The distance to reach, whatever the steps; `None` if only the steps matter.
     pub(super) distance: Option<f64>,
 }
 
-/// A part that was optimised.
+/// The result of optimising a part.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) part: usize,
@@ -62,7 +62,7 @@ impl Job {
         Ok((Part { weights: found.weights, distance: found.distance }, passes))
     }
 
-    /// The steps asked for, and further ones while the proven distance is above the one to reach.
+    /// Makes the requested steps, and further ones while the proven distance is above the one to reach.
     fn counted(&self, objective: &Objective<'_>) -> Result<(Part, u64), MechanismError> {
         let constants = objective.constants();
         let step = Step::new(constants);

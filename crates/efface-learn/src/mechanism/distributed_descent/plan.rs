@@ -20,8 +20,8 @@ const MOST: u64 = 1 << 32;
 pub enum Reach {
     /// By any solver, until the measured gradient proves the distance for every part.
     Measured(Solver),
-    /// By gradient descent with a number of steps given beforehand; contraction proves the mean
-    /// distance, and parts that it leaves too far take further steps.
+    /// By gradient descent with a predetermined number of steps; contraction proves the mean distance, and
+    /// parts that remain too far away take further steps.
     Counted {
         /// I of the published theorem that the numbers of steps come from.
         iterations: u64,
@@ -72,8 +72,8 @@ impl DistributedPlan {
     /// Checks the plan against the public constants.
     ///
     /// # Errors
-    /// A normaliser other than `mean`; a count out of range; noise and grid that do not fit each
-    /// other or the reach of the weights; a distance that float64 cannot certify.
+    /// Fails if the normaliser is not `mean`, a count is out of range, noise and grid do not fit each other
+    /// or the reach of the weights, or float64 cannot certify the distance.
     pub fn check(self, constants: &Constants) -> Result<CheckedDistributed, MechanismError> {
         if !matches!(constants.declared().normalizer, Normalizer::Mean { .. }) {
             return Err(normalizer().into());
@@ -119,13 +119,13 @@ pub(super) fn normalizer() -> Refusal {
     )
 }
 
-/// The constants of a part: N is the number of its positions, which never changes.
+/// Returns the constants of a part: N is the number of its positions, which never changes.
 fn part(constants: &Constants, positions: u64) -> Result<Constants, MechanismError> {
     let normalizer = Normalizer::Fixed { n: positions, capacity: positions };
     Ok(Declared { normalizer, ..constants.declared().clone() }.check()?)
 }
 
-/// The distance below which counted steps cannot prove a part to be, at |w| <= `reach`.
+/// Returns the distance below which counted steps cannot prove a part to be, at |w| <= `reach`.
 fn floor(constants: &Constants, reach: f64) -> f64 {
     let step = Step::new(constants);
     let (l, m) = (constants.total_smoothness(), constants.strong_convexity());
@@ -153,7 +153,7 @@ impl Step {
         Self { length, contraction: flat.max(steep) }
     }
 
-    /// How far the computed step may end from the exact one: eta times the gradient's `slack`, and
+    /// Returns how far the computed step may end from the exact one: eta times the gradient's `slack`, and
     /// the rounding of a product and a difference per weight, twice over.
     pub(super) fn rounding(&self, gradient_norm: f64, slack: f64, end_norm: f64) -> f64 {
         let moved = outward::add(outward::mul(self.length, gradient_norm), end_norm);
@@ -162,13 +162,13 @@ impl Step {
 }
 
 impl CheckedDistributed {
-    /// The plan as it was written.
+    /// Returns the plan as it was written.
     #[must_use]
     pub fn plan(&self) -> &DistributedPlan {
         &self.plan
     }
 
-    /// The public constants of the whole objective.
+    /// Returns the public constants of the whole objective.
     #[must_use]
     pub fn constants(&self) -> &Constants {
         &self.constants
@@ -178,12 +178,12 @@ impl CheckedDistributed {
         &self.grid
     }
 
-    /// The mean distance of the parts to their optima that is promised.
+    /// Returns the mean distance of the parts to their optima that is promised.
     pub(super) fn part_distance(&self) -> f64 {
         self.part_distance
     }
 
-    /// Constants of a part with that many positions.
+    /// Returns the constants of a part with that many positions.
     pub(super) fn part_constants(&self, positions: usize) -> &Constants {
         let least = self.plan.sample / self.plan.parts;
         &self.part_constants[usize::from(positions as u64 > least)]

@@ -38,7 +38,7 @@ pub struct Averages {
     pub kept: KeptParts,
     /// Largest proven mean distance of a copy's parts to their optima.
     pub distance: f64,
-    /// Parts that were optimised, over all copies; one that needed further steps counts again.
+    /// Parts that were optimised, over all copies; a part that needed further steps counts again.
     pub optimised: u64,
     /// Positions that got another record, over all copies (all of them when learning).
     pub replaced: u64,
@@ -49,7 +49,7 @@ pub struct Averages {
 }
 
 impl Averages {
-    /// The release with its event; `releases` counts the model's distinct releases, this one
+    /// Returns the release with its event; `releases` counts the model's distinct releases, this one
     /// included.
     #[must_use]
     pub fn released(self, plan: &CheckedDistributed, releases: u64) -> Released {
@@ -66,7 +66,7 @@ impl Averages {
 }
 
 impl CheckedDistributed {
-    /// The event of release number `releases` on `records` records: public numbers alone.
+    /// Returns the event of release number `releases` on `records` records: public numbers alone.
     #[must_use]
     pub fn event(&self, records: u64, releases: u64) -> DistributedDescent {
         let plan = self.plan();
@@ -93,8 +93,8 @@ impl CheckedDistributed {
 /// Draws the samples, optimises every part from `start` and publishes: the first training, and a
 /// refresh (from the published weights, or from zeros).
 ///
-/// `budget` is the number of single-record gradients to spend on each copy where steps are counted
-/// (T steps: T B of them); a measured distance needs none.
+/// `budget` is the number of single-record gradients to spend on each copy if steps are counted (T steps: T B
+/// of them); a measured distance needs none.
 ///
 /// # Errors
 /// See [`MechanismError`]; nothing was released then.
@@ -126,8 +126,8 @@ pub fn learn(
 
 /// Updates the samples, optimises the parts that changed and publishes.
 ///
-/// `budget` is the number of single-record gradients to spend on each copy where steps are counted
-/// (n T_i of the published theorem, summed over the records of the request).
+/// `budget` is the number of single-record gradients to spend on each copy if steps are counted (n T_i of the
+/// published theorem, summed over the records of the request).
 ///
 /// # Errors
 /// See [`MechanismError`]; nothing was released then.
@@ -177,8 +177,8 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         Self { plan, records, watch, optimised: 0, replaced: 0, gradients: 0 }
     }
 
-    /// The parts that hold a changed position, ascending; their distances grow by what the change
-    /// may have moved their optima.
+    /// Returns the parts that hold a changed position, ascending; their distances grow by as much as the
+    /// change may have moved their optima.
     fn moved(&self, copy: &mut KeptCopy, changed: &[usize]) -> Vec<usize> {
         let (size, parts) = (self.plan.sample(), self.plan.parts());
         let place = |position: &usize| part_of(size, parts, *position);
@@ -198,7 +198,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         modified
     }
 
-    /// Optimises the parts named, then those that leave the mean distance too large.
+    /// Optimises the named parts, then those that leave the mean distance too large.
     fn serve(
         &mut self,
         copy: &mut KeptCopy,
@@ -220,7 +220,7 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
         self.optimise(copy, &far, 0, Some(goal))
     }
 
-    /// ceil(K `budget`/(B `modified`)): what the budget buys each modified part.
+    /// Returns ceil(K `budget`/(B `modified`)): what the budget buys each modified part.
     fn steps(&self, budget: u64, modified: usize) -> u64 {
         let positions = u128::from(self.plan.plan().sample) * modified.max(1) as u128;
         let steps = (u128::from(budget) * u128::from(self.plan.plan().parts)).div_ceil(positions);
@@ -312,13 +312,13 @@ impl<'a, 'r, 'l, 'w> Run<'a, 'r, 'l, 'w> {
     }
 }
 
-/// The mean of the parts' distances, rounded up.
+/// Returns the mean of the parts' distances, rounded up.
 fn mean_distance(copy: &KeptCopy) -> f64 {
     let sum = copy.parts.iter().fold(0.0, |sum, part| outward::add(sum, part.distance));
     outward::div(sum, copy.parts.len() as f64)
 }
 
-/// The mean of the parts' weights, summed in their order.
+/// Returns the mean of the parts' weights, summed in their order.
 fn average(parts: &[Part]) -> Vec<f64> {
     let mut sum = vec![0.0; parts.first().map_or(0, |part| part.weights.len())];
     for part in parts {
@@ -329,7 +329,7 @@ fn average(parts: &[Part]) -> Vec<f64> {
     sum.iter().map(|sum| sum / parts.len() as f64).collect()
 }
 
-/// Keys that are no ascending list, or that do not fit together.
+/// Returns the error of keys that do not ascend, or that do not fit together.
 fn wrong_keys(name: &str, rule: &str) -> MechanismError {
     MechanismError::Keys(refusal!("`{name}` must be {rule}"))
 }
@@ -360,7 +360,7 @@ fn check_members(plan: &CheckedDistributed, members: Membership<'_>) -> Result<(
     Ok(())
 }
 
-/// The kept state must be one of this plan, with a sample of the records before the request.
+/// Checks that the kept state belongs to this plan, with a sample of the records before the request.
 fn check_kept(
     plan: &CheckedDistributed,
     kept: &KeptParts,

@@ -22,18 +22,18 @@ pub struct Membership<'a> {
 }
 
 impl Sample {
-    /// `size` independent uniform draws from `present`, which must not be empty.
+    /// Makes `size` independent uniform draws from `present`, which must not be empty.
     pub(super) fn draw(size: usize, present: &[u64], rng: &mut (impl Rng + ?Sized)) -> Self {
         let count = present.len() as u64;
         Self { keys: (0..size).map(|_| present[below(count, rng) as usize]).collect() }
     }
 
-    /// The keys as they were kept.
+    /// Returns the keys as they were kept.
     pub(super) fn from_keys(keys: Vec<u64>) -> Self {
         Self { keys }
     }
 
-    /// The key at every position.
+    /// Returns the key at every position.
     #[must_use]
     pub fn keys(&self) -> &[u64] {
         &self.keys
@@ -49,7 +49,7 @@ impl Sample {
         self.redraw(records, |bound| below(bound, rng))
     }
 
-    /// As [`change`](Self::change), with `draw(b)` uniform below b.
+    /// Does the work of [`change`](Self::change), with `draw(b)` uniform below b.
     fn redraw(&mut self, records: Membership<'_>, mut draw: impl FnMut(u64) -> u64) -> Vec<usize> {
         let Membership { present, added, removed } = records;
         let count = present.len() as u64;
@@ -70,13 +70,13 @@ impl Sample {
     }
 }
 
-/// The positions of part `part` of `parts` among `size`: sizes differ by at most one.
+/// Returns the positions of part `part` of `parts` among `size`: sizes differ by at most one.
 pub(super) fn positions(size: usize, parts: usize, part: usize) -> std::ops::Range<usize> {
     let bound = |part: usize| (size as u128 * part as u128 / parts as u128) as usize;
     bound(part)..bound(part + 1)
 }
 
-/// The part that holds `position`.
+/// Returns the part that holds `position`.
 pub(super) fn part_of(size: usize, parts: usize, position: usize) -> usize {
     // The last part that does not begin behind the position.
     ((((position as u128 + 1) * parts as u128) - 1) / size as u128) as usize

@@ -2,8 +2,8 @@
 
 use rand_core::Rng;
 
-/// A number below `bound` (at least 1), uniform for ideal bits: random bits of the bound's length,
-/// drawn again until they are below it. No float and no remainder takes part.
+/// Draws a number below `bound` (at least 1), uniform for ideal bits: random bits of the bound's length,
+/// drawn again until they are below it. No float and no remainder is involved.
 pub(super) fn below(bound: u64, rng: &mut (impl Rng + ?Sized)) -> u64 {
     let most = bound.saturating_sub(1);
     let mask = u64::MAX.checked_shr(most.leading_zeros()).unwrap_or(0);

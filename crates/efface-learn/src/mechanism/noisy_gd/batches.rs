@@ -11,8 +11,8 @@ use crate::constants::{Constants, out_of_range};
 use crate::mechanism::MechanismError;
 use crate::objective::Objective;
 
-/// Batches that steps visit in turn, on and on for the life of a model. Which records are in a batch
-/// is the caller's to say: by a public function of a record's id alone, the same for life.
+/// Batches that steps visit in turn for the whole life of a model. The caller assigns records to batches by a
+/// public function of the record's id alone, the same for life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchPlan {
@@ -27,11 +27,11 @@ pub struct BatchPlan {
 const MOST_BATCHES: u64 = 1 << 20;
 
 impl BatchPlan {
-    /// The public constants of one batch's objective, (1/b) sum s_z l(w; z) + (lambda/2) |w|^2 over at
-    /// most b_max records.
+    /// Returns the public constants of one batch's objective, (1/b) sum s_z l(w; z) + (lambda/2) |w|^2 over
+    /// at most b_max records.
     ///
     /// # Errors
-    /// Batches that are none.
+    /// Fails if the batches break their rules.
     pub fn constants(&self, whole: &Constants) -> Result<Constants, Refusal> {
         if !(2..=MOST_BATCHES).contains(&self.count) {
             let (rule, got) = ("from 2 to 2^20", self.count as f64);
@@ -40,16 +40,16 @@ impl BatchPlan {
         whole.with_normalizer(Normalizer::Fixed { n: self.size, capacity: self.most })
     }
 
-    /// The setting of events: that of the whole, as smooth as a batch.
+    /// Returns the setting of events: that of the whole objective with the smoothness of a batch.
     ///
     /// # Errors
-    /// As [`constants`](Self::constants).
+    /// Fails as [`constants`](Self::constants) does.
     pub fn setting(&self, whole: &Constants, group: u64) -> Result<Setting, Refusal> {
         let smoothness = Decimal(self.constants(whole)?.smoothness());
         Ok(Setting { smoothness, ..whole.setting(group) })
     }
 
-    /// The batch of a step, from 0; steps are counted from 1 over the life of the model.
+    /// Returns the batch of a step, from 0; steps are counted from 1 over the life of the model.
     #[must_use]
     pub fn of_step(&self, step: u64) -> u64 {
         step.saturating_sub(1) % self.count
@@ -67,16 +67,17 @@ impl BatchPlan {
 
 /// What the steps of a run are along.
 pub trait Steps {
-    /// The public constants of the whole objective.
+    /// Returns the public constants of the whole objective.
     fn constants(&self) -> &Constants;
 
     /// Records of the data set.
     fn records(&self) -> usize;
 
-    /// The objective whose gradient a step takes; steps are counted from 1 over the life of the model.
+    /// Returns the objective whose gradient a step takes; steps are counted from 1 over the life of the
+    /// model.
     ///
     /// # Errors
-    /// A batch that is not at hand.
+    /// Fails if a batch is not at hand.
     fn along(&self, step: u64) -> Result<&Objective<'_>, MechanismError>;
 }
 
@@ -94,7 +95,7 @@ impl Steps for Objective<'_> {
     }
 }
 
-/// Those of the batches that the steps of a run visit.
+/// The records of the batches that the steps of a run visit.
 #[derive(Debug)]
 pub struct Batched<'a> {
     /// The public constants of the whole objective.

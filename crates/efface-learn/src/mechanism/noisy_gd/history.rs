@@ -9,25 +9,25 @@ pub const MOST_PHASES: usize = 256;
 /// What a request did to the records. An updated record counts as deleted and as added.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Change<'a> {
-    /// For each deleted record, or subject where these are counted, the release whose data first held it: 0 learning, k the k-th
-    /// request (of those that were served by this mechanism since learning).
+    /// For each deleted record (or subject, if these are counted), the release whose data first held it: 0
+    /// learning, k the k-th request (of those that were served by this mechanism since learning).
     pub deleted_since: &'a [u64],
     /// Number of records added.
     pub added: u64,
 }
 
-/// The phases after learning.
+/// Returns the phases after learning.
 pub(in crate::mechanism) fn learning(steps: u64, records: Option<u64>) -> Vec<Phase> {
     vec![Phase { steps, releases: 1, only_then: 0, only_now: 0, records }]
 }
 
-/// No phases, or counts that overflow.
+/// Returns the refusal of missing phases or overflowing counts.
 fn malformed(why: &str) -> Refusal {
     refusal!("the earlier event's phases are malformed: {why}")
 }
 
-/// The phases after one more request, whose own phase is `last`, merged down to `most` (at least
-/// 3). `records` is the number of records now, `capacity` the most that any data set may have.
+/// Returns the phases after one more request, whose own phase is `last`, merged down to `most` (at least 3).
+/// `records` is the number of records now, `capacity` the most that any data set may have.
 pub(in crate::mechanism) fn request(
     before: &[Phase],
     change: &Change<'_>,
@@ -89,8 +89,8 @@ pub(in crate::mechanism) fn request(
     Ok(phases)
 }
 
-/// Merges what requests changed as their phases are merged: records of a merged phase are counted with
-/// its last request, which bounds those of all.
+/// Merges the changes of requests as their phases are merged: records of a merged phase are counted with its
+/// last request, which bounds the counts of all.
 pub(super) fn merge_changed(changed: &mut Vec<u64>, phases: usize) {
     while changed.len() + 1 > phases && changed.len() > 2 {
         let second = changed.remove(2);
@@ -98,7 +98,7 @@ pub(super) fn merge_changed(changed: &mut Vec<u64>, phases: usize) {
     }
 }
 
-/// One phase that bounds two neighbouring ones.
+/// Merges two neighbouring phases into one that bounds both.
 fn merged(a: Phase, b: Phase) -> Phase {
     Phase {
         steps: a.steps.saturating_add(b.steps),

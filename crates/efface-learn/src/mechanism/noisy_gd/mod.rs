@@ -32,8 +32,8 @@ use crate::solver::{Progress, Watch};
 /// Learns from `start`, or else from zeros: the plan's number of learning steps, the last iterate
 /// released.
 ///
-/// A given start is brought onto the grid (towards 0). The event takes it to be the same in all
-/// worlds that are compared; who vouches for that is the caller's to record.
+/// A given start is brought onto the grid (towards 0). The event takes it to be the same in all worlds that
+/// are compared; the caller records who vouches for that.
 ///
 /// # Errors
 /// See [`MechanismError`]; nothing may be published then.
@@ -57,7 +57,7 @@ pub fn learn(
 /// The event of learning before it is done: nothing is computed from the data.
 ///
 /// # Errors
-/// Rounding errors that outweigh a step, see [`CheckedNoisyGd::rounding`].
+/// Fails if rounding errors outweigh a step, see [`CheckedNoisyGd::rounding`].
 pub fn learning_event(
     constants: &Constants,
     plan: &CheckedNoisyGd,
@@ -84,8 +84,8 @@ pub fn learning_event(
 /// Serves one request: the plan's number of removal steps from the published weights on the
 /// records of `objective`, which are those after the request.
 ///
-/// `previous` is the event of the published model, `change` what the request deleted and added. Over
-/// batches the steps go on with the one after the last that was visited.
+/// `previous` is the event of the published model, `change` what the request deleted and added. Over batches,
+/// the steps continue with the batch after the last one visited.
 ///
 /// # Errors
 /// See [`MechanismError`]; nothing may be published then.
@@ -107,8 +107,8 @@ pub fn request(
     release(objective, plan, published.to_vec(), first..=last, event, rng, watch)
 }
 
-/// The event of a request before it is served, so that its claims are known beforehand: nothing
-/// is computed from the data. `records` is the number of records after the request.
+/// Returns the event of a request before it is served, so that its claims are known beforehand: nothing is
+/// computed from the data. `records` is the number of records after the request.
 ///
 /// # Errors
 /// See [`MechanismError`].

@@ -37,13 +37,13 @@ pub struct NoisyGdPlan {
     pub learning_steps: u64,
     /// K: steps per request.
     pub removal_steps: u64,
-    /// R: public radius of the ball that every iterate is projected to; needed where lambda is 0.
-    /// None: a ball so large that practically no iterate leaves it.
+    /// R: public radius of the ball that every iterate is projected to; needed if lambda is 0. `None` means a
+    /// ball so large that practically no iterate leaves it.
     #[serde(with = "as_decimal::option")]
     pub radius: Option<f64>,
     /// Public maximal number of records that DP and deletion-privacy claims protect together.
     pub group: u64,
-    /// The batches, where a step is along one of them and not along all records.
+    /// The batches, if a step is along one of them and not along all records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<BatchPlan>,
 }
@@ -56,7 +56,7 @@ pub struct CheckedNoisyGd {
     /// What may be added to |w| in a step, beyond contraction and rounding.
     drive: f64,
     weight_bound: f64,
-    /// The public constants of a batch's objective, where steps are over batches.
+    /// The public constants of a batch's objective, if steps are over batches.
     of_batch: Option<Constants>,
 }
 
@@ -64,8 +64,8 @@ impl NoisyGdPlan {
     /// Checks the plan against the public constants and derives the bound on |w|.
     ///
     /// # Errors
-    /// A number out of range, noise and grid that do not fit, weights the grid cannot hold, or batches
-    /// with a radius or under `mean`.
+    /// Fails if a number is out of range, noise and grid do not fit, the grid cannot hold the weights, or
+    /// there are batches with a radius or under `mean`.
     pub fn check(self, constants: &Constants) -> Result<CheckedNoisyGd, MechanismError> {
         let of_batch = self.batches.map(|batches| batches.constants(constants)).transpose()?;
         if of_batch.is_some() {
@@ -109,13 +109,13 @@ impl NoisyGdPlan {
 }
 
 impl CheckedNoisyGd {
-    /// The plan as it was written.
+    /// Returns the plan as it was written.
     #[must_use]
     pub fn plan(&self) -> &NoisyGdPlan {
         &self.plan
     }
 
-    /// The setting of this plan's events.
+    /// Returns the setting of this plan's events.
     pub(super) fn setting(&self, constants: &Constants) -> Result<Setting, MechanismError> {
         let group = self.plan.group;
         Ok(match self.plan.batches {
@@ -124,19 +124,19 @@ impl CheckedNoisyGd {
         })
     }
 
-    /// W: radius of the ball that every iterate is projected to: the plan's radius, or else one that
-    /// no step leaves unless its noise is rarer than 2^-160.
+    /// Returns W, the radius of the ball that every iterate is projected to: the plan's radius, or else one
+    /// that no step leaves unless its noise is rarer than 2^-160.
     #[must_use]
     pub fn weight_bound(&self) -> f64 {
         self.weight_bound
     }
 
-    /// The random half of every step: `moved`, which is w - eta grad F(w) as computed, brought onto the
+    /// Makes the random half of a step: `moved`, which is w - eta grad F(w) as computed, brought onto the
     /// grid, with the next of the exact [noise](Grid::noise_of) of some steps, projected to the ball of
     /// radius W.
     ///
     /// # Errors
-    /// When `moved` is beyond what the grid holds, which no step from within the ball is.
+    /// Fails if `moved` is beyond what the grid holds, which no step from within the ball is.
     pub fn perturb(
         &self,
         moved: &[f64],
@@ -153,7 +153,7 @@ impl CheckedNoisyGd {
     pub(super) fn project(&self, weights: &mut [f64]) {
         let norm = outward::norm(weights);
         if norm > self.weight_bound {
-            // So much less that the norm as it is computed is within W afterwards.
+            // The margin keeps the computed norm within W afterwards.
             let spare = 3.0 * outward::gamma(weights.len() as f64 + 32.0);
             let factor = (self.weight_bound / norm * (1.0 - spare)).next_down();
             let spacing = self.grid.spacing();
@@ -163,17 +163,17 @@ impl CheckedNoisyGd {
         }
     }
 
-    /// The grid that its noise is drawn on.
+    /// Returns the grid that its noise is drawn on.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// rho: bound on the rounding error of one noiseless step from any |w| <= W, and of the
+    /// Returns rho, a bound on the rounding error of one noiseless step from any |w| <= W, and of the
     /// projection before it. `records` matters under `mean` only.
     ///
     /// # Errors
-    /// When it is more than the bound on |w| has room for.
+    /// Fails if it is more than the bound on |w| has room for.
     pub fn rounding(&self, constants: &Constants, records: usize) -> Result<f64, MechanismError> {
         use outward::{add, mul};
         let constants = self.of_batch.as_ref().unwrap_or(constants);
@@ -202,7 +202,7 @@ impl CheckedNoisyGd {
         }
     }
 
-    /// A given start, brought onto the grid.
+    /// Returns a given start, brought onto the grid.
     pub(super) fn place(
         &self,
         constants: &Constants,

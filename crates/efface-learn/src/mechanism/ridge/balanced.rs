@@ -9,8 +9,8 @@ use crate::mechanism::MechanismError;
 use crate::mechanism::kept::foreign;
 
 /// S and t of the weighted records: whole-number sums of each class, each converted, multiplied by what a
-/// record of the class counts, and added up in the classes' order. Each of these operations is rounded by
-/// itself, so that the records' order does not enter.
+/// record of the class counts, and added up in the classes' order. Each of these operations is rounded
+/// separately, so the order of records does not matter.
 pub(super) struct Balanced {
     /// S, its lower triangle column by column.
     pub(super) gram: Vec<f64>,
@@ -19,8 +19,9 @@ pub(super) struct Balanced {
 }
 
 impl Balanced {
-    /// Those of so many classes, of which `fold` adds the records of one, as [`fold`], and returns what each
-    /// of them counts; none where it has no record. Beside them, one class's sums are in memory.
+    /// Sums all classes. `fold` adds the records of one class, as [`fold`] does, and returns how much each of
+    /// them counts; `None` if the class has no record. One class's sums are in memory at a time besides the
+    /// total.
     pub(super) fn of(
         columns: usize,
         classes: usize,
@@ -46,8 +47,8 @@ impl Balanced {
     }
 }
 
-/// Adds the records of a class, each once and with y = 1. Each of them counts `weight`, which is told where
-/// it was none.
+/// Adds the records of a class, each once and with y = 1. Each of them counts `weight`, which is set if it
+/// was `None`.
 pub(super) fn fold(
     sums: &mut Sums,
     data: &Dataset,

@@ -1,4 +1,4 @@
-//! The normal equations, solved in an order that nothing but P decides.
+//! Solves the normal equations in an order that depends on P alone.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use pulp::{Arch, Simd, WithSimd};
 /// Rows per panel, and columns per step: 16 sums at a time stay in registers.
 const WIDTH: usize = 4;
 
-/// Panels that those to their left pass by together, once for all.
+/// Number of panels that the panels to their left update in one go.
 const TOGETHER: usize = 4;
 
 /// `WIDTH` numbers, one per row of a panel.
@@ -20,12 +20,12 @@ struct Panels {
 }
 
 /// Replaces right-hand sides t, one after the other, by the solutions u of (S + `ridge` I) u = t. S has this
-/// order; `gram` tells its entries (i, j), i >= j.
+/// order; `gram` returns its entries (i, j), i >= j.
 ///
-/// Cholesky and two substitutions: every entry is one chain of f64 products and subtractions, each
-/// rounded by itself, over columns in increasing order, whatever registers the processor has. Which entries are worked on side by side
-/// does not enter, so the bits are the same on every machine. `None` when a pivot is not positive or
-/// a number is not finite.
+/// Solves by Cholesky and two substitutions: every entry is one chain of f64 products and subtractions, each
+/// rounded separately, over columns in increasing order, whatever registers the processor has. The bits do
+/// not depend on which entries are computed in parallel, so they are the same on every machine. `None` when a
+/// pivot is not positive or a number is not finite.
 pub(super) fn solve(
     order: usize,
     gram: impl Fn(usize, usize) -> f64,
@@ -150,7 +150,7 @@ impl Panels {
     }
 }
 
-/// Takes what the panel of number `q`, to the left, has to give, and finishes the columns of that number.
+/// Applies panel number `q`, to the left, and finishes the columns of that number.
 #[inline(always)]
 fn meet(panel: &mut [Lane], q: usize, other: &[Lane]) {
     let (before, block) = panel.split_at_mut(q * WIDTH);
@@ -160,7 +160,7 @@ fn meet(panel: &mut [Lane], q: usize, other: &[Lane]) {
     }
 }
 
-/// The block on the diagonal of the panel whose number is `p`, once all to the left have passed.
+/// Finishes the block on the diagonal of panel number `p`, after all panels to the left were applied.
 #[inline(always)]
 fn finish(panel: &mut [Lane], p: usize) -> Option<()> {
     let (before, block) = panel.split_at_mut(p * WIDTH);
@@ -197,7 +197,7 @@ fn subtract(block: &mut [Lane], left: &[Lane], right: &[Lane]) {
     block[..WIDTH].copy_from_slice(&sums);
 }
 
-/// Column `c` of a block left of the diagonal, once those before it are done. `corner` is the
+/// Finishes column `c` of a block below the diagonal, after the columns before it are done. `corner` is the
 /// block of L on the diagonal of these columns.
 #[allow(clippy::needless_range_loop, reason = "the indices are those of the formula")]
 #[inline(always)]

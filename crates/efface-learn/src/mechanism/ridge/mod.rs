@@ -32,7 +32,8 @@ use crate::outward;
 /// Most columns: the kept sums of 4096 take 67 MB, a solve some seconds.
 pub const MOST_COLUMNS: usize = 4096;
 
-/// Most parameters, columns times classes or targets: right-hand sides that take as much as the sums of products.
+/// Most parameters, columns times classes or targets: right-hand sides then take as much memory as the sums
+/// of products.
 pub const MOST_PARAMETERS: usize = MOST_COLUMNS * MOST_COLUMNS;
 
 /// Constants that `ridge` can serve: the only form that runs.
@@ -45,23 +46,22 @@ pub struct RidgePlan {
 /// The largest weight: at 12 bits a record of it is still an exact product in float64.
 const MOST_WEIGHT: f64 = (1_u64 << 29) as f64;
 
-/// The name users type.
 const NAME: &str = "ridge";
 
-/// A pivot or weight that is not a number; the plan's bound on lambda excludes it.
+/// Returns the error of a pivot or weight that is not a number; the plan's bound on lambda excludes it.
 fn unsolved() -> MechanismError {
     singular("the normal equations have no solution")
 }
 
-/// Told how many records were read; may ask to stop.
+/// Called with the number of records read; may stop the run.
 pub type Watch<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
 
 impl RidgePlan {
     /// Checks that the constants leave room for exact sums and a solve that cannot fail.
     ///
     /// # Errors
-    /// Another loss than the unclipped squared one, too many columns, a capacity without a
-    /// quantiser, a lambda out of range; a largest weight that is no whole number.
+    /// Fails if the loss is not the unclipped squared one, there are too many columns, the capacity has no
+    /// quantiser, lambda is out of range, or the largest weight is no whole number.
     pub fn new(constants: Constants) -> Result<Self, MechanismError> {
         let declared = constants.declared();
         if !matches!(declared.loss, Loss::UNCLIPPED | Loss::SquaredClasses { .. }) {
@@ -100,7 +100,7 @@ impl RidgePlan {
     /// The sums over `data` alone: what is kept, whatever the history.
     ///
     /// # Errors
-    /// Records that break the constants, memory, the watcher.
+    /// Fails if records break the constants, memory runs out, or the watcher stops the run.
     pub fn sum(&self, data: &Dataset, watch: &mut Watch<'_>) -> Result<Sums, MechanismError> {
         check_records(&self.constants, data)?;
         check_weights(data)?;
@@ -111,11 +111,11 @@ impl RidgePlan {
         Ok(sums)
     }
 
-    /// As [`sum`](Self::sum), of records that are read once, a window at a time: whole numbers add up to the
-    /// same in any order and grouping.
+    /// Sums as [`sum`](Self::sum) does, over records that are read once, a window at a time: whole numbers
+    /// add up to the same in any order and grouping.
     ///
     /// # Errors
-    /// As there, and records that cannot be read.
+    /// Fails as there, and if records cannot be read.
     pub fn sum_streamed(&self, records: &dyn Streamed) -> Result<Sums, MechanismError> {
         self.check_count(records.records())?;
         let sides = Sides::of(&self.constants);
@@ -153,7 +153,7 @@ impl RidgePlan {
     /// each class or target, in their order.
     ///
     /// # Errors
-    /// Sums of another plan.
+    /// Fails if the sums are of another plan.
     pub fn weights(&self, sums: &Sums) -> Result<Vec<f64>, MechanismError> {
         let shape = (self.constants.cols(), Sides::of(&self.constants));
         if (sums.columns(), sums.sides()) != shape || sums.quantiser() != self.quantiser {
@@ -164,10 +164,10 @@ impl RidgePlan {
     }
 
     /// The weights that the records of `data` give, a function of their multiset alone: by their
-    /// [`sum`](Self::sum), or where classes are balanced by one of each class.
+    /// [`sum`](Self::sum), or by one sum for each class if classes are balanced.
     ///
     /// # Errors
-    /// Records that break the constants, memory, the watcher.
+    /// Fails if records break the constants, memory runs out, or the watcher stops the run.
     pub fn weights_of(
         &self,
         data: &Dataset,
@@ -187,11 +187,11 @@ impl RidgePlan {
         })
     }
 
-    /// As [`weights_of`](Self::weights_of), of records that are read a window at a time: once, or where
-    /// classes are balanced once for each class. The same to the bit.
+    /// Returns [`weights_of`](Self::weights_of) for records that are read a window at a time: once, or once
+    /// for each class if classes are balanced. The same to the bit.
     ///
     /// # Errors
-    /// As there, and records that cannot be read.
+    /// Fails as there, and if records cannot be read.
     pub fn weights_streamed(&self, records: &dyn Streamed) -> Result<Vec<f64>, MechanismError> {
         if !balances(&self.constants) {
             return self.weights(&self.sum_streamed(records)?);
@@ -211,7 +211,7 @@ impl RidgePlan {
         Ok(weights)
     }
 
-    /// The weights of so many records, by the sums of each class.
+    /// Returns the weights of so many records, by the sums of each class.
     fn balanced(
         &self,
         records: usize,
@@ -246,10 +246,10 @@ impl RidgePlan {
         if weights.iter().all(|w| w.is_finite()) { Ok(weights) } else { Err(unsolved()) }
     }
 
-    /// The sums that a release handed on.
+    /// Reads the sums that a release kept.
     ///
     /// # Errors
-    /// Bytes that are no sums of this plan.
+    /// Fails if the bytes are no sums of this plan.
     pub fn read(&self, kept: &Kept) -> Result<Sums, MechanismError> {
         let (columns, sides) = (self.constants.cols(), Sides::of(&self.constants));
         Sums::from_bytes(&kept.state, columns, sides, self.quantiser).map_err(MechanismError::Sums)
@@ -310,7 +310,7 @@ impl RidgePlan {
     }
 }
 
-/// Learns on the records of `data`. Where classes are balanced nothing is kept: one record moves what all
+/// Learns on the records of `data`. If classes are balanced, nothing is kept: one record changes how much all
 /// others count.
 ///
 /// # Errors
@@ -327,10 +327,11 @@ pub fn learn(
     plan.release(&sums, 1, data.rows())
 }
 
-/// As [`learn`], on records that are read once, a window at a time. The release is the same to the bit.
+/// Learns as [`learn`] does, on records that are read once, a window at a time. The release is the same to
+/// the bit.
 ///
 /// # Errors
-/// As there, and records that cannot be read.
+/// Fails as there, and if records cannot be read.
 pub fn learn_streamed(
     plan: &RidgePlan,
     records: &dyn Streamed,

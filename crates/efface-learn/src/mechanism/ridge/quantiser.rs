@@ -20,7 +20,7 @@ const EXACT_BITS: u32 = 53;
 /// Fewest bits that are worth learning from.
 const LEAST_BITS: u32 = 12;
 
-/// log2 of the capacity under `mean`, where none is declared.
+/// log2 of the capacity under `mean`, if none is declared.
 const MEAN_CAPACITY_BITS: u32 = 24;
 
 /// How rows become integers; follows from the public constants alone.
@@ -38,14 +38,14 @@ pub struct Quantiser {
 }
 
 impl Quantiser {
-    /// The finest grids that fit the capacity, the row bound and the target bound.
+    /// Returns the finest grids that fit the capacity, the row bound and the target bound.
     ///
     /// # Errors
-    /// A capacity that leaves fewer than 12 bits.
+    /// Fails if the capacity leaves fewer than 12 bits.
     pub fn new(constants: &Constants) -> Result<Self, MechanismError> {
         let declared = constants.declared();
         let capacity = declared.normalizer.capacity().unwrap_or(1 << MEAN_CAPACITY_BITS);
-        // Balanced classes are summed each by itself, with weights of 1.
+        // Balanced classes are summed separately, with weights of 1.
         let heaviest = if balances(constants) { 1.0 } else { constants.max_weight() };
         let weight_bits = ceil_log2(heaviest.ceil().max(1.0) as u64);
         // A record of the largest weight must be an exact product in f64, too.
@@ -68,31 +68,31 @@ impl Quantiser {
         })
     }
 
-    /// k: rounded entries are at most 2^k in absolute value.
+    /// Returns k: rounded entries are at most 2^k in absolute value.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// p: entries of rows are rounded to multiples of 2^-p.
+    /// Returns p: entries of rows are rounded to multiples of 2^-p.
     #[must_use]
     pub fn row_places(&self) -> i32 {
         self.row_places
     }
 
-    /// q: targets are rounded to multiples of 2^-q.
+    /// Returns q: targets are rounded to multiples of 2^-q.
     #[must_use]
     pub fn target_places(&self) -> i32 {
         self.target_places
     }
 
-    /// The most records whose sums are kept: the declared capacity, or 2^24 under `mean`.
+    /// Returns the most records whose sums are kept: the declared capacity, or 2^24 under `mean`.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Most absolute value of a sum over `records` records.
+    /// Returns the largest absolute value of a sum over `records` records.
     pub(super) fn sum_bound(&self, records: u64) -> u64 {
         records.saturating_mul(1 << (2 * self.bits + self.weight_bits))
     }
@@ -102,8 +102,8 @@ impl Quantiser {
         1 << (EXACT_BITS - 2 * self.bits - self.weight_bits).min(12)
     }
 
-    /// The rows of `data` from `start` on, at most `exact_records` of them, rounded; they are
-    /// whole numbers that f32 holds exactly.
+    /// Returns the rows of `data` from `start` on, at most `exact_records` of them, rounded; they are whole
+    /// numbers that f32 holds exactly.
     pub(super) fn rows(&self, data: &Dataset, start: usize) -> Result<Matrix, MechanismError> {
         let scale = power_of_two(self.row_places);
         let end = data.rows().min(start + self.exact_records());
@@ -126,30 +126,30 @@ impl Quantiser {
         Ok(rounded)
     }
 
-    /// A target, rounded.
+    /// Returns a target, rounded.
     pub(super) fn target(&self, y: f64) -> i64 {
         round(y, power_of_two(self.target_places)) as i64
     }
 }
 
-/// x times `scale`, a power of two, rounded to the nearest whole number, ties to even. Exact but
-/// for that rounding: the product of a stored value and a power of two is a float.
+/// Returns x times `scale`, a power of two, rounded to the nearest whole number, ties to even. Exact but for
+/// that rounding: the product of a stored value and a power of two is a float.
 fn round(x: f64, scale: f64) -> f64 {
     (x * scale).round_ties_even()
 }
 
-/// The least e with 2^e >= n, for n >= 1.
+/// Returns the least e with 2^e >= n, for n >= 1.
 fn ceil_log2(n: u64) -> u32 {
     u64::BITS - (n - 1).leading_zeros()
 }
 
-/// The least e with 2^e >= x, for normal x > 0.
+/// Returns the least e with 2^e >= x, for normal x > 0.
 fn exponent_above(x: f64) -> i32 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     if x.to_bits().trailing_zeros() >= 52 { exponent } else { exponent + 1 }
 }
 
-/// 2^e for -1022 <= e <= 1023.
+/// Returns 2^e for -1022 <= e <= 1023.
 pub(super) fn power_of_two(e: i32) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }

@@ -7,8 +7,8 @@ use crate::constants::Constants;
 use crate::dataset::Dataset;
 use crate::mechanism::MechanismError;
 
-/// X^T X and X^T y of the rounded records, as integers; of several targets one X^T y each; of classes one
-/// each, in their order, with y = +1 for the records of the class and -1 for the others.
+/// X^T X and X^T y of the rounded records, as integers; of several targets one X^T y each; of classes
+/// one each, in their order, with y = +1 for the records of the class and -1 for the others.
 ///
 /// Integers add up to the same bits in any order, and a subtraction undoes its addition exactly:
 /// the sums are a function of the multiset of records at hand and of the public quantiser.
@@ -29,12 +29,12 @@ pub struct Sums {
 pub enum Sides {
     /// One for each target of a regression.
     Targets(usize),
-    /// One for each class.
+    /// One side for each class.
     Classes(usize),
 }
 
 impl Sides {
-    /// Those of the constants' loss and targets.
+    /// Returns the sides of the constants' loss and targets.
     #[must_use]
     pub fn of(constants: &Constants) -> Self {
         match constants.loss().classes() {
@@ -43,7 +43,7 @@ impl Sides {
         }
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     #[must_use]
     pub fn count(self) -> usize {
         match self {
@@ -56,7 +56,7 @@ impl Sides {
 const HEADER: usize = 4;
 
 impl Sums {
-    /// The sums over no records.
+    /// Returns the sums over no records.
     #[must_use]
     pub fn empty(columns: usize, sides: Sides, quantiser: Quantiser) -> Self {
         let gram = vec![0; triangle(columns)];
@@ -76,34 +76,34 @@ impl Sums {
         self.columns
     }
 
-    /// Its right-hand sides.
+    /// Returns its right-hand sides.
     pub(super) fn sides(&self) -> Sides {
         self.sides
     }
 
-    /// The grids their records were rounded to.
+    /// Returns the grids their records were rounded to.
     pub(super) fn quantiser(&self) -> Quantiser {
         self.quantiser
     }
 
-    /// Entry (i, j) of X^T X, i >= j.
+    /// Returns entry (i, j) of X^T X, i >= j.
     pub(super) fn gram(&self, i: usize, j: usize) -> i64 {
         self.gram[place(self.columns, i, j)]
     }
 
-    /// X^T X, its lower triangle column by column.
+    /// Returns X^T X, its lower triangle column by column.
     pub(super) fn triangle(&self) -> &[i64] {
         &self.gram
     }
 
-    /// X^T y, a block of columns for each right-hand side.
+    /// Returns X^T y, a block of columns for each right-hand side.
     pub(super) fn moment(&self) -> &[i64] {
         &self.moment
     }
 
-    /// Adds the records of `data`, each as often as its weight says, or takes them out when `sign` is
-    /// -1. The records obey the constants, and their weights are whole numbers. `watch` is told how many
-    /// are done, every few hundred.
+    /// Adds the records of `data`, each as often as its weight says, or takes them out when `sign` is -1. The
+    /// records obey the constants, and their weights are whole numbers. `watch` is called every few hundred
+    /// records with how many are done.
     pub(super) fn fold(
         &mut self,
         data: &Dataset,
@@ -112,7 +112,7 @@ impl Sums {
     ) -> Result<(), MechanismError> {
         let step = self.quantiser.exact_records();
         let one = self.quantiser.target(1.0);
-        // Of each class: twice its own records, less all of them.
+        // Each class gets twice its own records, less all of them.
         let of_classes = matches!(self.sides, Sides::Classes(_));
         let mut all = vec![0_i64; if of_classes { self.columns } else { 0 }];
         for start in (0..data.rows()).step_by(step) {
@@ -163,8 +163,8 @@ impl Sums {
         Ok(())
     }
 
-    /// Whether some records could have these sums: each within the range of their count, squares
-    /// not negative, and |x.y|^2 <= |x|^2 |y|^2.
+    /// Checks that some records could have these sums: each within the range of their count, squares not
+    /// negative, and |x.y|^2 <= |x|^2 |y|^2.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let bound = self.quantiser.sum_bound(self.records);
         let mut sums = self.gram.iter().chain(&self.moment);
@@ -191,7 +191,7 @@ impl Sums {
         Ok(())
     }
 
-    /// Little-endian, 8 bytes each: columns, records, p, q, then the lower triangle of X^T X column
+    /// Encodes, little-endian, 8 bytes each: columns, records, p, q, then the lower triangle of X^T X column
     /// by column, then X^T y, one right-hand side after the other.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -207,11 +207,11 @@ impl Sums {
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns and these sides.
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote, for a model of `columns` columns and these sides.
     ///
     /// # Errors
-    /// Bytes of another length, quantiser or number of columns; more records than the capacity;
-    /// sums that no records give. An altered sum within its range is not noticed here.
+    /// Fails if the bytes are of another length, quantiser or number of columns, there are more records than
+    /// the capacity, or no records give the sums. An altered sum within its range is not noticed here.
     pub fn from_bytes(
         bytes: &[u8],
         columns: usize,
@@ -248,7 +248,7 @@ impl Sums {
     }
 }
 
-/// Where entry (i, j), i >= j, of a lower triangle of so many columns stands.
+/// Returns the position of entry (i, j), i >= j, in a lower triangle of so many columns.
 pub(super) fn place(columns: usize, i: usize, j: usize) -> usize {
     j * columns - j * (j + 1) / 2 + i
 }

@@ -10,13 +10,13 @@ pub(super) fn too_many(steps: u64) -> PublishedError {
     PublishedError(format!("`steps` must be at most {MOST_STEPS}, got {steps}"))
 }
 
-/// ln delta(epsilon) after `steps` shift-free steps from p_0 = 1, not rounded outward (absolute
-/// error below 1e-12 per step, relative to the logarithm's size below 1e-12).
+/// Returns ln delta(epsilon) after `steps` shift-free steps from p_0 = 1, not rounded outward (absolute error
+/// below 1e-12 per step, relative to the logarithm's size below 1e-12).
 ///
 /// 0 (no bound) for infinite `diameter_over_noise`; minus infinity once delta has vanished.
 ///
 /// # Errors
-/// When a number is out of range.
+/// Fails if a number is out of range.
 pub fn ln_delta(epsilon: f64, diameter_over_noise: f64, steps: u64) -> Result<f64, PublishedError> {
     PublishedError::unless_nonnegative("epsilon", epsilon)?;
     let (holds, name) = (diameter_over_noise >= 0.0, "diameter_over_noise");
@@ -27,8 +27,8 @@ pub fn ln_delta(epsilon: f64, diameter_over_noise: f64, steps: u64) -> Result<f6
     Ok(contracted(0.0, epsilon, diameter_over_noise, steps, f64::NEG_INFINITY))
 }
 
-/// ln p after `steps` steps from ln p = `ln_p`, or after the first of them that brings it to
-/// `enough` or less.
+/// Returns ln p after `steps` steps from ln p = `ln_p`, or after the first of them that brings it to `enough`
+/// or less.
 pub(in crate::accountant) fn contracted(
     mut ln_p: f64,
     epsilon: f64,
@@ -48,7 +48,7 @@ pub(in crate::accountant) fn contracted(
     ln_p
 }
 
-/// ln(1 + e^x).
+/// Returns ln(1 + e^x).
 fn softplus(x: f64) -> f64 {
     if x > 0.0 { x + libm::log1p(libm::exp(-x)) } else { libm::log1p(libm::exp(x)) }
 }

@@ -17,8 +17,8 @@ use crate::quantity::{Delta, Epsilon, Mu};
 pub struct BoundedDomain<'a> {
     /// R: after every step, both runs lie in one ball of this radius.
     pub radius: f64,
-    /// Bound on the length of one step without its noise, eta sup|grad F| over the ball; infinity
-    /// where none is known.
+    /// Bound on the length of one step without its noise, eta sup|grad F| over the ball; infinity if none is
+    /// known.
     pub step_length: f64,
     /// What grid and floats add to the distance of two noiseless results.
     pub arithmetic: f64,
@@ -30,11 +30,11 @@ pub struct BoundedDomain<'a> {
 }
 
 impl BoundedDomain<'_> {
-    /// mu of the last iterates, the least over all restarts that were tried, rounded up by a
-    /// relative 1e-9; never above the bound without a ball.
+    /// Returns mu of the last iterates, the least over all restarts that were tried, rounded up by a relative
+    /// 1e-9; never above the bound without a ball.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn mu(&self) -> Result<Mu, PublishedError> {
         let ln_mu = self.ln_mu()?;
         let mu = libm::exp(ln_mu);
@@ -42,30 +42,30 @@ impl BoundedDomain<'_> {
         Ok(outward::mu(if vanished { f64::MIN_POSITIVE } else { outward::up(mu) }))
     }
 
-    /// The least epsilon at `delta` that any bound here gives, rounded up by a relative 1e-9.
+    /// Returns the least epsilon at `delta` that any bound here gives, rounded up by a relative 1e-9.
     ///
-    /// Below what [`BoundedDomain::mu`] gives where many of the last steps are the same in both
-    /// runs. Time: linear in those steps, some sixty times.
+    /// Smaller than what [`BoundedDomain::mu`] gives if many of the last steps are the same in both runs.
+    /// Time: linear in those steps, some sixty times.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn epsilon(&self, delta: Delta) -> Result<Epsilon, PublishedError> {
         Ok(outward::epsilon(outward::up(self.unrounded_epsilon(delta.get())?)))
     }
 
-    /// ln mu, not rounded outward.
+    /// Returns ln mu, not rounded outward.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn ln_mu(&self) -> Result<f64, PublishedError> {
         self.check()?;
         Ok(restart::ln_mu(2.0 * self.radius, self.stretches)?)
     }
 
-    /// [`BoundedDomain::epsilon`] without the outward margin, to a relative 1e-10.
+    /// Returns [`BoundedDomain::epsilon`] without the outward margin, to a relative 1e-10.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn unrounded_epsilon(&self, delta: f64) -> Result<f64, PublishedError> {
         let by_mu = unrounded::epsilon(libm::exp(self.ln_mu()?), delta);
         let (before, _) = self.stretches.split_at(self.stretches.len() - self.same);
@@ -94,8 +94,8 @@ impl BoundedDomain<'_> {
         Ok(high)
     }
 
-    /// ln delta(`epsilon`) after the stretches that are the same in both runs, which begin where
-    /// the two are exp(`ln_start`)-GDP.
+    /// Returns ln delta(`epsilon`) after the stretches that are the same in both runs; before them the two
+    /// runs are exp(`ln_start`)-GDP.
     fn contracted(&self, ln_start: f64, epsilon: f64) -> f64 {
         let first = unrounded::ln_delta(epsilon, libm::exp(ln_start)).min(0.0);
         let same = &self.stretches[self.stretches.len() - self.same..];

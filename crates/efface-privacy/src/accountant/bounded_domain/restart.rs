@@ -1,14 +1,14 @@
-//! The Gaussian bound begun anew inside the domain, as if the two runs were a diameter apart.
+//! The Gaussian bound restarted inside the domain, as if the two runs were a diameter apart.
 //!
-//! Maps may expand here, so the place is searched; `gdp::restart` has it in closed form for maps that
-//! contract.
+//! Maps may expand here, so the restart is found by search; `gdp::restart` has it in closed form for maps
+//! that contract.
 
 use crate::accountant::gdp::{Stretch, StretchError, interpolation};
 
 /// Restarts are tried in this many of the last stretches that make a step.
 const TRIED: usize = 32;
 
-/// The least ln mu over the start (at one point) and restarts `diameter` apart.
+/// Returns the least ln mu over the start (at one point) and restarts `diameter` apart.
 pub(super) fn ln_mu(diameter: f64, stretches: &[Stretch]) -> Result<f64, StretchError> {
     let mut best = bound(0.0, stretches)?;
     let making: Vec<usize> = (0..stretches.len()).filter(|&i| stretches[i].steps > 0).collect();
@@ -23,8 +23,8 @@ pub(super) fn ln_mu(diameter: f64, stretches: &[Stretch]) -> Result<f64, Stretch
     Ok(best)
 }
 
-/// The least value found among 1..=`most` steps: powers of two, then thirds around the best.
-/// Every value is a valid bound, so a missed minimum costs sharpness only.
+/// Returns the least value found among 1..=`most` steps: powers of two, then thirds around the best. Every
+/// value is a valid bound, so a missed minimum costs sharpness only.
 fn least(
     most: u64,
     value: &mut impl FnMut(u64) -> Result<f64, StretchError>,
@@ -51,7 +51,7 @@ fn least(
     Ok(best)
 }
 
-/// The bound from a start `distance` apart; no bound where too many steps expand.
+/// Bounds runs that start `distance` apart; no bound exists if too many steps expand.
 fn bound(distance: f64, stretches: &[Stretch]) -> Result<f64, StretchError> {
     match interpolation::ln_mu(distance, stretches) {
         Err(StretchError::TooManyExpandingSteps(_)) => Ok(f64::INFINITY),

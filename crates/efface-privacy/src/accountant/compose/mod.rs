@@ -11,7 +11,8 @@ pub(crate) struct Deltas {
     pub(crate) proven: f64,
 }
 
-/// From (epsilon, delta) of the learner for groups, and of unlearning on top; not rounded.
+/// Returns the deltas that follow from (epsilon, delta) of the learner for groups and of unlearning on top;
+/// not rounded.
 pub(crate) fn unrounded_deltas(first: (f64, f64), second: (f64, f64)) -> Deltas {
     let grown =
         |epsilon: f64, delta: f64| if delta == 0.0 { 0.0 } else { libm::exp(epsilon) * delta };
@@ -20,15 +21,15 @@ pub(crate) fn unrounded_deltas(first: (f64, f64), second: (f64, f64)) -> Deltas 
     Deltas { tight: first.1 + second.1, noted: one.min(other), proven: one.max(other) }
 }
 
-/// sqrt((k mu)^2 + mu'^2): unlearning that is mu'-GDP from every start, after a learner that is
+/// Returns sqrt((k mu)^2 + mu'^2): unlearning that is mu'-GDP from every start, after a learner that is
 /// mu-GDP for one record; rounded up by a relative 1e-9.
 #[must_use]
 pub fn stacked_mu(learner: Mu, k: u64, unlearning: Mu) -> Mu {
     composed([group::of_group_mu(learner, k), unlearning])
 }
 
-/// sqrt(sum of mu^2): several mu-GDP observations together, each allowed to depend on those
-/// before, rounded up by a relative 1e-9.
+/// Returns sqrt(sum of mu^2): several mu-GDP observations together, each allowed to depend on those before,
+/// rounded up by a relative 1e-9.
 pub fn composed(parts: impl IntoIterator<Item = Mu>) -> Mu {
     outward::mu(outward::up(parts.into_iter().fold(0.0, |sum, mu| f64::hypot(sum, mu.get()))))
 }

@@ -18,8 +18,8 @@ pub struct BoundedPlan {
 }
 
 impl Wanted {
-    /// The settings of Theorem 5.2 with the least noise, for a loss with |l| at most `loss_bound`
-    /// for every record and every parameter.
+    /// Returns the settings of Theorem 5.2 with the least noise, for a loss with |l| at most `loss_bound` for
+    /// every record and every parameter.
     ///
     /// |l| <= sigma^2 ln(B)/4 fixes B by sigma, B fixes eta and the numbers of steps, and these fix
     /// sigma again. The least such B is taken, to rounding and from above, so that every condition
@@ -28,8 +28,8 @@ impl Wanted {
     /// Non-adaptive requests only: the bound does not start from every earlier published model.
     ///
     /// # Errors
-    /// When a number is not positive and finite, the order not above 1, not d > eps_dp > eps_dd, or
-    /// more records replaced than there are; and when the fixed point needs more than 2^53 steps.
+    /// Fails if a number is not positive and finite, the order not above 1, not d > eps_dp > eps_dd, or more
+    /// records replaced than there are; and when the fixed point needs more than 2^53 steps.
     pub fn bounded_plan(&self, loss_bound: f64) -> Result<BoundedPlan, PublishedError> {
         self.check()?;
         PublishedError::unless_positive(&[("loss_bound", loss_bound)])?;
@@ -38,7 +38,7 @@ impl Wanted {
         let few = self.replaced <= self.records;
         PublishedError::unless(few, "replaced", "at most `n`", self.replaced)?;
         let fits = |ln_b: f64| 0.25 * self.variance_with(ln_b) * ln_b >= loss_bound;
-        // Far below any ln B of use, and where eta leaves the floats.
+        // The lower end is far below any useful ln B; at the upper end eta leaves the range of floats.
         let (mut low, mut high) = (libm::log(1e-300), libm::log(600.0));
         if !fits(libm::exp(high)) {
             let (target, name) = (self.deletion, "ln B");
@@ -55,7 +55,7 @@ impl Wanted {
         self.with_ln_b(libm::exp(high))
     }
 
-    /// The settings for a given B: its conditions on eta and the steps, and the sigma these need.
+    /// Returns the settings for a given B: its conditions on eta and the steps, and the sigma these need.
     fn with_ln_b(&self, ln_b: f64) -> Result<BoundedPlan, PublishedError> {
         let curvature = self.smoothness + self.regularisation;
         // The convergence behind the theorem (G.22) supposes the same with 1/q for eps_dd/d.
@@ -71,7 +71,7 @@ impl Wanted {
         Ok(BoundedPlan { ln_b, step, noise: variance.sqrt(), learning_steps, removal_steps })
     }
 
-    /// sigma^2 for a given B, before numbers of steps are rounded up.
+    /// Returns sigma^2 for a given B, before numbers of steps are rounded up.
     fn variance_with(&self, ln_b: f64) -> f64 {
         let reach = self.lipschitz / self.records;
         let longest = self.ln_learning(ln_b).max(self.ln_removal(ln_b));
@@ -79,12 +79,12 @@ impl Wanted {
         self.order * reach * reach * time / self.privacy
     }
 
-    /// ln(q ln(B)/eps_dd), at least 0.
+    /// Returns ln(q ln(B)/eps_dd), at least 0.
     fn ln_learning(&self, ln_b: f64) -> f64 {
         libm::log(self.order * ln_b / self.deletion).max(0.0)
     }
 
-    /// ln(2 q (1 + (S/n) ln(B)/eps_dd)): K_A less its saving, where K_A is at its own bound.
+    /// Returns ln(2 q (1 + (S/n) ln(B)/eps_dd)): K_A less its saving, with K_A at its own bound.
     fn ln_removal(&self, ln_b: f64) -> f64 {
         let moved = self.replaced / self.records * ln_b / self.deletion;
         libm::log(2.0 * self.order) + libm::log1p(moved)

@@ -20,38 +20,38 @@ pub struct ConvexDeletion {
 }
 
 impl ConvexDeletion {
-    /// eps_dd after `steps` steps on the data without the record.
+    /// Returns eps_dd after `steps` steps on the data without the record.
     ///
     /// # Errors
-    /// When a number is not positive and finite or the order not above 1.
+    /// Fails if a number is not positive and finite or the order not above 1.
     pub fn deletion(&self, steps: u64) -> Result<f64, PublishedError> {
         Ok(libm::exp(self.ln_scale()? - 0.5 * self.rate() * steps as f64))
     }
 
-    /// eps_dp of one release after `steps` steps.
+    /// Returns eps_dp of one release after `steps` steps.
     ///
     /// # Errors
-    /// As [`ConvexDeletion::deletion`].
+    /// Fails as [`ConvexDeletion::deletion`] does.
     pub fn differential_privacy(&self, steps: u64) -> Result<f64, PublishedError> {
         Ok(libm::exp(self.ln_scale()?) * -libm::expm1(-0.5 * self.rate() * steps as f64))
     }
 
-    /// The least number of steps with eps_dd at most `target`; 0 when none are needed.
+    /// Returns the least number of steps with eps_dd at most `target`; 0 when none are needed.
     ///
     /// # Errors
-    /// As [`ConvexDeletion::deletion`], and when the number exceeds 2^53.
+    /// Fails as [`ConvexDeletion::deletion`] does, and if the number exceeds 2^53.
     pub fn least_steps(&self, target: f64) -> Result<u64, PublishedError> {
         PublishedError::unless_positive(&[("epsilon_dd", target)])?;
         whole(2.0 * (self.ln_scale()? - libm::log(target)) / self.rate(), target)
     }
 
-    /// eps_dd + p eps_dp: deletion privacy after `steps` steps against requesters who have seen
+    /// Returns eps_dd + p eps_dp: deletion privacy after `steps` steps against requesters who have seen
     /// `releases` = p distinct releases, none of them after more than `longest` steps of one run.
     ///
     /// Both parts count for the same group and replaced records. State must be `perfect`.
     ///
     /// # Errors
-    /// As [`ConvexDeletion::deletion`].
+    /// Fails as [`ConvexDeletion::deletion`] does.
     pub fn adaptive_deletion(
         &self,
         steps: u64,
@@ -62,10 +62,10 @@ impl ConvexDeletion {
         Ok(self.deletion(steps)? + releases as f64 * seen)
     }
 
-    /// Whether eta is small enough for the theorems: below 1/(lambda + `smoothness`).
+    /// Checks that eta is small enough for the theorems: below 1/(lambda + `smoothness`).
     ///
     /// # Errors
-    /// When it is not, or a number is not positive and finite.
+    /// Fails if it is not, or a number is not positive and finite.
     pub fn check_step(&self, smoothness: f64) -> Result<(), PublishedError> {
         PublishedError::unless_positive(&[("beta", smoothness)])?;
         self.ln_scale()?;

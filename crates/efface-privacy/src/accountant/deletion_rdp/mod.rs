@@ -12,7 +12,7 @@ pub use recipe::ConvexPlan;
 
 use super::PublishedError;
 
-/// What is known and wanted where settings are looked for.
+/// The known quantities and the targets of a search for settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
     /// lambda: L2 regularisation, above 0.
@@ -31,7 +31,7 @@ pub struct Wanted {
     pub privacy: f64,
     /// eps_dd: non-adaptive deletion privacy.
     pub deletion: f64,
-    /// Records replaced by one request; for utility only where the loss is convex.
+    /// Records replaced by one request; for utility only if the loss is convex.
     pub replaced: f64,
 }
 
@@ -53,11 +53,11 @@ impl Wanted {
     }
 }
 
-/// eps_dp of order q by composing the steps, whatever the loss (Theorem G.7): q G^2 eta K/(sigma^2
+/// Returns eps_dp of order q by composing the steps, whatever the loss (Theorem G.7): q G^2 eta K/(sigma^2
 /// n^2), for `steps` = K. Not rounded outward.
 ///
 /// # Errors
-/// When a number is not positive and finite or the order not above 1.
+/// Fails if a number is not positive and finite or the order not above 1.
 pub fn composed_privacy(
     order: f64,
     lipschitz: f64,
@@ -81,7 +81,7 @@ fn check_order(order: f64) -> Result<(), PublishedError> {
     PublishedError::unless(order > 1.0 && order.is_finite(), "q", "finite and above 1", order)
 }
 
-/// The number of steps not below `exact`, at least 0.
+/// Returns the number of steps not below `exact`, at least 0.
 fn whole(exact: f64, target: f64) -> Result<u64, PublishedError> {
     let limit = (1_u64 << 53) as f64;
     if exact.is_nan() || exact > limit {

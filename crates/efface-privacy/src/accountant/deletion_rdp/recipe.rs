@@ -22,11 +22,11 @@ pub struct ConvexPlan {
 }
 
 impl Wanted {
-    /// The settings of Theorem 5.1. Nothing is rounded outward; numbers of steps are rounded up.
+    /// Returns the settings of Theorem 5.1. Nothing is rounded outward; numbers of steps are rounded up.
     ///
     /// # Errors
-    /// When a number is not positive and finite, the order not above 1, eps_dd not below eps_dp, or
-    /// a number of steps above 2^53.
+    /// Fails if a number is not positive and finite, the order not above 1, eps_dd not below eps_dp, or a
+    /// number of steps above 2^53.
     pub fn convex_plan(&self) -> Result<ConvexPlan, PublishedError> {
         self.check()?;
         let condition = (self.regularisation + self.smoothness) / self.regularisation;

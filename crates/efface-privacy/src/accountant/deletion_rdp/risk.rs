@@ -1,12 +1,12 @@
 use super::PublishedError;
 
-/// Lemma G.16: the excess risk of a model on a data set that `replaced` = S of n records were
-/// replaced in, from its excess risk `before`: (1 + beta/lambda) (2 err + 16 S^2 G^2/(lambda n^2)).
+/// Returns the excess risk (Lemma G.16) of a model on a data set in which `replaced` = S of n records were
+/// replaced, from its excess risk `before`: (1 + beta/lambda) (2 err + 16 S^2 G^2/(lambda n^2)).
 ///
 /// `lipschitz` is the loss's own G, not multiplied for groups. An upper bound, not rounded outward.
 ///
 /// # Errors
-/// When a number is not positive and finite (`before` and `replaced` may be 0).
+/// Fails if a number is not positive and finite (`before` and `replaced` may be 0).
 pub fn after_request(
     before: f64,
     regularisation: f64,
@@ -27,14 +27,13 @@ pub fn after_request(
     Ok((1.0 + smoothness / regularisation) * (2.0 * before + 16.0 * reach * reach / regularisation))
 }
 
-/// Lemma G.17: the expected excess risk after `steps` = K noisy steps from a model of excess risk
+/// Returns the expected excess risk (Lemma G.17) after `steps` = K noisy steps from a model of excess risk
 /// `before`: err e^{-lambda eta K/2} + (1 + beta/lambda) d sigma^2.
 ///
 /// An upper bound, not rounded outward.
 ///
 /// # Errors
-/// When a number is not positive and finite (`before` may be 0), and when eta exceeds 1/(lambda +
-/// beta).
+/// Fails if a number is not positive and finite (`before` may be 0), and if eta exceeds 1/(lambda + beta).
 pub fn after_steps(
     before: f64,
     regularisation: f64,

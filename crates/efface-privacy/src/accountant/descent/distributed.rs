@@ -16,10 +16,10 @@ pub struct Distributed {
 }
 
 impl Distributed {
-    /// sigma on each copy's average, for all of them together.
+    /// Returns sigma on each copy's average, for all of them together.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn noise(&self) -> Result<f64, PublishedError> {
         let rate = self.check()?;
         let exponent = rate * self.local_iterations();
@@ -29,10 +29,10 @@ impl Distributed {
         Ok((self.copies as f64).sqrt() * one)
     }
 
-    /// T for every part, over a domain of `diameter` D.
+    /// Returns T for every part, over a domain of `diameter` D.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn learning_steps(&self, diameter: f64) -> Result<u64, PublishedError> {
         PublishedError::unless_positive(&[("diameter", diameter)])?;
         let rate = self.check()?;
@@ -43,11 +43,11 @@ impl Distributed {
         whole(self.local_iterations() + ln / rate)
     }
 
-    /// T_i of update number `update` (from 1), not rounded: a part with changed rows makes
-    /// K n T_i/(B |ind|) steps when |ind| rows changed.
+    /// Returns T_i of update number `update` (from 1), not rounded: a part with changed rows makes K n T_i/(B
+    /// |ind|) steps when |ind| rows changed.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn update_budget(&self, update: u64) -> Result<f64, PublishedError> {
         let rate = self.check()?;
         PublishedError::unless_positive(&[("update", update as f64)])?;
@@ -57,12 +57,12 @@ impl Distributed {
         Ok(changes * (self.iterations as f64 + per_part))
     }
 
-    /// ln(2 i C/delta): ten times this and B/n bounds the rows changed by any of i updates.
+    /// Returns ln(2 i C/delta): ten times this and B/n bounds the rows changed by any of i updates.
     fn ln_changes(&self, update: f64) -> f64 {
         libm::log(2.0 * update * self.copies as f64 / self.problem.delta)
     }
 
-    /// J = I n^{(4 - 3 xi)/2}.
+    /// Returns J = I n^{(4 - 3 xi)/2}.
     fn local_iterations(&self) -> f64 {
         self.iterations as f64 * self.speed()
     }
@@ -72,7 +72,7 @@ impl Distributed {
         libm::exp(exponent.max(0.0) * libm::log(self.problem.records))
     }
 
-    /// ln(1/gamma), after the checks.
+    /// Returns ln(1/gamma), after the checks.
     fn check(&self) -> Result<f64, PublishedError> {
         PublishedError::unless_positive(&[
             ("iterations", self.iterations as f64),

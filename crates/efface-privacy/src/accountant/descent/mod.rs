@@ -28,20 +28,20 @@ pub struct Descent {
 }
 
 impl Descent {
-    /// Theorem 3.1: the noise for `iterations` steps per update.
+    /// Returns the noise (Theorem 3.1) for `iterations` steps per update.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn secret_noise(&self, iterations: u64) -> Result<f64, PublishedError> {
         let distance = 8.0 * self.reach() * self.decay(iterations)?;
         Ok(noise_for(distance, -libm::log(self.delta), self.epsilon))
     }
 
-    /// Theorem 3.1: the steps of learning over a domain of `diameter` D, for `iterations` steps
-    /// per update.
+    /// Returns the steps of learning (Theorem 3.1) over a domain of `diameter` D, for `iterations` steps per
+    /// update.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn learning_steps(&self, iterations: u64, diameter: f64) -> Result<u64, PublishedError> {
         PublishedError::unless_positive(&[("diameter", diameter)])?;
         let rate = self.rate()?;
@@ -49,10 +49,10 @@ impl Descent {
         whole(iterations as f64 + ln / rate)
     }
 
-    /// Theorem 3.2: the least I, at least 1.
+    /// Returns the least I (Theorem 3.2), at least 1.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn perfect_iterations(&self) -> Result<u64, PublishedError> {
         let rate = self.rate()?;
         let gap = root_gap(2.0 * libm::log(2.0 / self.delta), self.epsilon);
@@ -61,20 +61,20 @@ impl Descent {
         Ok(whole(ln / rate)?.max(1))
     }
 
-    /// Theorem 3.2: the noise for I = `iterations`.
+    /// Returns the noise (Theorem 3.2) for I = `iterations`.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn perfect_noise(&self, iterations: u64) -> Result<f64, PublishedError> {
         let decay = self.decay(iterations)?;
         let start = 2.0 * libm::log(2.0 / self.delta) + 2.0 * self.epsilon;
         Ok(8.0 * self.reach() * decay / root_gap(start, self.epsilon))
     }
 
-    /// Theorem 3.2: the steps T_i of update number `update` (from 1) for I = `iterations`.
+    /// Returns the steps T_i (Theorem 3.2) of update number `update` (from 1) for I = `iterations`.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn perfect_steps(&self, iterations: u64, update: u64) -> Result<u64, PublishedError> {
         let rate = self.rate()?;
         PublishedError::unless_positive(&[("update", update as f64)])?;
@@ -82,12 +82,12 @@ impl Descent {
         whole(iterations as f64 + libm::log(libm::log(count)) / rate)
     }
 
-    /// G/(m n).
+    /// Returns G/(m n).
     fn reach(&self) -> f64 {
         self.lipschitz / (self.strong_convexity * self.records)
     }
 
-    /// log(1/gamma), after the checks.
+    /// Returns log(1/gamma), after the checks.
     fn rate(&self) -> Result<f64, PublishedError> {
         PublishedError::unless_positive(&[
             ("lipschitz", self.lipschitz),
@@ -104,7 +104,7 @@ impl Descent {
         Ok(-libm::log1p(-flat))
     }
 
-    /// gamma^I/(1 - gamma^I).
+    /// Returns gamma^I/(1 - gamma^I).
     fn decay(&self, iterations: u64) -> Result<f64, PublishedError> {
         let rate = self.rate()?;
         PublishedError::unless_positive(&[("iterations", iterations as f64)])?;
@@ -112,18 +112,18 @@ impl Descent {
     }
 }
 
-/// The sigma with which outputs `distance` apart are indistinguishable by Lemma A.3, where `tail` is
-/// the logarithm of one over delta.
+/// Returns the sigma with which outputs `distance` apart are indistinguishable by Lemma A.3; `tail` is
+/// ln(1/delta).
 fn noise_for(distance: f64, tail: f64, epsilon: f64) -> f64 {
     distance / (std::f64::consts::SQRT_2 * root_gap(tail, epsilon))
 }
 
-/// sqrt(start + rise) - sqrt(start), without cancellation.
+/// Returns sqrt(start + rise) - sqrt(start), without cancellation.
 fn root_gap(start: f64, rise: f64) -> f64 {
     rise / ((start + rise).sqrt() + start.sqrt())
 }
 
-/// The number of steps not below `exact`, at least 0.
+/// Returns the number of steps not below `exact`, at least 0.
 fn whole(exact: f64) -> Result<u64, PublishedError> {
     PublishedError::unless(exact <= (1_u64 << 53) as f64, "steps", "at most 2^53", exact)?;
     Ok(exact.ceil().max(0.0) as u64)

@@ -36,10 +36,10 @@ pub enum Exponent {
 }
 
 impl Regularised {
-    /// m of Theorem 3.4.
+    /// Returns m of Theorem 3.4.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn strength(&self, exponent: Exponent) -> Result<f64, PublishedError> {
         self.check()?;
         let power = match exponent {
@@ -53,10 +53,10 @@ impl Regularised {
         Ok(libm::exp(power * ln))
     }
 
-    /// m of Theorem 3.5 (`growth` = xi = 1) and Remark 3.6.
+    /// Returns m of Theorem 3.5 (`growth` = xi = 1) and Remark 3.6.
     ///
     /// # Errors
-    /// When a number is out of range or xi below 1.
+    /// Fails if a number is out of range or xi below 1.
     pub fn weak_strength(&self, growth: f64) -> Result<f64, PublishedError> {
         self.check_growth(growth)?;
         let ln = 2.0 * libm::log(self.lipschitz / (self.diameter * self.epsilon * self.records))
@@ -66,10 +66,10 @@ impl Regularised {
         Ok(libm::exp(growth / (3.0 * growth + 1.0) * ln))
     }
 
-    /// The problem regularised by `strength` = m: Theorem 3.4 is Theorem 3.1 for it.
+    /// Returns the problem regularised by `strength` = m: Theorem 3.4 is Theorem 3.1 for it.
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn problem(&self, strength: f64) -> Result<Descent, PublishedError> {
         self.check()?;
         PublishedError::unless_positive(&[("m", strength)])?;
@@ -84,10 +84,10 @@ impl Regularised {
         })
     }
 
-    /// sigma of Theorem 3.5 and Remark 3.6 for `growth` = xi >= 1; beyond 2 the corrected one.
+    /// Returns sigma of Theorem 3.5 and Remark 3.6 for `growth` = xi >= 1; beyond 2 the corrected one.
     ///
     /// # Errors
-    /// When a number is out of range or xi below 1.
+    /// Fails if a number is out of range or xi below 1.
     pub fn weak_noise(&self, strength: f64, growth: f64) -> Result<f64, PublishedError> {
         self.check_growth(growth)?;
         let problem = self.problem(strength)?;
@@ -104,12 +104,12 @@ impl Regularised {
     /// Steps of update number `update` (from 1): i^{2 xi} I, rounded up.
     ///
     /// # Errors
-    /// When a number is out of range, xi below 1, or the steps are more than 2^53.
+    /// Fails if a number is out of range, xi below 1, or the steps are more than 2^53.
     pub fn weak_steps(&self, growth: f64, update: u64) -> Result<u64, PublishedError> {
         self.check_growth(growth)?;
         PublishedError::unless_positive(&[("update", update as f64)])?;
         let power = libm::exp(2.0 * growth * libm::log(update as f64));
-        // A power that is whole comes out a few units in the last place off.
+        // The power function misses whole results by a few units in the last place.
         let nearest = power.round();
         let power = if (power - nearest).abs() <= 1e-12 * power { nearest } else { power };
         super::whole(power * self.iterations as f64)
@@ -141,13 +141,13 @@ impl Regularised {
         Ok((first, largest))
     }
 
-    /// (beta/(m I))^{1/(2 xi)}, which no update's distance exceeds (Fact E.2).
+    /// Returns (beta/(m I))^{1/(2 xi)}, which no update's distance exceeds (Fact E.2).
     fn slow_distance(&self, strength: f64, growth: f64) -> f64 {
         let slow = self.smoothness / (strength * self.iterations as f64);
         libm::exp(0.5 / growth * libm::log(slow))
     }
 
-    /// ln(d ln(1/delta)).
+    /// Returns ln(d ln(1/delta)).
     fn ln_dimension(&self) -> f64 {
         libm::log(self.parameters) + libm::log(-libm::log(self.delta))
     }

@@ -25,32 +25,32 @@ pub(crate) fn require(
     if holds { Ok(()) } else { Err(malformed(name, rule, got)) }
 }
 
-/// A number above 0, of a size that neither overflows nor loses digits in any formula here.
+/// Reads a number above 0, of a size that neither overflows nor loses digits in any formula here.
 pub(crate) fn positive(name: &'static str, value: Decimal) -> Result<f64, AccountantError> {
     require(name, "in [1e-100, 1e100]", value, (1e-100..=1e100).contains(&value.0))?;
     Ok(value.0)
 }
 
-/// 0, or a number as in [`positive`].
+/// Reads 0 or a number as in [`positive`].
 pub(super) fn nonnegative(name: &'static str, value: Decimal) -> Result<f64, AccountantError> {
     let holds = value.0 == 0.0 || (1e-100..=1e100).contains(&value.0);
     require(name, "0 or in [1e-100, 1e100]", value, holds)?;
     Ok(value.0)
 }
 
-/// A count of at least 1 that is exact as a float.
+/// Checks a count of at least 1 that is exact as a float.
 pub(crate) fn count(name: &'static str, value: u64) -> Result<f64, AccountantError> {
     require(name, "in 1..=2^53", value, (1..=MOST).contains(&value))?;
     Ok(value as f64)
 }
 
-/// A count, 0 included, that is exact as a float.
+/// Checks a count, 0 included, that is exact as a float.
 pub(super) fn size(name: &'static str, value: u64) -> Result<f64, AccountantError> {
     require(name, "at most 2^53", value, value <= MOST)?;
     Ok(value as f64)
 }
 
-/// The grid, at most 2^-20 of the noise.
+/// Reads the grid, at most 2^-20 of the noise.
 pub(super) fn grid(value: Decimal, noise: f64) -> Result<f64, AccountantError> {
     let grid = positive("grid", value)?;
     require("grid", "at most 2^-20 of `noise`", value, grid <= noise / f64::from(1 << 20))?;
@@ -88,7 +88,7 @@ pub(super) fn setting(setting: &Setting) -> Result<Checked, AccountantError> {
     })
 }
 
-/// The group that DP and deletion-privacy protect, against the capacity.
+/// Checks the group that DP and deletion-privacy protect against the capacity.
 pub(super) fn group(setting: &Setting) -> Result<f64, AccountantError> {
     let group = count("group", setting.group)?;
     match setting.normalizer {
@@ -99,7 +99,7 @@ pub(super) fn group(setting: &Setting) -> Result<f64, AccountantError> {
     }
 }
 
-/// The number of records of a data set, against what the normaliser allows.
+/// Checks the number of records of a data set against what the normaliser allows.
 pub(super) fn records(setting: &Setting, records: Option<u64>) -> Result<(), AccountantError> {
     let Some(records) = records else { return Ok(()) };
     size("records", records)?;
@@ -149,7 +149,7 @@ pub(super) fn phases(
     Ok((first, last))
 }
 
-/// Distance of the averaged gradients of two neighbouring data sets, relative to G: how far a
+/// Returns the distance of the averaged gradients of two neighbouring data sets, relative to G: how far a
 /// group moves the gradient.
 ///
 /// `fixed`: S/N when the group is removed, 2S/N when it is replaced. `mean`: 2S/minimum in both

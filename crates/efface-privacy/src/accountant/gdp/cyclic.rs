@@ -14,14 +14,14 @@ pub struct Differing {
     pub shift: f64,
 }
 
-/// The stretches of `steps` steps over `batches` batches in turn.
+/// Returns the stretches of `steps` steps over `batches` batches in turn.
 ///
 /// `each` is a step that visits none of the records. The records of every entry of `differing` shift
 /// its last step and every `batches`-th before it, which bounds records anywhere that differ until then
 /// while no step expands.
 ///
 /// # Errors
-/// More than 100,000 visits in all, or no batch.
+/// Fails if there are more than 100,000 visits in all, or no batch.
 pub fn stretches(
     batches: u64,
     steps: u64,

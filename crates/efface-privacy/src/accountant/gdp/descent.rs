@@ -8,17 +8,17 @@ use crate::event::{Adjacency, Descent, Normalizer, Phase, State, Variant};
 use crate::outward;
 use crate::quantity::Mu;
 
-/// The updates of `weak` that are followed one by one; a later peak gives way to q/(1 - q).
+/// Limit on the updates of `weak` that are followed one by one; a later peak gives way to q/(1 - q).
 const MOST_RISING: u64 = 100_000;
 
-/// mu of the pair of `world` for projected gradient descent published with noise, rounded up by a
+/// Returns mu of the pair of `world` for projected gradient descent published with noise, rounded up by a
 /// relative 1e-9.
 ///
 /// The derivation is in this module's documentation.
 ///
 /// # Errors
-/// When a number of the event is out of range, its phases contradict each other or its updates, the
-/// step size is not in (0, 2/L), or the world is one the variant does not support.
+/// Fails if a number of the event is out of range, its phases contradict each other or its updates, the step
+/// size is not in (0, 2/L), or the world is one the variant does not support.
 pub fn mu_descent(event: &Descent, world: World) -> Result<Mu, AccountantError> {
     let run = Run::new(event)?;
     let mu = match (event.variant.state(), world) {
@@ -51,12 +51,12 @@ pub fn mu_descent(event: &Descent, world: World) -> Result<Mu, AccountantError> 
     Ok(outward::mu(outward::up(mu)))
 }
 
-/// mu of closeness to retraining that holds for this event and for whatever follows it (until a
-/// refresh) as long as each update stands for at most the event's `group` of records (and, under
-/// `mean`, no data set has fewer than half the records of learning); rounded up by a relative 1e-9.
+/// Returns mu of closeness to retraining that holds for this event and for whatever follows it (until a
+/// refresh) as long as each update stands for at most the event's `group` of records (and, under `mean`, no
+/// data set has fewer than half the records of learning); rounded up by a relative 1e-9.
 ///
 /// # Errors
-/// As [`mu_descent`].
+/// Fails as [`mu_descent`] does.
 pub fn mu_descent_lifetime(event: &Descent) -> Result<Mu, AccountantError> {
     let run = Run::new(event)?;
     let now = mu_descent(event, World::Retraining)?;
@@ -124,19 +124,19 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// c^n.
+    /// Returns c^n.
     pub(in crate::accountant) fn decay(&self, steps: u64) -> f64 {
         libm::exp(steps as f64 * self.ln_contraction)
     }
 
-    /// Whether a step contracts as one of length 2/(L + m) does, which is the best there is.
+    /// Returns whether a step contracts as one of length 2/(L + m) does, which is the best there is.
     pub(in crate::accountant) fn takes_the_printed_step(&self) -> bool {
         let setting = &self.event.setting;
         let printed = -libm::log1p(2.0 * setting.strong_convexity.0 / setting.smoothness.0);
         self.ln_contraction <= printed * (1.0 - outward::MARGIN)
     }
 
-    /// 1 - c^n.
+    /// Returns 1 - c^n.
     pub(in crate::accountant) fn fall(&self, steps: u64) -> f64 {
         -libm::expm1(steps as f64 * self.ln_contraction)
     }
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
         (self.event.joint_releases as f64).sqrt()
     }
 
-    /// 1 + c + ... + c^(n-1).
+    /// Returns 1 + c + ... + c^(n-1).
     fn geometric(&self, steps: u64) -> f64 {
         self.fall(steps) / self.fall(1)
     }
@@ -159,7 +159,7 @@ impl<'a> Run<'a> {
         Ok(self.reach * gradient_gap(&self.event.setting, phase, &self.last)?)
     }
 
-    /// k s1/(1 - c) + 2 rho/(1 - c).
+    /// Returns k s1/(1 - c) + 2 rho/(1 - c).
     fn steady(&self) -> Result<f64, AccountantError> {
         let group = check::group(&self.event.setting)?;
         let moved = match self.event.setting.normalizer {
@@ -169,7 +169,7 @@ impl<'a> Run<'a> {
         Ok((self.updates_away() * self.reach * moved + 2.0 * self.rounding) / self.fall(1))
     }
 
-    /// k: the largest distance to the optimum, in updates' worth of its movement: q/(1 - q), or for
+    /// Returns k, the largest distance to the optimum, in updates' worth of its movement: q/(1 - q), or for
     /// `weak` the largest of s_i = q^(i^(2 xi)) (s_(i-1) + 1), which rises to it and then falls.
     fn updates_away(&self) -> f64 {
         let iterations = self.event.iterations;
@@ -248,7 +248,7 @@ impl<'a> Run<'a> {
         Self::interpolate(&stretches)
     }
 
-    /// Each release from the published model before it; the squares of the mu add up.
+    /// Bounds each release from the published model before it; the squares of the mu add up.
     fn perfect_all_releases(&self, shift: f64) -> f64 {
         let squares = self.event.phases.iter().map(|phase| {
             let steps = if phase.releases == 1 { phase.steps } else { self.event.longest };
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Variant, its parameters, and the counts that need no phase.
+/// Checks the variant, its parameters, and the counts that need no phase.
 fn schedule(event: &Descent) -> Result<(), AccountantError> {
     check::count("iterations", event.iterations)?;
     check::count("longest", event.longest)?;
@@ -321,7 +321,7 @@ fn phases(event: &Descent) -> Result<(Phase, Phase), AccountantError> {
     Ok((first, last))
 }
 
-/// Each request must have made the steps of as many updates as its phases show.
+/// Checks that each request made the steps of as many updates as its phases show.
 fn served(event: &Descent) -> Result<(), AccountantError> {
     let group = check::count("group", event.setting.group)? as u64;
     let mut updates = 0_u64;
@@ -343,9 +343,9 @@ fn served(event: &Descent) -> Result<(), AccountantError> {
     Ok(())
 }
 
-/// The fewest records that lead from one phase's data to those of the next: deleted ones raise what
-/// the earlier has and the latest lacks, added ones what it lacks, or lower the former if they left
-/// again. Nothing where one of the phases bounds several data sets.
+/// Returns the fewest records that lead from one phase's data to those of the next: deleted ones raise what
+/// the earlier has and the latest lacks, added ones what it lacks, or lower the former if they left again.
+/// Returns 0 if one of the phases bounds several data sets.
 fn touched(before: &Phase, phase: &Phase) -> u64 {
     if before.releases > 1 || phase.releases > 1 {
         return 0;
@@ -357,7 +357,7 @@ fn touched(before: &Phase, phase: &Phase) -> u64 {
     gone.saturating_add(come).max(left).max(back)
 }
 
-/// The sum of the least steps of all updates.
+/// Returns the sum of the least steps of all updates.
 fn least_total(event: &Descent) -> Option<f64> {
     if event.variant != Variant::Weak && event.tail.is_none() {
         return Some(event.iterations as f64 * event.updates as f64);

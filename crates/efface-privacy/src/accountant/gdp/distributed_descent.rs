@@ -6,12 +6,12 @@ use crate::event::{DistributedDescent, Normalizer, State};
 use crate::outward;
 use crate::quantity::{Delta, Epsilon, Mu};
 
-/// mu of the pair of `world` for averages over a uniform sample, rounded up by a relative 1e-9.
+/// Returns mu of the pair of `world` for averages over a uniform sample, rounded up by a relative 1e-9.
 ///
 /// The derivation is in this module's documentation.
 ///
 /// # Errors
-/// When a number of the event is out of range, or a world other than retraining is asked for.
+/// Fails if a number of the event is out of range, or a world other than retraining is asked for.
 pub fn mu_distributed_descent(
     event: &DistributedDescent,
     world: World,
@@ -52,11 +52,11 @@ pub fn mu_distributed_descent(
     }
 }
 
-/// The published conversion of that mu, mu^2/2 + mu sqrt(2 log(2/delta)), rounded up.
+/// Returns the published conversion of that mu, mu^2/2 + mu sqrt(2 log(2/delta)), rounded up.
 ///
 /// # Errors
-/// As [`mu_distributed_descent`] for retraining; a distance that was measured, which the published
-/// theorem does not know.
+/// Fails as [`mu_distributed_descent`] does for retraining, and if the distance was measured, which the
+/// published theorem does not cover.
 pub fn published_epsilon(
     event: &DistributedDescent,
     delta: Delta,

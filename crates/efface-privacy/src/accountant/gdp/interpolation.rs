@@ -27,7 +27,7 @@ pub enum StretchError {
     Range {
         /// Which number.
         name: &'static str,
-        /// The rule in words.
+        /// The rule that the value breaks, in words.
         rule: &'static str,
         /// The value given.
         got: f64,
@@ -43,15 +43,15 @@ pub enum StretchError {
     TooManyVisits(u64),
 }
 
-/// ln mu of the last iterates of two runs whose starts lie `initial_distance` apart, not rounded
+/// Returns ln mu of the last iterates of two runs whose starts lie `initial_distance` apart, not rounded
 /// outward; relative error of mu below 1e-11 for up to 1e5 stretches.
 ///
-/// Minus infinity when nothing tells the runs apart, infinity when noise is missing where they
-/// differ. Time: linear in the number of stretches, and in the steps of those that expand.
+/// Returns minus infinity if nothing distinguishes the runs, and infinity if noise is missing in a stretch in
+/// which they differ. Time: linear in the number of stretches, and in the steps of those that expand.
 ///
 /// # Errors
-/// When a number is NaN, negative, or infinite where it must not be, and for more than a million
-/// expanding steps.
+/// Fails if a number is NaN, negative, or infinite although it must not be, and if there are more than a
+/// million expanding steps.
 pub fn ln_mu(initial_distance: f64, stretches: &[Stretch]) -> Result<f64, StretchError> {
     check(initial_distance, stretches)?;
     // ln of the product of all contractions, then of those after the stretch at hand.
@@ -114,7 +114,7 @@ fn check(initial_distance: f64, stretches: &[Stretch]) -> Result<(), StretchErro
     Ok(())
 }
 
-/// ln of 1 + c + ... + c^(n-1) for ln c <= 0 and n >= 1.
+/// Returns ln of 1 + c + ... + c^(n-1) for ln c <= 0 and n >= 1.
 fn ln_geometric(ln_c: f64, n: u64) -> f64 {
     if ln_c == 0.0 {
         return libm::log(n as f64);
@@ -122,7 +122,7 @@ fn ln_geometric(ln_c: f64, n: u64) -> f64 {
     libm::log(libm::expm1(n as f64 * ln_c) / libm::expm1(ln_c))
 }
 
-/// ln(exp(a) + exp(b)).
+/// Returns ln(exp(a) + exp(b)).
 pub(super) fn ln_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY || high == f64::INFINITY {
@@ -170,7 +170,7 @@ impl Minorant {
         self.segments.push(segment);
     }
 
-    /// Half the logarithm of the sum of (dY)^2/dV.
+    /// Returns half the logarithm of the sum of (dY)^2/dV.
     fn ln_mu(&self) -> f64 {
         let energy = |s: &Segment| {
             if s.rise == f64::NEG_INFINITY { f64::NEG_INFINITY } else { 2.0 * s.rise - s.run }

@@ -50,7 +50,7 @@ pub enum AccountantError {
     Malformed {
         /// The field as the event spells it.
         name: &'static str,
-        /// The rule in words.
+        /// The rule that the value breaks, in words.
         rule: &'static str,
         /// The value found.
         got: String,

@@ -9,19 +9,18 @@ use crate::event::{Adjacency, NoisyGd, Normalizer, Phase, Setting};
 use crate::outward;
 use crate::quantity::Mu;
 
-/// mu of the pair of `world` for noisy gradient descent, rounded up by a relative 1e-9.
+/// Returns mu of the pair of `world` for noisy gradient descent, rounded up by a relative 1e-9.
 ///
 /// Every step lives on the grid and is computed in float64, so that each step's shift grows by
 /// (1 + c) g sqrt(P) + 2 `rounding`. Source: Bok, Su and Altschuler (2024), with the derivation in
 /// this module's documentation.
 ///
 /// # Errors
-/// When a number of the event is out of range, the counts of its phases contradict each other, the
-/// step size is not in (0, 2/L), or the normaliser lacks what the world needs.
+/// Fails if a number of the event is out of range, the counts of its phases contradict each other, the step
+/// size is not in (0, 2/L), or the normaliser lacks what the world needs.
 ///
-/// Where the event has a radius, every bound is the least over full histories and those that are
-/// taken up late, from any two points of the ball. Where it has batches, see
-/// [`cyclic`](super::cyclic).
+/// If the event has a radius, every bound is the least over full histories and histories that begin late,
+/// from any two points of the ball. For batches see [`cyclic`](super::cyclic).
 pub fn mu_noisy_gd(event: &NoisyGd, world: World) -> Result<Mu, AccountantError> {
     let history = History::new(event)?;
     let ln_mu = match &event.batches {
@@ -44,7 +43,7 @@ pub(crate) struct History<'a> {
     /// What grid and float64 add to every step's shift.
     arithmetic: f64,
     noise: f64,
-    /// 2 R, where there is a radius.
+    /// 2 R if there is a radius.
     diameter: Option<f64>,
     last: Phase,
 }
@@ -70,8 +69,8 @@ impl<'a> History<'a> {
         Ok(Self { event, setting, reach, ln_contraction, arithmetic, noise, diameter, last })
     }
 
-    /// How far a group moves the averaged gradient, relative to G, where records are replaced (a
-    /// removed record is replaced by one without loss).
+    /// Returns how far a group moves the averaged gradient, relative to G, if records are replaced (a removed
+    /// record is replaced by one without loss).
     pub(crate) fn replaced_group(
         &self,
         adjacency: Adjacency,
@@ -130,7 +129,7 @@ impl<'a> History<'a> {
         self.ln_mu(&self.towards_retraining()?)
     }
 
-    /// The phases' stretches, against a run on the latest data.
+    /// Returns the phases' stretches, against a run on the latest data.
     fn towards_retraining(&self) -> Result<Vec<Stretch>, AccountantError> {
         self.event
             .phases
@@ -144,7 +143,7 @@ impl<'a> History<'a> {
             .collect()
     }
 
-    /// nu: what is published is nu-GDP close to the same `steps` steps in exact arithmetic and off
+    /// Returns nu: what is published is nu-GDP close to the same `steps` steps in exact arithmetic and off
     /// the grid, from the same start.
     pub(crate) fn arithmetic_mu(&self, steps: u64) -> Result<f64, AccountantError> {
         let ln_mu = interpolation::ln_mu(0.0, &[self.stretch(steps, 0.0)])?;
@@ -157,7 +156,7 @@ impl<'a> History<'a> {
         sum.ok_or_else(|| malformed("steps", "below 2^64 in all phases together", "more"))
     }
 
-    /// The last `steps` steps on the latest data from any two points of the ball.
+    /// Returns the last `steps` steps on the latest data from any two points of the ball.
     pub(crate) fn contraction(&self, steps: u64) -> Result<Option<Contraction>, AccountantError> {
         let Some(diameter) = self.diameter else { return Ok(None) };
         let mut earlier = self.towards_retraining()?;
@@ -175,12 +174,12 @@ impl<'a> History<'a> {
         }))
     }
 
-    /// eta.
+    /// Returns eta.
     pub(crate) fn step(&self) -> f64 {
         self.event.step.0
     }
 
-    /// beta + m, rounded up.
+    /// Returns beta + m, rounded up.
     pub(crate) fn total_smoothness(&self) -> f64 {
         (self.setting.smoothness + self.setting.strong_convexity).next_up()
     }
@@ -195,7 +194,7 @@ impl<'a> History<'a> {
         self.setting.lipschitz
     }
 
-    /// sigma^2 = s^2/(2 eta).
+    /// Returns sigma^2 = s^2/(2 eta).
     pub(crate) fn variance(&self) -> f64 {
         self.noise * self.noise / (2.0 * self.event.step.0)
     }
@@ -216,7 +215,7 @@ impl<'a> History<'a> {
         self.ln_mu(&[self.stretch(before, shift), self.stretch(self.last.steps, 0.0)])
     }
 
-    /// Each release from the published model before it; the squares of the mu add up.
+    /// Bounds each release from the published model before it; the squares of the mu add up.
     fn all_releases(&self, shift: f64) -> Result<f64, AccountantError> {
         let mut ln_total = f64::NEG_INFINITY;
         for phase in &self.event.phases {
@@ -238,7 +237,7 @@ pub(crate) struct Contraction {
     pub(crate) before: f64,
 }
 
-/// Distance of the averaged gradients on a phase's data set and on the latest, relative to G.
+/// Returns the distance of the averaged gradients on a phase's data set and on the latest, relative to G.
 pub(super) fn gradient_gap(
     setting: &Setting,
     phase: &Phase,
@@ -258,7 +257,7 @@ pub(super) fn gradient_gap(
     }
 }
 
-/// ln of max(1 - eta m, eta (beta + m) - 1), rounded up; none unless eta (beta + m) < 2.
+/// Returns ln of max(1 - eta m, eta (beta + m) - 1), rounded up; `None` unless eta (beta + m) < 2.
 pub(super) fn ln_contraction(step: f64, smoothness: f64, strong_convexity: f64) -> Option<f64> {
     let curvature = (step * (smoothness + strong_convexity).next_up()).next_up();
     if curvature.is_nan() || curvature >= 2.0 {
@@ -293,7 +292,7 @@ fn phases(event: &NoisyGd) -> Result<Phase, AccountantError> {
     Ok(last)
 }
 
-/// The requests' counts must explain how far each phase is from the latest data.
+/// Checks that the requests' counts explain how far each phase is from the latest data.
 fn replaced(event: &NoisyGd) -> Result<(), AccountantError> {
     let Some(replaced) = &event.replaced else { return Ok(()) };
     if replaced.len() + 1 != event.phases.len() {

@@ -6,14 +6,14 @@ use crate::event::{Normalizer, OutputNoise, State};
 use crate::outward;
 use crate::quantity::Mu;
 
-/// mu of the pair of `world` for an optimum published with fresh noise, rounded up by a relative
+/// Returns mu of the pair of `world` for an optimum published with fresh noise, rounded up by a relative
 /// 1e-9.
 ///
 /// The derivation is in this module's documentation.
 ///
 /// # Errors
-/// When a number of the event is out of range, several joint releases are claimed in `perfect`
-/// state, deletion-privacy is asked of `secret` state, or the normaliser lacks what DP needs.
+/// Fails if a number of the event is out of range, several joint releases are claimed in `perfect` state,
+/// deletion-privacy is asked of `secret` state, or the normaliser lacks what DP needs.
 pub fn mu_output_noise(event: &OutputNoise, world: World) -> Result<Mu, AccountantError> {
     let setting = check::setting(&event.setting)?;
     let strong_convexity = check::positive("strong_convexity", event.setting.strong_convexity)?;
@@ -53,8 +53,8 @@ pub fn mu_output_noise(event: &OutputNoise, world: World) -> Result<Mu, Accounta
     Ok(outward::mu(outward::up(mu)))
 }
 
-/// Preprocessing fitted again with every request: what is released with the weights is exact, so that
-/// nothing is said of the records that remain, nor to who saw an earlier release.
+/// Preprocessing fitted again with every request: what is released with the weights is exact. No claim covers
+/// the records that remain, and none covers an observer of an earlier release.
 fn refitted(event: &OutputNoise, world: World) -> Result<(), AccountantError> {
     let Some(fitted) = &event.preprocessing else { return Ok(()) };
     check::count("min_frequency", fitted.min_frequency)?;

@@ -5,9 +5,9 @@
 //! therefore valid for every step it may start at, and so is the least of them. Source: the use of
 //! a bounded domain in Bok, Su and Altschuler (2024), section 4.
 //!
-//! Starts are tried at the ends of stretches and where one chord from the start to the end is
-//! lowest: with n steps of a stretch of contraction c, shift s and noise s~ before later stretches
-//! that contract by F in all and add X to the distance and U to the variance,
+//! Starts are tried at the ends of stretches and at the step where one chord from the start to the end is
+//! lowest: with n steps of a stretch of contraction c, shift s and noise s~ before later stretches that
+//! contract by F in all and add X to the distance and U to the variance,
 //!
 //! ```text
 //! Y = F (z c^n + s (1 - c^n)/(1 - c)) + X,     V = F^2 s~^2 (1 - c^2n)/(1 - c^2) + U,
@@ -26,7 +26,7 @@ use super::interpolation::{self, Stretch, StretchError};
 /// How many stretches, from the last one back, are searched.
 const TRIED: usize = 64;
 
-/// ln mu of the best late start, for runs at most `diameter` apart at all times.
+/// Returns ln mu of the best late start, for runs at most `diameter` apart at all times.
 pub(super) fn ln_mu(diameter: f64, stretches: &[Stretch]) -> Result<f64, StretchError> {
     let mut least = f64::INFINITY;
     let mut later = Later { fade: 1.0, distance: 0.0, variance: 0.0 };
@@ -42,7 +42,7 @@ pub(super) fn ln_mu(diameter: f64, stretches: &[Stretch]) -> Result<f64, Stretch
     Ok(least)
 }
 
-/// What the stretches after the one at hand do to a distance and a variance before them.
+/// The effect of the later stretches on a distance and a variance before them.
 struct Later {
     /// F.
     fade: f64,
@@ -60,7 +60,7 @@ impl Later {
         self.fade *= libm::exp(n * ln_c);
     }
 
-    /// The number of steps, rounded down, with which the chord is lowest; any number will do.
+    /// Returns the number of steps, rounded down, with which the chord is lowest; any number will do.
     fn lowest(&self, diameter: f64, stretch: &Stretch) -> u64 {
         let ln_c = stretch.ln_contraction;
         let (noise, fade) = (stretch.noise * stretch.noise, self.fade);
@@ -79,7 +79,7 @@ impl Later {
     }
 }
 
-/// 1 + c + ... + c^(n-1) for ln c <= 0.
+/// Returns 1 + c + ... + c^(n-1) for ln c <= 0.
 fn geometric(ln_c: f64, n: f64) -> f64 {
     if ln_c == 0.0 { n } else { libm::expm1(n * ln_c) / libm::expm1(ln_c) }
 }

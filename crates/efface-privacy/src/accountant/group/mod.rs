@@ -3,9 +3,9 @@
 use crate::outward;
 use crate::quantity::{Delta, Epsilon, Mu};
 
-/// (k epsilon, delta (e^{k epsilon} - 1)/(e^epsilon - 1)): what holds for groups of `k` when
-/// (epsilon, delta) holds for one record. Both rounded up by a relative 1e-9; the delta is at most
-/// 1, which says nothing.
+/// Returns (k epsilon, delta (e^{k epsilon} - 1)/(e^epsilon - 1)): the guarantee that holds for groups of `k`
+/// when (epsilon, delta) holds for one record. Both rounded up by a relative 1e-9; the delta is at most 1,
+/// which says nothing.
 #[must_use]
 pub fn of_group(epsilon: Epsilon, delta: Delta, k: u64) -> (Epsilon, f64) {
     let k = k as f64;
@@ -14,8 +14,8 @@ pub fn of_group(epsilon: Epsilon, delta: Delta, k: u64) -> (Epsilon, f64) {
     (outward::epsilon(outward::up(total)), outward::up(group_delta).min(1.0))
 }
 
-/// k mu: groups of `k` under mu-GDP for one record, rounded up by a relative 1e-9. Source: Dong,
-/// Roth and Su (2022), Theorem 2.14.
+/// Returns k mu, the bound for groups of `k` under mu-GDP for one record, rounded up by a relative 1e-9.
+/// Source: Dong, Roth and Su (2022), Theorem 2.14.
 #[must_use]
 pub fn of_group_mu(mu: Mu, k: u64) -> Mu {
     if k == 0 { outward::mu(0.0) } else { outward::mu(outward::up(mu.get() * k as f64)) }
@@ -33,7 +33,7 @@ pub(crate) fn unrounded_ln_noted_delta(epsilon: f64, delta: f64, k: f64) -> f64 
     libm::log(delta) - ln_ratio(epsilon, k)
 }
 
-/// ln of (e^{k epsilon} - 1)/(e^epsilon - 1), for k >= 1 without overflow; ln k at epsilon = 0.
+/// Returns ln of (e^{k epsilon} - 1)/(e^epsilon - 1), for k >= 1 without overflow; ln k at epsilon = 0.
 fn ln_ratio(epsilon: f64, k: f64) -> f64 {
     if epsilon == 0.0 {
         return libm::log(k);

@@ -36,21 +36,21 @@ impl Ball {
         })
     }
 
-    /// The least epsilon at `delta`.
+    /// Returns the least epsilon at `delta`.
     pub(crate) fn epsilon(&self, delta: Delta) -> Epsilon {
         let gaussian = gaussian::epsilon(self.mu, delta).map_or(f64::INFINITY, Epsilon::get);
         let contracted = self.nearby.epsilon(delta.get(), |delta| self.inverse(delta, gaussian));
         outward::epsilon(gaussian.min(outward::up(contracted)))
     }
 
-    /// The largest advantage of an attacker.
+    /// Returns the largest advantage of an attacker.
     pub(crate) fn advantage(&self) -> f64 {
         let apart = libm::exp(self.ln_delta(0.0, f64::NEG_INFINITY));
         let both = apart + advantage::unrounded_from_mu(self.nearby.nu);
         advantage::from_mu(self.mu).min(outward::up(both))
     }
 
-    /// ln of delta at `epsilon` after the steps, or any upper bound on it once it is below `enough`.
+    /// Returns ln of delta at `epsilon` after the steps, or any upper bound on it once it is below `enough`.
     fn ln_delta(&self, epsilon: f64, enough: f64) -> f64 {
         let ln_p = if self.before > 0.0 {
             unrounded::ln_delta(epsilon, self.before)
@@ -60,7 +60,7 @@ impl Ball {
         contracted(ln_p, epsilon, self.reach, self.steps, enough)
     }
 
-    /// An epsilon with at most `delta`, the least below `most` to a relative 1e-12; infinity where
+    /// Returns an epsilon with at most `delta`, the least below `most` to a relative 1e-12; infinity if
     /// `most` has more.
     fn inverse(&self, delta: f64, most: f64) -> f64 {
         let enough = libm::log(delta) - 1e-9;

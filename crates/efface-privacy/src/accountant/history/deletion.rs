@@ -52,7 +52,7 @@ impl Deletion {
         })
     }
 
-    /// eps_dd of order q, rounded up.
+    /// Returns eps_dd of order q, rounded up.
     pub(crate) fn at_rest(&self, q: f64) -> Result<f64, AccountantError> {
         if self.requests == 0 {
             return Err(AccountantError::Unsupported {
@@ -64,12 +64,12 @@ impl Deletion {
         Ok(outward::up(self.whole.renyi(q, exact)))
     }
 
-    /// eps_dp of order q for the longest release, rounded up.
+    /// Returns eps_dp of order q for the longest release, rounded up.
     pub(crate) fn one_release(&self, q: f64) -> f64 {
         outward::up(self.whole.renyi(q, |q| self.private(q, self.longest)))
     }
 
-    /// epsilon of all releases jointly at `delta`, rounded up.
+    /// Returns epsilon of all releases jointly at `delta`, rounded up.
     pub(crate) fn all_releases(&self, delta: f64) -> f64 {
         let curve = |q: f64| self.releases.iter().map(|(k, n)| n * self.private(q, *k)).sum();
         let exact = |delta| unrounded_epsilon(curve, delta, Conversion::Mironov);

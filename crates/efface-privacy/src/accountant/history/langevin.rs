@@ -66,13 +66,13 @@ impl Sequence {
         Ok(Self { requests, rate, nearby })
     }
 
-    /// epsilon at `delta`, rounded up.
+    /// Returns epsilon at `delta`, rounded up.
     pub(crate) fn epsilon(&self, delta: f64) -> f64 {
         let exact = |delta| unrounded_epsilon(|a| self.exact(a), delta, Conversion::Mironov);
         outward::up(self.nearby.epsilon(delta, exact))
     }
 
-    /// The Rényi divergence of an order above 1, rounded up.
+    /// Returns the Rényi divergence of an order above 1, rounded up.
     pub(crate) fn renyi(&self, order: f64) -> f64 {
         outward::up(self.nearby.renyi(order, |a| self.exact(a)))
     }
@@ -97,7 +97,7 @@ impl Sequence {
     }
 }
 
-/// The number of records, where every phase has the same.
+/// Returns the number of records if every phase has the same.
 fn steady(event: &NoisyGd) -> Option<u64> {
     let first = event.phases.first()?.records?;
     event.phases.iter().all(|phase| phase.records == Some(first)).then_some(first)

@@ -15,7 +15,7 @@ const PART: f64 = 1.0 / 1024.0;
 const MOST: f64 = 1.0 / 2048.0;
 
 impl Nearby {
-    /// epsilon at `delta`, from that of exact arithmetic; infinite where grid and float64 are too
+    /// Returns epsilon at `delta`, from that of exact arithmetic; infinite if grid and float64 are too
     /// coarse.
     pub(crate) fn epsilon(&self, delta: f64, exact: impl Fn(f64) -> f64) -> f64 {
         let epsilon = exact(delta * (1.0 - 1.0 / 256.0));
@@ -27,7 +27,7 @@ impl Nearby {
         if moved <= MOST { epsilon + 2.0 * moved } else { f64::INFINITY }
     }
 
-    /// Rényi divergence of an order above 1, from the curve of exact arithmetic.
+    /// Returns Rényi divergence of an order above 1, from the curve of exact arithmetic.
     pub(crate) fn renyi(&self, order: f64, exact: impl Fn(f64) -> f64) -> f64 {
         let half_square = 0.5 * self.nu * self.nu;
         let (near, far) = (1.0 + PART, (1.0 + PART) / PART);

@@ -6,12 +6,12 @@ use crate::rdp::{Conversion, unrounded_epsilon};
 /// More steps than this are refused: the constants are followed step by step.
 const MOST_STEPS: u64 = 10_000_000;
 
-/// What is supposed of the loss beside its smoothness.
+/// What a bound assumes about the loss in addition to its smoothness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Convexity {
     /// Convex; eta at most 2/L.
     Convex,
-    /// Nothing.
+    /// Nothing besides the smoothness.
     NonConvex,
 }
 
@@ -41,12 +41,12 @@ pub struct BoundedLangevin {
 }
 
 impl BoundedLangevin {
-    /// epsilon at `delta` after the request and `steps` further steps, against as many steps on
-    /// the changed data. Infinite where the numbers leave the floats, and usually vacuous: the
-    /// constants grow with exp(4 R^2/(eta sigma^2)).
+    /// Returns epsilon at `delta` after the request and `steps` further steps, against as many steps on the
+    /// changed data. Infinite if the constants leave the range of floats, and usually vacuous: the constants
+    /// grow with exp(4 R^2/(eta sigma^2)).
     ///
     /// # Errors
-    /// When a number is out of range, a convex loss has eta above 2/L, or T or `steps` exceeds ten
+    /// Fails if a number is out of range, a convex loss has eta above 2/L, or T or `steps` exceeds ten
     /// million.
     pub fn epsilon(&self, steps: u64, delta: f64) -> Result<f64, PublishedError> {
         let curve = self.curve(steps)?;
@@ -54,7 +54,7 @@ impl BoundedLangevin {
         Ok(unrounded_epsilon(curve, delta, Conversion::Mironov))
     }
 
-    /// The Rényi divergence as a function of its order.
+    /// Returns the Rényi divergence as a function of its order.
     pub(super) fn curve(&self, steps: u64) -> Result<impl Fn(f64) -> f64, PublishedError> {
         self.check(steps)?;
         let (ln_sum, ln_constant) = self.learned();
@@ -84,7 +84,7 @@ impl BoundedLangevin {
         Ok(())
     }
 
-    /// 2 ln of the Lipschitz constant of a step's map.
+    /// Returns 2 ln of the Lipschitz constant of a step's map.
     fn ln_growth(&self) -> f64 {
         match self.convexity {
             Convexity::Convex => 0.0,
@@ -92,8 +92,8 @@ impl BoundedLangevin {
         }
     }
 
-    /// ln of 6 (4 (R + eta M)^2 + v) exp(4 (R + eta M)^2/v), the constant of every law that ends
-    /// with a noise of variance v on the ball.
+    /// Returns ln of 6 (4 (R + eta M)^2 + v) exp(4 (R + eta M)^2/v), the constant of every law that ends with
+    /// a noise of variance v on the ball.
     fn ln_cap(&self, variance: f64) -> f64 {
         let reach = self.radius + self.step * self.lipschitz;
         let square = 4.0 * reach * reach;
@@ -133,7 +133,7 @@ impl BoundedLangevin {
     }
 }
 
-/// ln(exp(a) + exp(b)).
+/// Returns ln(exp(a) + exp(b)).
 fn ln_add(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY { high } else { high + libm::log1p(libm::exp(low - high)) }

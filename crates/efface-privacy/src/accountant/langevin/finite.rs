@@ -5,12 +5,12 @@ use crate::accountant::PublishedError;
 use crate::rdp::{Conversion, unrounded_epsilon};
 
 impl Langevin {
-    /// rho with d_alpha(law after T steps, stationary law) <= rho alpha on every data set, for
+    /// Returns rho with d_alpha(law after T steps, stationary law) <= rho alpha on every data set, for
     /// descent projected on a ball of `radius` R: mu^2/2 of two runs that start 2 R apart.
     ///
     /// # Errors
-    /// When a number is out of range, or learning is to stationarity (rho is 0 then, and nothing
-    /// is to be bounded).
+    /// Fails if a number is out of range, or learning is to stationarity (rho is 0 then, and nothing is to be
+    /// bounded).
     pub fn convergence(&self, radius: f64) -> Result<f64, PublishedError> {
         self.check(0.5)?;
         PublishedError::unless_positive(&[("radius", radius)])?;
@@ -24,12 +24,12 @@ impl Langevin {
         Ok(2.0 * radius * radius * decay / (variance * sum))
     }
 
-    /// epsilon at `delta` after one request and `steps` further steps, against a run of T steps on
-    /// the changed data, by two weak triangle inequalities through its stationary law. `rho` as
-    /// from [`Langevin::convergence`].
+    /// Returns epsilon at `delta` after one request and `steps` further steps, against a run of T steps on
+    /// the changed data, by two weak triangle inequalities through its stationary law. `rho` as from
+    /// [`Langevin::convergence`].
     ///
     /// # Errors
-    /// When a number is out of range.
+    /// Fails if a number is out of range.
     pub fn epsilon_against_learning(
         &self,
         steps: u64,

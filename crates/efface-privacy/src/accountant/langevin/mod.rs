@@ -42,11 +42,11 @@ impl Search {
 }
 
 impl Langevin {
-    /// Whether the theorem's hypotheses hold: eta at most 1/L, and a start that is a point
+    /// Checks that the theorem's hypotheses hold: eta at most 1/L, and a start that is a point
     /// (`start_variance` 0) or N(mu_0, `start_variance` I) of at most 2 sigma^2/m.
     ///
     /// # Errors
-    /// The first that does not.
+    /// Fails at the first that does not.
     pub fn check_hypotheses(
         &self,
         smoothness: f64,
@@ -61,39 +61,39 @@ impl Langevin {
         PublishedError::unless(narrow, "start_variance", "in 0..=2 sigma^2/m", start_variance)
     }
 
-    /// epsilon at `delta` after one request and `steps` further steps.
+    /// Returns epsilon at `delta` after one request and `steps` further steps.
     ///
     /// # Errors
-    /// When a number is not positive and finite, or `delta` not in (0, 1).
+    /// Fails if a number is not positive and finite, or `delta` not in (0, 1).
     pub fn epsilon(&self, steps: u64, delta: f64) -> Result<f64, PublishedError> {
         self.epsilon_of_sequence(&[steps], delta)
     }
 
-    /// epsilon at `delta` after the last of several requests with these numbers of steps.
+    /// Returns epsilon at `delta` after the last of several requests with these numbers of steps.
     ///
     /// # Errors
-    /// As [`Langevin::epsilon`].
+    /// Fails as [`Langevin::epsilon`] does.
     pub fn epsilon_of_sequence(&self, steps: &[u64], delta: f64) -> Result<f64, PublishedError> {
         self.check(delta)?;
         Ok(self.converted(steps, delta, f64::INFINITY))
     }
 
-    /// The least number of steps, at least 1, after which epsilon at `delta` is at most `target`
+    /// Returns the least number of steps, at least 1, after which epsilon at `delta` is at most `target`
     /// (Algorithm 5).
     ///
     /// # Errors
-    /// As [`Langevin::epsilon`], and when no number of steps is enough.
+    /// Fails as [`Langevin::epsilon`] does, and if no number of steps is enough.
     pub fn least_steps(&self, target: f64, delta: f64) -> Result<u64, PublishedError> {
         let steps = self.least_steps_of_sequence(1, target, delta, Search::ALL)?;
         Ok(steps.first().copied().unwrap_or(1))
     }
 
-    /// The least number of steps for each of `requests` requests, each after those before it
+    /// Returns the least number of steps for each of `requests` requests, each after those before it
     /// (Algorithms 6 and 7).
     ///
     /// # Errors
-    /// As [`Langevin::least_steps`]; for a stride of 0 or no order above 1 to try; for more than
-    /// 500 requests, where the order 2^500 alpha leaves the floats.
+    /// Fails as [`Langevin::least_steps`] does, if the stride is 0 or no order to try is above 1, and if
+    /// there are more than 500 requests, since the order 2^500 alpha leaves the range of floats.
     pub fn least_steps_of_sequence(
         &self,
         requests: u64,
@@ -123,10 +123,10 @@ impl Langevin {
         Ok(all)
     }
 
-    /// The least sigma, to a relative 1e-9, with which `steps` steps give `target` (Algorithm 4).
+    /// Returns the least sigma, to a relative 1e-9, with which `steps` steps give `target` (Algorithm 4).
     ///
     /// # Errors
-    /// As [`Langevin::epsilon`], and when no sigma in [1e-60, 1e60] is enough.
+    /// Fails as [`Langevin::epsilon`] does, and if no sigma in [1e-60, 1e60] is enough.
     pub fn least_noise(&self, steps: u64, target: f64, delta: f64) -> Result<f64, PublishedError> {
         self.check(delta)?;
         PublishedError::unless_positive(&[("target_epsilon", target)])?;
@@ -169,7 +169,7 @@ impl Langevin {
         unrounded_epsilon(curve, delta, Conversion::Mironov)
     }
 
-    /// eps_0(alpha).
+    /// Returns eps_0(alpha).
     fn initial(&self, alpha: f64) -> f64 {
         let reach = self.group * self.lipschitz / (self.noise * self.records);
         let stationary = 4.0 * alpha * reach * reach / self.strong_convexity;
@@ -181,7 +181,7 @@ impl Langevin {
         }
     }
 
-    /// The Rényi divergence of order alpha after the last of the requests.
+    /// Returns the Rényi divergence of order alpha after the last of the requests.
     fn renyi(&self, steps: &[u64], alpha: f64) -> f64 {
         let Some((&last, before)) = steps.split_last() else { return self.initial(alpha) };
         let decay = libm::exp(-(last as f64) * self.strong_convexity * self.step / alpha);

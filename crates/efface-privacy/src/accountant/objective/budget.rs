@@ -2,30 +2,30 @@
 
 use super::super::PublishedError;
 
-/// Algorithm 2: sigma epsilon/c with c = sqrt(2 ln(1.5/delta)), the sum of residuals after which
-/// the paper trains anew. NOT SOUND.
+/// Returns sigma epsilon/c (Algorithm 2) with c = sqrt(2 ln(1.5/delta)), the sum of residuals after which the
+/// paper retrains. NOT SOUND.
 ///
 /// # Errors
-/// When a number is out of range; epsilon must be at most 1.
+/// Fails if a number is out of range; epsilon must be at most 1.
 pub fn residual_budget(noise: f64, epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("sigma", noise)])?;
     Ok(noise * epsilon / tail(epsilon, delta)?)
 }
 
-/// Theorem 3 (ii): the sigma that the paper asks for a residual of at most `residual`. NOT SOUND.
+/// Returns the sigma (Theorem 3 (ii)) that the paper asks for a residual of at most `residual`. NOT SOUND.
 ///
 /// # Errors
-/// As [`residual_budget`].
+/// Fails as [`residual_budget`] does.
 pub fn noise_for_residual(residual: f64, epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("residual", residual)])?;
     Ok(tail(epsilon, delta)? * residual / epsilon)
 }
 
-/// Theorem 3 (ii): the delta that the paper claims, 1.5 exp(-(sigma epsilon/residual)^2/2), at most
+/// Returns the delta (Theorem 3 (ii)) that the paper claims, 1.5 exp(-(sigma epsilon/residual)^2/2), at most
 /// 1. NOT SOUND.
 ///
 /// # Errors
-/// When a number is not positive and finite, or epsilon above 1.
+/// Fails if a number is not positive and finite, or epsilon above 1.
 pub fn claimed_delta(noise: f64, residual: f64, epsilon: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("sigma", noise), ("residual", residual)])?;
     check_epsilon(epsilon)?;
@@ -33,17 +33,17 @@ pub fn claimed_delta(noise: f64, residual: f64, epsilon: f64) -> Result<f64, Pub
     Ok((1.5 * libm::exp(-0.5 * c * c)).min(1.0))
 }
 
-/// Theorem 3 (i): the scale of the Gamma(d) law of |b| for pure epsilon: residual/epsilon. NOT
+/// Returns the scale (Theorem 3 (i)) of the Gamma(d) law of |b| for pure epsilon: residual/epsilon. NOT
 /// SOUND.
 ///
 /// # Errors
-/// When a number is not positive and finite.
+/// Fails if a number is not positive and finite.
 pub fn pure_scale(residual: f64, epsilon: f64) -> Result<f64, PublishedError> {
     PublishedError::unless_positive(&[("residual", residual), ("epsilon", epsilon)])?;
     Ok(residual / epsilon)
 }
 
-/// c, after the checks.
+/// Returns c, after the checks.
 fn tail(epsilon: f64, delta: f64) -> Result<f64, PublishedError> {
     check_epsilon(epsilon)?;
     PublishedError::unless_delta(delta)?;

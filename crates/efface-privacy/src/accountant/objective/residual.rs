@@ -25,16 +25,16 @@ impl Removal {
     /// unperturbed objective.
     ///
     /// # Errors
-    /// When a number is not positive and finite, or k not below n.
+    /// Fails if a number is not positive and finite, or k not below n.
     pub fn worst_case(&self) -> Result<f64, PublishedError> {
         self.worst_case_perturbed(0.0)
     }
 
-    /// The same for an objective perturbed by b, from a point with residual u: 2 C + (|b| + |u|)/n
-    /// takes the place of 2 C. `perturbation` is |b| + |u|.
+    /// Bounds the same for an objective perturbed by b, from a point with residual u: 2 C + (|b| + |u|)/n
+    /// replaces 2 C. `perturbation` is |b| + |u|.
     ///
     /// # Errors
-    /// As [`Removal::worst_case`]; `perturbation` must be finite and at least 0.
+    /// Fails as [`Removal::worst_case`] does, and if `perturbation` is not finite and at least 0.
     pub fn worst_case_perturbed(&self, perturbation: f64) -> Result<f64, PublishedError> {
         PublishedError::unless_positive(&[
             ("third_derivative", self.third_derivative),
@@ -57,7 +57,7 @@ impl Removal {
 /// Theorems 1 and 4 before the step is bounded: gamma r^3 (n - k) |v|^2, for `rest` = n - k.
 ///
 /// # Errors
-/// When a number is negative or not finite.
+/// Fails if a number is negative or not finite.
 pub fn from_step(
     third_derivative: f64,
     row_norm: f64,
@@ -71,10 +71,10 @@ pub fn from_step(
     Ok(third_derivative * row_norm * row_norm * row_norm * rest * step * step)
 }
 
-/// Corollaries 1 and 2: gamma r |X|_2 |v| |X v|, where `spectral` is an upper bound of |X|_2.
+/// Corollaries 1 and 2: gamma r |X|_2 |v| |X v|; `spectral` is an upper bound of |X|_2.
 ///
 /// # Errors
-/// When a number is negative or not finite.
+/// Fails if a number is negative or not finite.
 pub fn data_dependent(
     third_derivative: f64,
     row_norm: f64,

@@ -11,7 +11,7 @@ pub(super) struct Found {
 }
 
 impl Composed {
-    /// An upper bound on delta at `epsilon`, at most 1; above the window, that at its top.
+    /// Returns an upper bound on delta at `epsilon`, at most 1; above the window, the bound at its top.
     pub(super) fn delta(&self, epsilon: f64) -> Found {
         let epsilon = epsilon.min(self.top());
         let mut found = Found { value: 1.0, coarse: 0.0 };
@@ -25,7 +25,7 @@ impl Composed {
         found
     }
 
-    /// An upper bound on the least epsilon at `delta`; none where rounding alone is above `delta`.
+    /// Returns an upper bound on the least epsilon at `delta`; `None` if rounding alone exceeds `delta`.
     pub(super) fn epsilon(&self, delta: f64) -> Option<Found> {
         let mut found = None;
         self.walk(|cell| {
@@ -50,18 +50,18 @@ impl Composed {
         found
     }
 
-    /// About what the grid adds to delta in a cell: the variance that it adds to the sum, times
-    /// half the second derivative of delta, which is the density of the sum.
+    /// Estimates what the grid adds to delta in a cell: the variance that it adds to the sum, times half the
+    /// second derivative of delta, which is the density of the sum.
     fn grid_cost(&self, cell: &Cell) -> f64 {
         self.steps * self.plan.h / 8.0 * cell.here
     }
 
-    /// The largest loss of the window.
+    /// Returns the largest loss of the window.
     fn top(&self) -> f64 {
         (self.plan.first + self.masses.len() as i64 - 1) as f64 * self.plan.h
     }
 
-    /// How much of the bound on delta at `epsilon` is rounding of the transforms.
+    /// Returns how much of the bound on delta at `epsilon` is rounding of the transforms.
     pub(super) fn rounding_at(&self, epsilon: f64) -> f64 {
         let epsilon = epsilon.min(self.top());
         let (theta, h) = (self.plan.theta, self.plan.h);
@@ -75,14 +75,14 @@ impl Composed {
         self.rounding * all * self.weight(epsilon)
     }
 
-    /// exp(ln_scale - theta loss), by which a tilted mass is multiplied, rounded up.
+    /// Returns exp(ln_scale - theta loss), by which a tilted mass is multiplied, rounded up.
     fn weight(&self, loss: f64) -> f64 {
         let theta = self.plan.theta;
         let slack = 1e-15 * (self.ln_scale.abs() + (theta * loss).abs() + 8.0);
         libm::exp(self.ln_scale - theta * loss + slack)
     }
 
-    /// The bound on delta at an epsilon of a cell.
+    /// Returns the bound on delta at an epsilon of a cell.
     fn bound(&self, cell: &Cell, epsilon: f64) -> f64 {
         let inside = cell.delta - libm::expm1(epsilon - cell.to) * (cell.mass - cell.delta);
         let summed = inside * (1.0 + 2e-9);

@@ -16,9 +16,9 @@ const SIX: &[(f64, f64)] = &[
     (0.932_469_514_203_152, 0.171_324_492_379_170_35),
 ];
 
-/// What a mass is taken higher by, relatively: the rules' error and that of densities.
+/// Relative margin by which a mass is raised: covers the error of the quadrature rules and of the densities.
 const MASS: f64 = 2e-12;
-/// What the share of a mass that goes to the cell's upper end is taken higher by.
+/// Margin by which the share of a mass that goes to the cell's upper end is raised.
 const SHARE: f64 = 1e-10;
 /// Edges of cells are found to this part of a cell.
 const EDGE: f64 = 1e-7;
@@ -33,7 +33,7 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// The loss at a point, and the density of what the observer is given.
+    /// Returns the loss at a point, and the density of what the observer is given.
     pub(super) fn view(self, point: &Point) -> (f64, f64) {
         match self {
             Self::Added => (point.loss, point.p),
@@ -47,7 +47,7 @@ impl Direction {
 pub(super) struct Step<'a> {
     pub(super) mixture: &'a Mixture,
     pub(super) direction: Direction,
-    /// The ends in x: where losses are least, and where they are largest.
+    /// The ends in x: losses are least at `from` and largest at `to`.
     pub(super) from: f64,
     pub(super) to: f64,
     /// Mass above the largest loss, which counts as infinite loss.
@@ -58,7 +58,7 @@ pub(super) struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// The step with at most `tail` of mass beyond either end.
+    /// Returns the step with at most `tail` of mass beyond either end.
     pub(super) fn new(mixture: &'a Mixture, direction: Direction, tail: f64) -> Self {
         let (low, high) = mixture.range(tail, direction == Direction::Added);
         let (from, to, beyond) = match direction {
@@ -100,15 +100,15 @@ impl<'a> Step<'a> {
         self.start(below);
     }
 
-    /// An upper bound on the loss at x, its error, |dL/dx|, and the density.
+    /// Returns an upper bound on the loss at x, its error, |dL/dx|, and the density.
     pub(super) fn look(&mut self, x: f64) -> Look {
         let point = self.mixture.at(x, &mut self.near);
         let (loss, density) = self.direction.view(&point);
         Look { loss: loss + point.error, error: point.error, slope: point.slope, density }
     }
 
-    /// Tells `mass` each grid index with the mass that it gets at most, from low to high; the
-    /// losses of the grid are index * `h`.
+    /// Calls `mass` with each grid index and an upper bound on the mass there, from low to high; the losses
+    /// of the grid are index * `h`.
     pub(super) fn spread(&mut self, h: f64, mut mass: impl FnMut(i64, f64)) {
         let whole = -libm::expm1(-h);
         let last = self.look(self.to);
@@ -123,7 +123,7 @@ impl<'a> Step<'a> {
             let lower = index as f64 * h;
             let (end, there) = self.edge((x, here), (index + 1) as f64 * h, last, h);
             let (total, upper) = self.integrate(x, end, lower);
-            // Where the cell begins below `lower`, as far as its edge was not found exactly.
+            // The cell begins below `lower` by as much as its edge was not found exactly.
             let short = (lower - here.loss).max(0.0) / h.min(1.0);
             let total = total * (1.0 + MASS + weights);
             let upper = (upper / whole + (SHARE + 4.0 * short) * total).clamp(0.0, total);
@@ -134,7 +134,7 @@ impl<'a> Step<'a> {
         mass(index, at_index);
     }
 
-    /// The end of the cell that starts at `start`: a point up to which no loss is above `target`.
+    /// Returns the end of the cell that starts at `start`: a point up to which no loss is above `target`.
     fn edge(&mut self, start: (f64, Look), target: f64, last: Look, h: f64) -> (f64, Look) {
         if last.loss <= target {
             return (self.to, last);
@@ -199,7 +199,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// A tail of a distribution with its relative error.
+/// Returns a tail of a distribution with its relative error.
 fn rounded_up(tail: f64) -> f64 {
     tail * (1.0 + 1e-9)
 }

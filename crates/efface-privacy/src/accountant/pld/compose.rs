@@ -46,8 +46,8 @@ pub(super) struct Composer {
     forward: Radix4<f64>,
     buffer: Vec<Complex64>,
     scratch: Vec<Complex64>,
-    /// Of the frequencies up to the middle: the product, and ln of a bound on its modulus with
-    /// the relative error in it.
+    /// For the frequencies up to the middle: the product, and ln of a bound on its modulus with the relative
+    /// error in it.
     product: Vec<Complex64>,
     bounds: Vec<(f64, f64)>,
     ln_scale: f64,
@@ -131,7 +131,7 @@ impl Composer {
         sum
     }
 
-    /// The distribution of the sum of everything taken.
+    /// Returns the distribution of the sum of everything taken.
     pub(super) fn finish(mut self) -> Composed {
         let plan = self.plan;
         let (length, middle) = (plan.length, plan.length / 2);
@@ -139,7 +139,7 @@ impl Composer {
         for (frequency, (value, &(ln_bound, relative))) in
             self.product.iter().zip(&self.bounds).enumerate()
         {
-            // Each but the first and the middle one stands for two.
+            // Each but the first and the middle one represents two.
             let times = if frequency == 0 || frequency == middle { 1.0 } else { 2.0 };
             let bound = libm::exp(ln_bound.min(700.0)) * (1.0 + 1e-9);
             errors += times * bound * (relative.min(1.0) + self.powers);
@@ -157,7 +157,7 @@ impl Composer {
         self.composed(masses, rounding)
     }
 
-    /// Where the mass of index `plan.first` + i is in the buffer.
+    /// Returns the buffer position of the mass of index `plan.first` + i.
     fn place(&self, i: usize) -> usize {
         (self.plan.first + i as i64).rem_euclid(self.plan.length as i64) as usize
     }
@@ -178,7 +178,7 @@ impl Composer {
     }
 }
 
-/// z^n by squaring.
+/// Returns z^n by squaring.
 fn power(mut z: Complex64, mut n: u64) -> Complex64 {
     let mut result = Complex64::new(1.0, 0.0);
     while n > 0 {

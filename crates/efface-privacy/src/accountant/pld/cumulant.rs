@@ -21,7 +21,7 @@ pub(super) struct Moments {
 const MOST: f64 = 20_000.0;
 
 impl Cumulant {
-    /// That of `steps` such steps.
+    /// Returns the cumulant of `steps` such steps.
     pub(super) fn new(step: &mut Step<'_>, steps: u64) -> Self {
         let noise = step.mixture.noise();
         let (low, high) = (step.from.min(step.to), step.from.max(step.to));
@@ -36,7 +36,7 @@ impl Cumulant {
         Self { nodes, steps: steps as f64 }
     }
 
-    /// ln E exp(theta loss) over all steps, with derivatives.
+    /// Returns ln E exp(theta loss) over all steps, with derivatives.
     pub(super) fn at(&self, theta: f64) -> Moments {
         let height = |&(loss, ln_mass): &(f64, f64)| theta * loss + ln_mass;
         let top = self.nodes.iter().map(height).fold(f64::NEG_INFINITY, f64::max);
@@ -63,14 +63,14 @@ impl Cumulant {
         self.steps
     }
 
-    /// The least and the largest loss of one step.
+    /// Returns the least and the largest loss of one step.
     pub(super) fn ends(&self) -> (f64, f64) {
         let losses = || self.nodes.iter().map(|node| node.0);
         (losses().fold(f64::INFINITY, f64::min), losses().fold(f64::NEG_INFINITY, f64::max))
     }
 }
 
-/// The sum over independent parts.
+/// Returns the sum over independent parts.
 pub(super) fn total(parts: &[Cumulant], theta: f64) -> Moments {
     parts.iter().map(|part| part.at(theta)).fold(Moments::default(), |sum, part| Moments {
         value: sum.value + part.value,

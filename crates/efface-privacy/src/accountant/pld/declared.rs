@@ -9,10 +9,10 @@ use crate::event::{DeclaredTraining, Given};
 /// The most [`work`]: some seconds for one epsilon.
 const MOST_WORK: f64 = 4096.0;
 
-/// Refuses trainings that no run can have had, and those outside what is accounted.
+/// Refuses trainings that no run can have had, and trainings that this accountant does not cover.
 ///
 /// # Errors
-/// The first field that breaks its rule.
+/// Fails at the first field that breaks its rule.
 pub fn check(training: &DeclaredTraining) -> Result<(), AccountantError> {
     let number = training.phases.len();
     let few = (1..=DeclaredTraining::MOST_PHASES).contains(&number);
@@ -32,7 +32,7 @@ pub fn check(training: &DeclaredTraining) -> Result<(), AccountantError> {
     require("steps", "at most 1e9 in all", steps, steps <= MOST_STEPS)
 }
 
-/// All steps with a group that may have been there in every one.
+/// Returns all steps with a group that may have been present in every one.
 fn with_group(training: &DeclaredTraining, group: u64) -> Result<Vec<Segment>, AccountantError> {
     check(training)?;
     require("deleted", "at most 1024 records together", group, group <= MOST_UNITS)?;
@@ -50,20 +50,20 @@ fn with_group(training: &DeclaredTraining, group: u64) -> Result<Vec<Segment>, A
     Ok(segment.collect())
 }
 
-/// About how long the phases that draw records at random take to account for, in wholes of one record
-/// with much noise: densities have a term for each record, over a range that grows with records over
-/// noise.
+/// Estimates how long it takes to account for the phases that draw records at random, in units of the time
+/// for one record with much noise: densities have a term for each record, over a range that grows with
+/// records over noise.
 fn work(training: &DeclaredTraining, group: u64) -> f64 {
     let drawn = training.phases.iter().filter(|phase| phase.rate.0 < 1.0);
     drawn.map(|phase| group as f64 * (1.0 + 1.0 / phase.noise.0)).sum()
 }
 
-/// The steps in which records may have been drawn that are deleted now, so many of them since what was
-/// given was first used, and how many there are in all: each may have been in every step. None
-/// where what was given is private by figures.
+/// Returns the steps in which records deleted by now may have been drawn, and how many such records there are
+/// in all: each may have been in every step. `since` counts those deleted after the given training was first
+/// used. Returns `None` if what was given is private by figures.
 ///
 /// # Errors
-/// When the training is malformed, or more records are deleted than are accounted for.
+/// Fails if the training is malformed, or more records are deleted than are accounted for.
 pub fn deleted_since(
     given: &Given,
     since: u64,
@@ -78,11 +78,11 @@ pub fn deleted_since(
     }
 }
 
-/// All steps of what was given with a group that may have been there throughout, for differential
-/// privacy of everything released; none where it is private by figures.
+/// Returns all steps of the given training with a group that may have been present throughout, for
+/// differential privacy of everything released; `None` if what was given is private by figures.
 ///
 /// # Errors
-/// When the training is malformed.
+/// Fails if the training is malformed.
 pub fn group_of(given: &Given, group: u64) -> Result<Option<Vec<Segment>>, AccountantError> {
     match (&given.training, &given.declared) {
         (Some(training), _) => with_group_of(training, group).map(Some),

@@ -1,4 +1,5 @@
-//! What an event of DP-SGD is to this accountant, and a second bound that must not contradict it.
+//! Translates events of DP-SGD for this accountant, and computes a second bound that must not contradict its
+//! result.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ use crate::quantity::{Decimal, Delta, Epsilon, Mu};
 
 /// The most steps of all trainings together.
 pub(super) const MOST_STEPS: u64 = 1_000_000_000;
-/// The most units that are deleted or protected together: divergences of several orders are known
-/// for so many.
+/// The most units that are deleted or protected together: for up to this number divergences of several orders
+/// are known.
 pub(super) const MOST_UNITS: u64 = 1024;
 /// The most numbers of deleted units that segments may tell apart: each costs a transform.
 const MOST_NUMBERS: usize = 64;
@@ -23,15 +24,15 @@ const TERMS: u64 = 4096;
 const ROUNDS: u32 = 40;
 /// The largest epsilon of a part: e to this is a number.
 const FARTHEST: f64 = 400.0;
-/// The least mu beside steps that draw units at random, where it is not 0.
+/// The least nonzero mu that is composed with steps that draw units at random.
 const LEAST_HEAD: f64 = 1e-6;
 /// What the grid of losses may add to epsilon, relatively.
 const GRID: f64 = 1e-2;
 
-/// Refuses events that no run can have, and those outside what is accounted.
+/// Refuses events that no run can have, and events that this accountant does not cover.
 ///
 /// # Errors
-/// The first field that breaks its rule.
+/// Fails at the first field that breaks its rule.
 pub fn check(event: &DpSgd) -> Result<(), AccountantError> {
     count("parameters", event.parameters)?;
     count("rows_per_unit", event.rows_per_unit)?;
@@ -62,10 +63,10 @@ pub fn check(event: &DpSgd) -> Result<(), AccountantError> {
     require("steps", "at most 1e9 in all", steps, steps <= MOST_STEPS)
 }
 
-/// The steps in which units that are deleted now may have been drawn, for closeness to retraining.
+/// Returns the steps in which units deleted by now may have been drawn, for closeness to retraining.
 ///
 /// # Errors
-/// When the event is malformed, or tells more than 64 numbers of deleted units apart.
+/// Fails if the event is malformed, or tells more than 64 numbers of deleted units apart.
 pub fn with_deleted(event: &DpSgd) -> Result<Vec<Segment>, AccountantError> {
     check(event)?;
     let mut steps: BTreeMap<u64, u64> = BTreeMap::new();
@@ -77,22 +78,22 @@ pub fn with_deleted(event: &DpSgd) -> Result<Vec<Segment>, AccountantError> {
     Ok(steps.into_iter().map(|(deleted, steps)| segment(event, steps, deleted)).collect())
 }
 
-/// All steps of all trainings with a group that may be there in every one, for differential
-/// privacy of everything released.
+/// Returns all steps of all trainings with a group that may be present in every one, for differential privacy
+/// of everything released.
 ///
 /// # Errors
-/// When the event is malformed.
+/// Fails if the event is malformed.
 pub fn with_group(event: &DpSgd) -> Result<Vec<Segment>, AccountantError> {
     check(event)?;
     Ok(vec![segment(event, event.steps() + event.earlier_steps, event.group)])
 }
 
-/// The steps in which units may have been drawn that are deleted now, so many of them after the
-/// network's own deletions, and how many there are in all. Who that is nobody says, so each of them
-/// may have been in every segment.
+/// Returns the steps in which units deleted by now may have been drawn, and how many such units there are in
+/// all. `since` counts those deleted after the network's own deletions. The event does not identify these
+/// units, so each of them may have been in every segment.
 ///
 /// # Errors
-/// As [`with_deleted`].
+/// Fails as [`with_deleted`] does.
 pub fn with_deleted_since(
     event: &DpSgd,
     since: u64,
@@ -104,11 +105,11 @@ pub fn with_deleted_since(
     Ok((with_deleted(&event)?, event.deleted()))
 }
 
-/// All steps of all trainings with a group of any size, for differential privacy of everything
+/// Returns all steps of all trainings with a group of any size, for differential privacy of everything
 /// released.
 ///
 /// # Errors
-/// When the event is malformed.
+/// Fails if the event is malformed.
 pub fn with_group_of(event: &DpSgd, group: u64) -> Result<Vec<Segment>, AccountantError> {
     with_group(&DpSgd { group, ..event.clone() })
 }
@@ -122,8 +123,7 @@ fn segment(event: &DpSgd, steps: u64, group: u64) -> Segment {
 pub struct Agreed {
     /// The least that is known to hold in both directions, rounded up.
     pub epsilon: Epsilon,
-    /// The bound of the divergences of whole orders at the same delta: certificates state it beside
-    /// the other.
+    /// The bound of the divergences of whole orders at the same delta: certificates state both.
     pub divergences: Epsilon,
 }
 
@@ -141,19 +141,19 @@ impl Agreed {
     }
 }
 
-/// Whether an epsilon by distributions of losses is not above what divergences of whole orders give,
-/// by more than the relative 1e-2 that the grid of losses may add.
+/// Returns whether an epsilon by distributions of losses does not exceed what divergences of whole orders
+/// give, by more than the relative 1e-2 that the grid of losses may add.
 #[must_use]
 pub fn agrees(losses: f64, divergences: f64) -> bool {
     losses <= divergences * (1.0 + GRID)
 }
 
-/// The least epsilon at `delta` that is known to hold in both directions, rounded up, where the
-/// divergences of whole orders agree: they bound the same epsilon in another way, and from above.
-/// The segments together with something `head`-GDP from every outcome of them.
+/// Returns the least epsilon at `delta` that is known to hold in both directions, rounded up, if the
+/// divergences of whole orders agree: they bound the same epsilon in another way, and from above. Bounds the
+/// segments together with something `head`-GDP from every outcome of them.
 ///
 /// # Errors
-/// As [`super::epsilon`], and where the two contradict each other.
+/// Fails as [`super::epsilon`] does, and if the two bounds contradict each other.
 pub fn agreed_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Agreed, PldError> {
     let divergences = of_whole_orders(segments, head, delta, Hops::One)?;
     if segments.is_empty() && head.get() == 0.0 {
@@ -162,7 +162,7 @@ pub fn agreed_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Ag
     Agreed::new(super::epsilon(segments, least_head(head), delta)?, divergences)
 }
 
-/// What divergences of whole orders say: up to 64, or 4096 by the largest group.
+/// Returns the bound of divergences of whole orders: up to 64, or 4096 by the largest group.
 fn of_whole_orders(
     segments: &[Segment],
     head: Mu,
@@ -177,12 +177,12 @@ fn of_whole_orders(
     whole_orders_epsilon(segments, least_head(head), delta, hops, most)
 }
 
-/// The least epsilon found at `delta` between two runs that each differ from a third by the
-/// segments' groups and `head`: with (e, d) for one of them, (2 e, (1 + e^e) d) for both. Rounded up
-/// by 2e-4; infinite where e would be beyond 400.
+/// Returns the least epsilon found at `delta` between two runs that each differ from a third by the segments'
+/// groups and `head`: with (e, d) for one of them, (2 e, (1 + e^e) d) for both. Rounded up by 2e-4; infinite
+/// if e would be beyond 400.
 ///
 /// # Errors
-/// As [`agreed_epsilon`].
+/// Fails as [`agreed_epsilon`] does.
 pub fn replaced_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Agreed, PldError> {
     let divergences = of_whole_orders(segments, head, delta, Hops::Two)?;
     let infinite = crate::outward::epsilon(f64::INFINITY);
@@ -214,8 +214,8 @@ pub fn replaced_epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<
     Ok(nothing)
 }
 
-/// The largest advantage of any attacker who must tell apart two runs that are so many hops of the
-/// segments' groups and `head` from each other: the total variation, or what `epsilon` at `delta` gives where
+/// Returns the largest advantage of any attacker who must tell apart two runs that are so many hops of the
+/// segments' groups and `head` from each other: the total variation, or what `epsilon` at `delta` gives if
 /// that is less or the former is not computed; rounded up.
 #[must_use]
 pub fn advantage(segments: &[Segment], head: Mu, hops: f64, epsilon: Epsilon, delta: Delta) -> f64 {
@@ -227,12 +227,12 @@ pub fn advantage(segments: &[Segment], head: Mu, hops: f64, epsilon: Epsilon, de
     whole.map_or(apart, |whole| apart.min(crate::outward::up(hops * whole)).min(1.0))
 }
 
-/// What is beside steps that draw units at random is nothing, or as far as a grid can tell.
+/// Raises a positive mu that a grid cannot resolve to the least one that it can; 0 stays 0.
 fn least_head(head: Mu) -> Mu {
     if head.get() == 0.0 { head } else { crate::outward::mu(head.get().max(LEAST_HEAD)) }
 }
 
-/// The numbers of an event's steps by the names certificates list them under.
+/// Returns the numbers of an event's steps by the names certificates list them under.
 #[must_use]
 pub fn constants(event: &DpSgd) -> Vec<(&'static str, String)> {
     let number = |x: Decimal| x.to_string();

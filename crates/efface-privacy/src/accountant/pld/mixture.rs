@@ -43,7 +43,7 @@ pub(super) struct Point {
 }
 
 impl Mixture {
-    /// The pair for `group` units, each drawn with probability `rate` in (0, 1].
+    /// Returns the pair for `group` units, each drawn with probability `rate` in (0, 1].
     pub(super) fn new(group: usize, rate: f64, noise: f64) -> Self {
         let k = group as f64;
         let (ln_rate, ln_rest) = (libm::log(rate), libm::log1p(-rate));
@@ -95,27 +95,27 @@ impl Mixture {
         self.group as f64
     }
 
-    /// Probability that a unit is drawn at all.
+    /// Returns the probability that a unit is drawn at all.
     pub(super) fn present(&self) -> f64 {
         self.present
     }
 
-    /// ln dQ/dP at most: that nothing was drawn.
+    /// Returns ln dQ/dP at most: that nothing was drawn.
     pub(super) fn most_removed(&self) -> f64 {
         -self.ln_absent
     }
 
-    /// ln p_j for j from 0 to the group.
+    /// Returns ln p_j for j from 0 to the group.
     pub(super) fn ln_weights(&self) -> &[f64] {
         &self.ln_weight
     }
 
-    /// A bound on the relative rounding of every weight p_j.
+    /// Returns a bound on the relative rounding of every weight p_j.
     pub(super) fn weight_error(&self) -> f64 {
         self.ln_error.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The pair at `x`; `near` is where the largest term was found last.
+    /// Returns the pair at `x`; `near` is the index at which the largest term was found last.
     pub(super) fn at(&self, x: f64, near: &mut usize) -> Point {
         let c = self.curvature;
         let shift = |j: usize| j as f64 * (x - 0.5 * j as f64) * c;
@@ -184,25 +184,25 @@ impl Mixture {
         Point { loss, error, slope, p, q }
     }
 
-    /// P(X > x), within a relative 1e-9.
+    /// Returns P(X > x), within a relative 1e-9.
     pub(super) fn p_above(&self, x: f64) -> f64 {
         self.p_of(|centre| normal_cdf((centre - x) / self.noise))
     }
 
-    /// P(X < x), within a relative 1e-9.
+    /// Returns P(X < x), within a relative 1e-9.
     pub(super) fn p_below(&self, x: f64) -> f64 {
         self.p_of(|centre| normal_cdf((x - centre) / self.noise))
     }
 
-    /// The mixture of what each component gives, by its centre.
+    /// Returns the mixture of what each component gives, by its centre.
     fn p_of(&self, component: impl Fn(f64) -> f64) -> f64 {
         let tail = |j: usize| component(j as f64);
         let drawn: f64 = (1..=self.group).map(|j| libm::exp(self.ln_weight[j]) * tail(j)).sum();
         self.absent * tail(0) + drawn
     }
 
-    /// A range of x outside which the step's upper distribution has at most `tail` on either side:
-    /// P when `added` (losses rise with x), Q otherwise.
+    /// Returns a range of x outside which the step's upper distribution has at most `tail` on either side: P
+    /// when `added` (losses rise with x), Q otherwise.
     pub(super) fn range(&self, tail: f64, added: bool) -> (f64, f64) {
         let width = first(0.0, 40.0, |z| normal_cdf(-z) <= tail) * self.noise;
         if !added {
@@ -214,7 +214,8 @@ impl Mixture {
     }
 }
 
-/// About the least x in [low, high] with `holds(x)`, which stays true; `high` if there is none.
+/// Returns approximately the least x in [low, high] with `holds(x)`, which stays true; `high` if there is
+/// none.
 fn first(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = 0.5 * (low + high);

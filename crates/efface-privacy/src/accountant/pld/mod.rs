@@ -26,26 +26,26 @@ use cumulant::Cumulant;
 use plan::{Fineness, Plan, Question};
 use segment::{COARSEST, ROUNDING_SHARE, Sampled, Steps};
 
-/// What is near enough, where a finer grid would cost no more than time.
+/// The error that is accepted if a finer grid would only cost time.
 const ENOUGH: f64 = 1e-4;
 /// How often a plan is made again at most.
 const ROUNDS: u32 = 4;
-/// The share of delta that tails of single steps may be.
+/// The share of delta that tails of single steps may take.
 const TAILS: f64 = 1e-10;
 /// A step's mass beyond its range is at least this.
 const LEAST_TAIL: f64 = 1e-290;
-/// The least delta that is asked for, or computed.
+/// The least delta that may be requested or computed.
 const LEAST_DELTA: f64 = 1e-200;
 
-/// The least epsilon at `delta` that is known to hold in both directions, rounded up.
+/// Returns the least epsilon at `delta` that is known to hold in both directions, rounded up.
 ///
-/// Bounds the segments, each of which may depend on what those before released, together with
-/// `head`: something `head`-GDP from every outcome of the segments (0 where there is nothing).
-/// 0 where `delta` suffices alone; nothing is lost but rounding and the grid, together less than a
-/// relative 1e-3 in ordinary cases and never more than 1e-2.
+/// Bounds the segments, each of which may depend on what those before released, together with `head`:
+/// something `head`-GDP from every outcome of the segments (0 if there is nothing). Returns 0 if `delta`
+/// alone suffices; nothing is lost but rounding and the grid, together less than a relative 1e-3 in ordinary
+/// cases and never more than 1e-2.
 ///
 /// # Errors
-/// When a number is out of range, or the bound cannot be computed well: it is never guessed.
+/// Fails if a number is out of range, or the bound cannot be computed well: it is never guessed.
 pub fn epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, PldError> {
     if delta.get() < LEAST_DELTA {
         return Err(PldError::Range { name: "delta", rule: "at least 1e-200", got: delta.get() });
@@ -74,14 +74,14 @@ pub fn epsilon(segments: &[Segment], head: Mu, delta: Delta) -> Result<Epsilon, 
     }
 }
 
-/// The least epsilon at `delta` that is known to hold in one direction.
+/// Returns the least epsilon at `delta` that is known to hold in one direction.
 fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64, PldError> {
     let (mut question, mut fine) = (Question::AtDelta(delta.get()), Fineness::FINE);
     let mut least = f64::INFINITY;
     for _ in 0..ROUNDS {
         let (composed, found) = match found_at(parts, direction, question, fine, delta.get()) {
             Ok(found) => found,
-            // A tilt for a Gaussian sum is no good for one that is far from it.
+            // A tilt for a Gaussian sum does not suit a sum that is far from Gaussian.
             Err(_) if matches!(question, Question::AtDelta(_)) => {
                 question = Question::Anyhow(delta.get());
                 continue;
@@ -104,7 +104,7 @@ fn epsilon_in(parts: &Sampled, direction: Direction, delta: Delta) -> Result<f64
     Ok(least)
 }
 
-/// A composition by one plan with the epsilon that it gives, where rounding is small against delta.
+/// Composes by one plan and returns the epsilon that results, if rounding is small against delta.
 fn found_at(
     parts: &Sampled,
     direction: Direction,
@@ -120,12 +120,12 @@ fn found_at(
     Ok((composed, found))
 }
 
-/// The least delta at `epsilon` that is known to hold in both directions, rounded up; at most 1.
+/// Returns the least delta at `epsilon` that is known to hold in both directions, rounded up; at most 1.
 ///
-/// Where it is below 1e-200, something up to about that.
+/// If it is below 1e-200, the result may be anything up to about 1e-200.
 ///
 /// # Errors
-/// When a number is out of range, or the bound cannot be computed well.
+/// Fails if a number is out of range, or the bound cannot be computed well.
 pub fn delta(segments: &[Segment], head: Mu, epsilon: Epsilon) -> Result<f64, PldError> {
     if epsilon.get() == f64::INFINITY {
         return Ok(0.0);
@@ -143,7 +143,7 @@ pub fn delta(segments: &[Segment], head: Mu, epsilon: Epsilon) -> Result<f64, Pl
     }
 }
 
-/// The least delta at `epsilon` that is known to hold in one direction.
+/// Returns the least delta at `epsilon` that is known to hold in one direction.
 fn delta_in(parts: &Sampled, direction: Direction, epsilon: Epsilon) -> Result<f64, PldError> {
     let (mut least, mut fine) = (1.0, Fineness::FINE);
     for _ in 0..ROUNDS {
@@ -159,8 +159,8 @@ fn delta_in(parts: &Sampled, direction: Direction, epsilon: Epsilon) -> Result<f
     Ok(least)
 }
 
-/// An epsilon that holds at `delta` when units are removed: without a draw, losses are at most
-/// those of no unit drawn, and what is Gaussian has its own epsilon.
+/// Returns an epsilon that holds at `delta` when units are removed: sampled losses are at most those of
+/// drawing no unit, and the Gaussian part has its own epsilon.
 fn most_removed(parts: &Sampled, delta: Delta) -> f64 {
     let drawn: f64 =
         parts.drawn.iter().map(|(mixture, steps)| mixture.most_removed() * *steps as f64).sum();
@@ -183,7 +183,7 @@ fn too_rough(share: f64) -> PldError {
     ))
 }
 
-/// The distribution of the sum of all losses in one direction.
+/// Returns the distribution of the sum of all losses in one direction.
 fn compose(
     parts: &Sampled,
     direction: Direction,
@@ -207,7 +207,7 @@ fn compose(
         }
         let plan = Plan::new(&cumulants, count, question, fine);
         if plan.delta < LEAST_DELTA && matches!(question, Question::AtEpsilon(_)) {
-            // As far up as numbers go: delta falls with epsilon.
+            // The search goes up to the epsilon of the least computed delta: delta falls with epsilon.
             question = Question::AtDelta(LEAST_DELTA);
             tail = LEAST_TAIL;
             continue;

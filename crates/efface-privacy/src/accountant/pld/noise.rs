@@ -5,17 +5,17 @@ use crate::quantity::{Decimal, Delta, Epsilon, Mu};
 
 /// The noise found is above the least one by at most this, relatively.
 const CLOSE: f64 = 1e-4;
-/// Where the search begins and ends.
+/// The ends of the search.
 const FIRST: f64 = 1.0;
 const LEAST: f64 = 0.3;
 const MOST: f64 = 1e5;
 
-/// The least noise with which the steps of `segment`, whose own noise is not looked at, are
-/// (`wanted`, `delta`)-private for its group, at most a relative 1e-4 above; [`epsilon`] confirms
-/// it for what is returned.
+/// Returns the least noise with which the steps of `segment`, whose own noise is ignored, are (`wanted`,
+/// `delta`)-private for its group, at most a relative 1e-4 above; [`epsilon`] confirms it for what is
+/// returned.
 ///
 /// # Errors
-/// When a number is out of range, or no noise from 0.3 to 100,000 reaches the target.
+/// Fails if a number is out of range, or no noise from 0.3 to 100,000 reaches the target.
 pub fn noise(segment: Segment, wanted: Epsilon, delta: Delta) -> Result<f64, PldError> {
     let none = Mu::new(0.0).unwrap_or(crate::outward::mu(0.0));
     let at = |noise: f64| match epsilon(&[Segment { noise, ..segment }], none, delta) {

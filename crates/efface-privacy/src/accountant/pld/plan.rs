@@ -1,4 +1,4 @@
-//! Where to look: the tilt, the window and the grid. A bad plan costs accuracy, never soundness.
+//! Chooses the tilt, the window and the grid. A bad plan costs accuracy, never soundness.
 
 use super::cumulant::{Cumulant, Moments, total};
 use crate::special::{erfcx, mills_decay};
@@ -7,7 +7,7 @@ use crate::special::{erfcx, mills_decay};
 pub(super) enum Question {
     /// The epsilon at this delta.
     AtDelta(f64),
-    /// The epsilon at this delta, where the sum is far from Gaussian.
+    /// The epsilon at this delta of a sum that is far from Gaussian.
     Anyhow(f64),
     /// The delta at this epsilon.
     AtEpsilon(f64),
@@ -34,7 +34,7 @@ pub(super) struct Plan {
     pub(super) limited: bool,
 }
 
-/// How fine a grid should be, where there is room.
+/// How fine a grid should be if there is room.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fineness {
     /// What it may add to epsilon, relatively.
@@ -46,33 +46,34 @@ pub(super) struct Fineness {
 impl Fineness {
     /// As fine as answers should be.
     pub(super) const FINE: Self = Self { added: 1e-5, widest: f64::INFINITY };
-    /// Enough to compare two numbers that differ.
+    /// Fine enough to compare two numbers that differ.
     pub(super) const ROUGH: Self = Self { added: 1e-3, widest: f64::INFINITY };
 }
 
-/// The grid may add this many times what is wanted where that saves many points.
+/// The grid may add this many times the wanted error if that saves many points.
 const GOOD: f64 = 5.0;
 /// With so few points it is not worth to save more.
 const SHORTEST: f64 = 16_384.0;
 /// The longest window, of 50 MB and a quarter of a second.
 const LONG: f64 = 1_048_576.0;
-/// The longest window where that one adds more than this to epsilon, of 200 MB.
+/// The longest window, of 200 MB, if `LONG` adds more than `POOR` to epsilon.
 const LONGEST: f64 = 4_194_304.0;
 const POOR: f64 = 1e-3;
-/// The most grid points of one step where that is good, and otherwise.
+/// The most grid points of one step: the first if the grid is then good enough, else the second.
 const FEW_CELLS: f64 = 262_144.0;
 const CELLS: f64 = 2_097_152.0;
 /// Tails of exp(-this) are cut off.
 const TAIL: f64 = 27.0;
 
 impl Plan {
-    /// The plan for a question on steps with these cumulants.
+    /// Returns the plan for a question on steps with these cumulants.
     pub(super) fn new(parts: &[Cumulant], steps: u64, question: Question, fine: Fineness) -> Self {
         let losses = parts.iter().map(Cumulant::ends);
         let (low, high) =
             losses.fold((0.0, 0.0), |(a, b), (c, d)| (f64::min(a, c), f64::max(b, d)));
         let scale = (high - low).max(f64::MIN_POSITIVE);
-        // ln theta from where a tilt changes nothing to where only the largest loss is left.
+        // The range of ln theta: at one end a tilt changes nothing, at the other only the largest loss is
+        // left.
         let rare = -libm::log(1e-300) + libm::log(1.0 + steps as f64);
         let ends =
             (libm::log(1e-6 / (scale * (1.0 + steps as f64))), libm::log(1e3 * rare / scale));
@@ -163,13 +164,13 @@ impl Plan {
 }
 
 impl Plan {
-    /// The distance of a grid that adds less by this factor and a little more.
+    /// Returns the spacing of a grid whose error is smaller by slightly more than this factor.
     pub(super) fn finer(&self, factor: f64) -> f64 {
         0.7 * self.h / factor.sqrt()
     }
 }
 
-/// A loss of one step below which nothing matters under a tilt.
+/// Returns a loss of one step below which nothing matters under a tilt.
 pub(super) fn floor(part: &Cumulant, theta: f64) -> f64 {
     if theta == 0.0 {
         return f64::NEG_INFINITY;
@@ -178,7 +179,7 @@ pub(super) fn floor(part: &Cumulant, theta: f64) -> f64 {
     (part.at(theta).value / steps - TAIL - libm::log(steps)) / theta
 }
 
-/// ln of delta at an epsilon near the mean of the tilted sum, as if that were Gaussian.
+/// Returns ln of delta at an epsilon near the mean of the tilted sum, as if that sum were Gaussian.
 fn ln_delta(theta: f64, here: Moments, epsilon: f64) -> f64 {
     let width = here.variance.sqrt();
     let tail = |theta: f64| 0.5 * erfcx(theta * width / std::f64::consts::SQRT_2);

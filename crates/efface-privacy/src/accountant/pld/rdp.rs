@@ -8,14 +8,14 @@ use crate::rdp::{self, Conversion};
 
 /// The most (order times group): convolutions of that many numbers.
 const MOST_TERMS: u64 = 4096;
-/// Of an interval, until nothing of it is left.
+/// Halvings after which nothing is left of an interval.
 const HALVINGS: u32 = 100;
 
-/// Bound on the Rényi divergence of `order` of a segment with the group from one without, in nats,
+/// Returns a bound on the Rényi divergence of `order` of a segment with the group from one without, in nats,
 /// rounded up.
 ///
 /// # Errors
-/// When a number is out of range, or `order` times `group` is above 4096.
+/// Fails if a number is out of range, or `order` times `group` is above 4096.
 pub fn rdp(segment: Segment, order: u64) -> Result<Epsilon, PldError> {
     check(segment, order)?;
     let Segment { steps, noise, rate, group } = segment;
@@ -42,13 +42,13 @@ fn check(segment: Segment, order: u64) -> Result<(), PldError> {
     Ok(())
 }
 
-/// The least epsilon at `delta` by the divergences of whole orders up to `most` and the sharpest
-/// conversion known here, for runs with the group against runs without, rounded up. The segments
-/// together with something `head`-GDP from every outcome of them. Between whole orders (order - 1)
-/// times the divergence is convex, so that a chord is above it.
+/// Returns the least epsilon at `delta` by the divergences of whole orders up to `most` and the sharpest
+/// conversion known here, for runs with the group against runs without, rounded up. Bounds the segments
+/// together with something `head`-GDP from every outcome of them. Between whole orders (order - 1) times the
+/// divergence is convex, so that a chord is above it.
 ///
 /// # Errors
-/// As [`rdp()`].
+/// Fails as [`rdp()`] does.
 pub fn rdp_epsilon(
     segments: &[Segment],
     head: Mu,
@@ -69,15 +69,15 @@ pub fn rdp_epsilon(
     Ok(rdp::epsilon(curve, delta, Conversion::CanonneKamathSteinke))
 }
 
-/// The least epsilon at `delta` by the divergences of whole orders from 2 up to `most` alone, each
-/// in closed form: no grid, no transform and no search over orders. For runs with the group against
-/// runs without, together with something `head`-GDP; rounded up.
+/// Returns the least epsilon at `delta` by the divergences of whole orders from 2 up to `most` alone, each in
+/// closed form: no grid, no transform and no search over orders. For runs with the group against runs
+/// without, together with something `head`-GDP; rounded up.
 ///
-/// With [`Hops::Two`] it is between two runs that are both so far from a third: the least 2 e for
-/// which an order gives e at delta/(1 + e^e).
+/// With [`Hops::Two`] it is between two runs that are each one hop from a third: the least 2 e for which an
+/// order gives e at delta/(1 + e^e).
 ///
 /// # Errors
-/// As [`rdp()`].
+/// Fails as [`rdp()`] does.
 pub fn whole_orders_epsilon(
     segments: &[Segment],
     head: Mu,
@@ -106,12 +106,12 @@ pub fn whole_orders_epsilon(
 pub enum Hops {
     /// A group present or absent.
     One,
-    /// A group in the place of another.
+    /// One group replaces another.
     Two,
 }
 
-/// The least e >= 0 that is not below `one` + ln(1 + e^e)/`above`, from above; infinite where there is
-/// none below 1e9. What is added grows more slowly than e does, where `above` is 2 or more.
+/// Returns the least e >= 0 that is not below `one` + ln(1 + e^e)/`above`, from above; infinite if none is
+/// below 1e9. The added term grows more slowly than e if `above` is 2 or more.
 fn twice(one: f64, above: f64) -> f64 {
     let enough = |e: f64| e >= one + (e + libm::log1p(libm::exp(-e))) / above;
     let (mut low, mut high) = (0.0, 1.0);
@@ -128,8 +128,8 @@ fn twice(one: f64, above: f64) -> f64 {
     high
 }
 
-/// alpha times the divergence of order alpha + 1 of the segments with `head`, at place alpha, for
-/// all whole orders up to `most`.
+/// Returns alpha times the divergence of order alpha + 1 of the segments with `head`, at index alpha, for all
+/// whole orders up to `most`.
 fn totals(segments: &[Segment], head: Mu, most: u64) -> Result<Vec<f64>, PldError> {
     if most > MOST_TERMS {
         let rule = "at most 4096 divided by `group`";
@@ -174,7 +174,7 @@ impl Moments {
         Self { ln_weights, curvature, error: mixture.weight_error() }
     }
 
-    /// Those of orders 1 to `most`, each not below the exact one.
+    /// Returns the divergences of orders 1 to `most`, each not below the exact one.
     fn up_to(&self, most: u64) -> Vec<f64> {
         let mut power = vec![0.0];
         let mut found = Vec::with_capacity(most as usize);
@@ -195,7 +195,7 @@ impl Moments {
         found
     }
 
-    /// The logarithms of a convolution with the weights.
+    /// Returns the logarithms of a convolution with the weights.
     fn times(&self, power: &[f64]) -> Vec<f64> {
         let length = power.len() + self.ln_weights.len() - 1;
         let one = |s: usize| {

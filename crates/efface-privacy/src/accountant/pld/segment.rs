@@ -14,7 +14,7 @@ pub struct Segment {
     pub steps: u64,
     /// sigma: standard deviation of the noise in units of the clipping norm.
     pub noise: f64,
-    /// q: probability with which each unit is in the batch of a step, drawn afresh and by itself.
+    /// q: probability with which each unit is in the batch of a step, independently of other units and steps.
     pub rate: f64,
     /// k: units that the two data sets differ in.
     pub group: u64,
@@ -28,7 +28,7 @@ pub enum PldError {
     Range {
         /// Which number.
         name: &'static str,
-        /// The rule in words.
+        /// The rule that the value breaks, in words.
         rule: &'static str,
         /// The value given.
         got: f64,
@@ -61,28 +61,28 @@ pub enum PldError {
     Refused(String),
 }
 
-/// The range of noise where units are drawn at random.
+/// The range of noise allowed if units are drawn at random.
 const LEAST_NOISE: f64 = 0.1;
 const MOST_NOISE: f64 = 1e6;
 const MOST_GROUP: u64 = 4096;
 /// Kinds of steps that are told apart: each costs a transform, and memory for its plan.
 const MOST_KINDS: usize = 256;
 const MOST_STEPS: u64 = 1_000_000_000;
-/// The most mu of all that is Gaussian beside steps that draw units at random.
+/// The largest mu of the Gaussian part that is composed with steps that draw units at random.
 const MOST_BESIDE: f64 = 100.0;
 const MOST_PANELS: u32 = 4_000_000;
 /// What the grid may add to epsilon, relatively.
 pub(super) const COARSEST: f64 = 1e-2;
 /// What rounding of transforms may add to delta, relatively.
 pub(super) const ROUNDING_SHARE: f64 = 2e-2;
-/// Segments as checked.
+/// Segments that passed the checks.
 pub(super) enum Steps {
     /// Nothing is drawn at random but noise.
     Gaussian(Mu),
     Sampled(Sampled),
 }
 
-/// Steps in which units are drawn at random, with what is Gaussian beside them.
+/// Steps in which units are drawn at random, with the Gaussian part that is composed with them.
 pub(super) struct Sampled {
     /// Pairs of single steps with their numbers.
     pub(super) drawn: Vec<(Mixture, u64)>,
@@ -92,14 +92,14 @@ pub(super) struct Sampled {
 }
 
 impl Sampled {
-    /// A bound on the total variation: that anything is drawn at all.
+    /// Bounds the total variation by the probability that anything is drawn at all.
     pub(super) fn total_variation(&self) -> f64 {
         let drawn = self.drawn.iter().map(|(mixture, steps)| mixture.present() * *steps as f64);
         let head = if self.one.is_some() { 1.0 } else { 0.0 };
         outward::up(drawn.sum::<f64>() + head)
     }
 
-    /// Every kind of step with its number.
+    /// Returns every kind of step with its number.
     pub(super) fn parts(&self) -> impl Iterator<Item = (&Mixture, u64)> {
         let drawn = self.drawn.iter().map(|(mixture, steps)| (mixture, *steps));
         drawn.chain(self.one.iter().map(|mixture| (mixture, 1)))

@@ -6,7 +6,8 @@ use super::super::{AccountantError, World, interpolation};
 use super::History;
 use crate::event::{Adjacency, Batches, NoisyGd, Normalizer, Phase};
 
-/// Refuses batches that contradict the rest of an event, or go with what is not proven for them.
+/// Refuses batches that contradict the rest of an event, or that it combines with something not proven for
+/// batches.
 pub(super) fn check(event: &NoisyGd) -> Result<(), AccountantError> {
     let Some(batches) = &event.batches else { return Ok(()) };
     for (name, count) in [("count", batches.count), ("size", batches.size), ("most", batches.most)]
@@ -36,7 +37,7 @@ pub(super) fn check(event: &NoisyGd) -> Result<(), AccountantError> {
 }
 
 impl History<'_> {
-    /// ln mu of the pair of `world`: records are taken to be where they show most.
+    /// Returns ln mu of the pair of `world`: records are assumed to be in the batch that shows them most.
     pub(super) fn over(&self, batches: &Batches, world: World) -> Result<f64, AccountantError> {
         let group = |adjacency| {
             let records = check::group(&self.event.setting)?;
@@ -60,7 +61,7 @@ impl History<'_> {
         }
     }
 
-    /// ln mu of so many steps in which the runs differ in these records, each until some step.
+    /// Returns ln mu of so many steps in which the runs differ in these records, each until some step.
     fn visits(
         &self,
         batches: &Batches,
@@ -77,7 +78,8 @@ impl History<'_> {
         Ok(interpolation::ln_mu(0.0, &stretches)?)
     }
 
-    /// Against a run on the latest data: each request's records set the runs apart until then.
+    /// Bounds the distance to a run on the latest data: each request's records make the runs differ until
+    /// then.
     fn changes(&self, batches: &Batches) -> Result<f64, AccountantError> {
         let changed = batches.changed.as_ref().ok_or(AccountantError::Unsupported {
             notion: World::Retraining.notion(),
@@ -98,12 +100,12 @@ impl History<'_> {
         self.visits(batches, steps, &differing)
     }
 
-    /// ln mu of one release of so many steps, given the model before it.
+    /// Returns ln mu of one release of so many steps, given the model before it.
     fn release(&self, batches: &Batches, steps: u64, records: f64) -> Result<f64, AccountantError> {
         self.visits(batches, steps, &[(steps, records)])
     }
 
-    /// All releases, each as if the records were in the batch that its last step visits.
+    /// Bounds all releases, each as if the records were in the batch that its last step visits.
     fn one_by_one(&self, batches: &Batches, records: f64) -> Result<f64, AccountantError> {
         let mut ln_total = f64::NEG_INFINITY;
         // Requests mostly make the same number of steps.
