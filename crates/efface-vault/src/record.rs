@@ -93,7 +93,7 @@ impl Columns {
         Self { first, rows, length, checksum, head, features: None, before }
     }
 
-    /// Parses the head, if it begins at a multiple of `size` as blocks do and has no more slots.
+    /// Parses the head, if it begins where a block of `size` numbers begins and has no more slots.
     pub(crate) fn parse_head(self, size: i64) -> StoredHead {
         let Self { first, rows, length, checksum, head, .. } = self;
         let head = checksum
@@ -105,7 +105,7 @@ impl Columns {
         StoredHead { first, rows, head }
     }
 
-    /// Parses the block, if it begins at a multiple of `size` as blocks do and has no more slots.
+    /// Parses the block, if it begins where a block of `size` numbers begins and has no more slots.
     pub(crate) fn parse(self, size: i64) -> Stored {
         let Self { first, rows, length, checksum, head, features, before } = self;
         let block = features

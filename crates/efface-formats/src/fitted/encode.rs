@@ -18,7 +18,7 @@ pub struct Unlike {
     pub texts: u64,
     /// Values of a column of categories.
     pub values: u64,
-    /// Those of them that are none of the column's.
+    /// Number of those values that are no category of the column.
     pub unseen: u64,
 }
 
@@ -32,7 +32,7 @@ impl Unlike {
 }
 
 impl Fitted {
-    /// A buffer of the storage that [`Fitted::sparse`] says.
+    /// Returns a buffer of the storage that [`Fitted::sparse`] says.
     pub fn buffer(&self) -> Row {
         Row::new(if self.sparse() { Storage::Sparse } else { Storage::Dense })
     }
@@ -45,7 +45,7 @@ impl Fitted {
     /// its own number if some record misses one, too.
     ///
     /// # Errors
-    /// A damaged row, as far as its cells tell; its target is looked at by [`target`](Self::target) alone.
+    /// Fails if the cells show that the row is damaged; its target is read by [`target`](Self::target) alone.
     pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), Fault> {
         row.clear(self.width);
         match (&*self.plan, row) {
@@ -75,7 +75,7 @@ impl Fitted {
     /// of a column of categories that is none of them.
     ///
     /// # Errors
-    /// A damaged row.
+    /// Fails if the row is damaged.
     pub fn count_unlike(&self, raw: &[u8], counts: &mut Vec<Unlike>) -> Result<(), Fault> {
         let Plan::Named(codes) = &*self.plan else { return Ok(()) };
         counts.resize(codes.len(), Unlike::default());
@@ -109,10 +109,10 @@ impl Fitted {
         Ok(())
     }
 
-    /// The target of a raw row.
+    /// Returns the target of a raw row.
     ///
     /// # Errors
-    /// A damaged row.
+    /// Fails if the row is damaged.
     pub fn target(&self, raw: &[u8]) -> Result<FittedTarget, Fault> {
         Ok(match (RawTarget::of(raw)?, &self.learned.target) {
             (RawTarget::Class(name), Target::Classes { .. }) => {
@@ -128,11 +128,11 @@ impl Fitted {
         })
     }
 
-    /// Appends the targets of a raw row of a regression, each less its mean and divided by its scale;
-    /// `false`, and nothing appended, if the row has others than the statistics.
+    /// Appends the targets of a raw row of a regression, each less its mean and divided by its scale. Returns
+    /// `false` and appends nothing if the row has other targets than the statistics.
     ///
     /// # Errors
-    /// A damaged row.
+    /// Fails if the row is damaged.
     pub fn numbers(&self, raw: &[u8], out: &mut Vec<f64>) -> Result<bool, Fault> {
         let scaled =
             |value, mean: Exact, scale: Exact| (number::canonical(value) - mean.0) / scale.0;
@@ -210,7 +210,7 @@ impl WithSimd for Standardise<'_> {
     }
 }
 
-/// The number less the mean, in units of the scale; 0 for NaN.
+/// Returns the number less the mean, in units of the scale; 0 for NaN.
 #[inline(always)]
 fn standard(value: f64, mean: f64, inverse: f64) -> f32 {
     let largest = f64::from(f32::MAX);

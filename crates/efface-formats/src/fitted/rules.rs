@@ -1,4 +1,4 @@
-//! What is the same for all columns: rules that users choose, and limits.
+//! Rules that users choose for all columns, and limits.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct Rules {
     pub balanced: bool,
     /// Whether targets are numbers; else they are classes.
     pub regression: bool,
-    /// How many numbers a record is to be predicted as; 1 for classes.
+    /// Number of target numbers of a record; 1 for classes.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub targets: u32,
 }
@@ -66,7 +66,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// k: the fewest of so many records that a category needs to have a place of its own.
+    /// Computes k: the fewest of so many records that a category needs to have a place of its own.
     #[must_use]
     pub fn least(&self, records: u64) -> u32 {
         let most = self.min_records;
@@ -78,8 +78,8 @@ impl Rules {
         }
     }
 
-    /// Whether so few records have a number or a time, of which so many `missing` are said to be, that
-    /// nothing else is learnt of it: its mean would be that of a few people, and its weight chance.
+    /// Returns whether so few records have a number or a time, of which so many `missing` are said to be,
+    /// that nothing else is learnt of it: its mean would be that of a few people, and its weight chance.
     pub(crate) fn are_few(&self, present: u64, missing: u64) -> bool {
         let least = u64::from(self.min_missing);
         present < least && missing >= least && present < missing / 4

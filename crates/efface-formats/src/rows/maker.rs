@@ -16,7 +16,7 @@ pub(crate) struct RowMaker {
     pub(crate) schema: Schema,
     /// The columns that rows are made of.
     inputs: FeatureNames,
-    /// Where each of them is in the table.
+    /// The position of each of them in the table.
     places: Vec<usize>,
     pub(crate) form: RowForm,
     buffer: Vec<f64>,
@@ -62,27 +62,27 @@ impl RowMaker {
         Self { schema, inputs, places, form, buffer: Vec::new() }
     }
 
-    /// The same from columns at these places of a table.
+    /// Returns the same from columns at these places of a table.
     pub(crate) fn at(self, places: Vec<usize>) -> Self {
         Self { places, ..self }
     }
 
-    /// The columns that rows are made of.
+    /// Returns the columns that rows are made of.
     pub(crate) fn inputs(&self) -> &FeatureNames {
         &self.inputs
     }
 
-    /// Whether dense rows are stored as they are.
+    /// Returns whether dense rows are stored as they are.
     pub(crate) fn copies(&self) -> bool {
         matches!(self.form, RowForm::Encoded { copies: true, .. })
     }
 
-    /// The name of a column, by the position that a fault has.
+    /// Returns the name of a column, by the position that a fault has.
     pub(crate) fn name(&self, column: usize) -> String {
         self.inputs.name(column).unwrap_or_default().into_owned()
     }
 
-    /// The names of the features, and whether rows are stored without their zeros.
+    /// Returns the names of the features, and whether rows are stored without their zeros.
     pub(crate) fn features(&self) -> (FeatureNames, bool) {
         match &self.form {
             RowForm::Encoded { row, .. } => {
