@@ -13,8 +13,8 @@ pub struct Data<'a> {
     pub rows: &'a [f32],
     /// n classes, each below the network's outputs.
     pub labels: &'a [u32],
-    /// The unit of each row, below n; none: each row is a unit of its own. A number that no row has
-    /// is a unit without rows, whose gradient is 0.
+    /// The unit of each row, below n; if `None`, each row is a unit of its own. A number that no row has is a
+    /// unit without rows, whose gradient is 0.
     pub units: Option<&'a [u32]>,
 }
 
@@ -63,13 +63,13 @@ impl<'a> Checked<'a> {
         self.data.labels.len()
     }
 
-    /// One row and its class.
+    /// Returns one row and its class.
     pub(crate) fn row(&self, row: usize) -> (&'a [f32], usize) {
         let values = &self.data.rows[row * self.inputs..][..self.inputs];
         (values, self.data.labels[row] as usize)
     }
 
-    /// The rows by their units.
+    /// Returns the rows by their units.
     pub(crate) fn units(&self) -> Units {
         let Some(units) = self.data.units else { return Units::Rows(self.rows()) };
         let count = units.iter().max().map_or(0, |&most| most as usize + 1);
@@ -97,7 +97,7 @@ pub(crate) enum Units {
     Rows(usize),
     /// The rows of each unit in the order of the data.
     Grouped {
-        /// Where each unit's begin in `rows`, and where the last one's end.
+        /// Start of each unit's rows in `rows`, and end of the last one's.
         starts: Vec<u32>,
         rows: Vec<u32>,
     },
@@ -111,7 +111,7 @@ impl Units {
         }
     }
 
-    /// The rows of one of them, in order.
+    /// Returns the rows of one of them, in order.
     pub(crate) fn rows(&self, unit: u32) -> impl ExactSizeIterator<Item = usize> {
         let (own, listed) = match self {
             Self::Rows(_) => (Some(unit), &[][..]),

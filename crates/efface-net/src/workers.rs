@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-/// Where a training is. Nothing in it depends on the data or on what was drawn.
+/// Progress of a training. Nothing in it depends on the data or on what was drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Steps that are done.

@@ -1,4 +1,4 @@
-//! Gram matrices of dense rows: panels of rows, scaled, and widened where products are in f64, multiplied by
+//! Gram matrices of dense rows: panels of rows, scaled, widened if products are in f64, and multiplied by
 //! faer.
 
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::tree::{CHUNK, reduce_chunks};
 pub(super) const NARROW: usize = 256;
 /// Rows per own result.
 pub(super) const LEAF_ROWS: usize = CHUNK;
-/// Rows per panel.
+/// Number of rows per panel.
 pub(super) const PANEL_ROWS: usize = CHUNK;
 /// Tiles are halved until they are at most this wide.
 const TILE: usize = 128;
@@ -93,12 +93,12 @@ fn onto_in<T: Factor>(
 
 /// What rows are multiplied in.
 trait Factor: ComplexField + Copy + Default + Send + Sync {
-    /// Where products of a panel are summed before they join the sum.
+    /// The type in which products of a panel are summed before they join the sum.
     type Part;
 
     fn part(cols: usize, order: usize) -> Result<Self::Part, Refusal>;
 
-    /// A scale, and `x` times it.
+    /// Returns a scale, and `x` times it.
     fn scale(scale: f64) -> Self;
     fn times(self, x: f32) -> Self;
 
@@ -260,7 +260,7 @@ fn add_tile<T: Factor>(sum: MatMut<'_, T>, left: MatRef<'_, T>, right: MatRef<'_
     }
 }
 
-/// About half, on a cache line.
+/// Returns about half the length, on a cache line.
 fn middle(length: usize) -> usize {
     length.div_ceil(16) * 8
 }

@@ -28,7 +28,7 @@ pub(crate) struct Windows<'a> {
 }
 
 impl Windows<'_> {
-    /// Where the window at a place begins.
+    /// Returns the start of the window at a place.
     #[inline(always)]
     pub(super) fn base(&self, place: usize) -> usize {
         place / self.columns * self.down + place % self.columns * self.step
@@ -87,7 +87,7 @@ impl WithSimd for Product<'_> {
     }
 }
 
-/// The sums of a panel at some places, each place's `outputs` after the one's before.
+/// Computes the sums of a panel at some places, each place's `outputs` after the one's before.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn together<S: Simd, const ROWS: usize>(
@@ -126,7 +126,7 @@ fn together<S: Simd, const ROWS: usize>(
     }
 }
 
-/// Some registers' part of them.
+/// Computes the part of them that some registers hold.
 #[inline(always)]
 fn fill<S: Simd, const ROWS: usize, const REGISTERS: usize>(
     simd: S,
