@@ -31,11 +31,11 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The step that these numbers make of canaries. Each is a row long enough for its gradient to be
+    /// Returns the step that these numbers make of canaries. Each is a row long enough for its gradient to be
     /// clipped for any weights near the start.
     ///
     /// # Errors
-    /// Numbers that no plan has.
+    /// Fails for numbers that no plan has.
     pub(super) fn new(segment: Segment, clip: f64, canaries: Canaries) -> Result<Self> {
         let shape = Shape { channels: 1, height: 1, width: 1 };
         let network = Network::parse("linear", shape, 2).map_err(failed)?;
@@ -61,10 +61,10 @@ impl Step {
         })
     }
 
-    /// What a step releases along the canaries' direction.
+    /// Returns what a step releases along the canaries' direction.
     ///
     /// # Errors
-    /// As the engine; an interruption where `ended` says so.
+    /// Fails as the engine does, or if `ended` interrupts.
     pub(super) fn released(&self, rng: &mut ChaCha20Rng, ended: &Ended<'_>) -> Result<f64> {
         if ended() {
             return Err(Error::interrupted());
@@ -91,7 +91,7 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// Of as many canaries as the segment's group, each drawn with its rate below 1.
+    /// Builds the losses of as many canaries as the segment's group, each drawn with its rate below 1.
     pub(super) fn new(segment: Segment) -> Self {
         let (k, q) = (segment.group as f64, segment.rate);
         let term = |j: u64| {
@@ -103,7 +103,7 @@ impl Ratio {
         Self { drawn, variance: segment.noise * segment.noise }
     }
 
-    /// At z, in units of the clip.
+    /// Returns the loss at z, in units of the clip.
     pub(super) fn at(&self, z: f64) -> f64 {
         let term = |&(drawn, j): &(f64, f64)| drawn + (2.0 * j * z - j * j) / (2.0 * self.variance);
         let most = self.drawn.iter().map(term).fold(f64::NEG_INFINITY, f64::max);

@@ -32,7 +32,7 @@ impl Weighed {
     /// Runs as many trainings as the budget has.
     ///
     /// # Errors
-    /// As the engine; an interruption.
+    /// Fails as the engine does, or if interrupted.
     pub(super) fn measure(
         &self,
         clip: f64,
@@ -74,8 +74,8 @@ impl Weighed {
     }
 }
 
-/// The largest epsilon, on a fine grid, whose delta, by the mean of the runs less so many standard errors, is
-/// `delta` or more; 0 where there is none.
+/// Returns the largest epsilon, on a fine grid, whose delta, by the mean of the runs less so many standard
+/// errors, is `delta` or more; 0 if there is none.
 fn epsilon(losses: &[Loss], delta: f64, errors: f64) -> f64 {
     const CELLS: i32 = 512;
     let enough = |epsilon: f64| {
@@ -86,7 +86,7 @@ fn epsilon(losses: &[Loss], delta: f64, errors: f64) -> f64 {
         return 0.0;
     }
     let most = losses.iter().map(|(loss, _)| *loss).fold(0.0, f64::max);
-    // Weights are largest where losses are small: the mean may be known well at large epsilons alone.
+    // Weights are largest for small losses: the mean may be known well at large epsilons alone.
     let at = |cell: i32| most * f64::from(cell) / f64::from(CELLS);
     let Some(cell) = (0..CELLS).rev().find(|&cell| enough(at(cell))) else { return 0.0 };
     let (mut low, mut high) = (at(cell), at(cell + 1));
@@ -97,7 +97,7 @@ fn epsilon(losses: &[Loss], delta: f64, errors: f64) -> f64 {
     low
 }
 
-/// delta at an epsilon by runs with their weights, and its standard error.
+/// Returns delta at an epsilon by runs with their weights, and its standard error.
 pub(super) fn mean(losses: &[Loss], epsilon: f64) -> (f64, f64) {
     let won = |&(loss, weight): &Loss| weight.exp() * (-(epsilon - loss).exp_m1()).max(0.0);
     let count = losses.len() as f64;

@@ -2,8 +2,8 @@
 
 use efface_privacy::special::normal_cdf;
 
-/// A number not below the normal quantile of `p`, and above it by little; infinite where p is 1 or no
-/// probability, -40 where p is below the distribution function there.
+/// Returns a number not below the normal quantile of `p`, and above it by little; infinite if p is 1 or no
+/// probability, -40 if p is below the distribution function there.
 #[must_use]
 pub fn quantile_above(p: f64) -> f64 {
     if p.is_nan() || p >= 1.0 {
