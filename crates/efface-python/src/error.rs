@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::settings::PARAMETERS;
 
-/// The exception to raise.
+/// Returns the exception to raise.
 pub(crate) fn raised(error: &Error) -> PyErr {
     Python::attach(|py| made(py, error).unwrap_or_else(|failed| failed))
 }

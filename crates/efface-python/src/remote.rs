@@ -1,4 +1,4 @@
-//! Parts that Python reaches, as the engine asks for them.
+//! Asks parts that Python reaches, on behalf of the engine.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -58,7 +58,7 @@ impl Remote {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls Python; what it raises is kept, and told in words.
+    /// Calls Python; its exception is kept, and described in words.
     fn ask<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
         Python::attach(|py| {
             call(py).map_err(|error| {

@@ -230,7 +230,7 @@ pub(crate) fn export<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// What was served as JSON, its certificate, and the weights where some were published.
+/// The served request as JSON, its certificate, and the weights if some were published.
 pub(crate) type Answer<'py> = (String, String, Option<WeightArrays<'py>>);
 
 /// The answer to a request.

@@ -1,5 +1,5 @@
-//! Long work beside the interpreter: its lock is released, Ctrl-C stops the work, and a callback
-//! is told how far it has come.
+//! Runs long work without the interpreter's lock; Ctrl-C stops the work, and a callback receives its
+//! progress.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -20,20 +20,20 @@ use crate::remote::Remote;
 use crate::resident::{self, Shared, free};
 use crate::{key, pool};
 
-/// How often signals are looked for and progress is told.
+/// Interval at which signals are checked and progress is reported.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Told about progress: `(phase, done, total, gradient_norm, goal)`.
+/// Called with progress: `(phase, done, total, gradient_norm, goal)`.
 pub(crate) type Callback = Option<Py<PyAny>>;
 
-/// Where the rows of a request are.
+/// The location of a request's rows.
 #[derive(Clone, Copy)]
 pub(crate) enum Where<'a> {
-    /// In the vault, or in memory where that was asked for.
+    /// In the vault, or in memory if that was asked for.
     Vault,
     /// In the vault, of which no more are in memory at a time than this allows.
     Within(MemoryBudget),
-    /// With others.
+    /// With the holders of parts.
     Parts(&'a Remote),
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn serve<T: Send>(
     serve_with(py, &key::read(key)?, resident::of(vault), progress, rows, work)
 }
 
-/// As [`serve`], with keys that were read and the rows of the vault that stay in memory, if they do.
+/// Works as [`serve`], with keys that were read and the rows of the vault that stay in memory, if they do.
 pub(crate) fn serve_with<T: Send>(
     py: Python<'_>,
     keyring: &Keyring,
@@ -113,8 +113,8 @@ pub(crate) fn watched<T: Send>(
     attended(py, progress, None, work)
 }
 
-/// As [`watched`], for work that waits for parts in Python: they are told to stop, too, and what
-/// they raised is raised again.
+/// Works as [`watched`], for work that waits for parts in Python: they are told to stop, too, and their
+/// exceptions are raised again.
 pub(crate) fn attended<T: Send>(
     py: Python<'_>,
     progress: &Callback,
@@ -201,7 +201,7 @@ fn show(py: Python<'_>, callback: &Callback, report: Option<Progress>) -> PyResu
     callback.call1(py, told).map(drop)
 }
 
-/// The time now: UTC, RFC 3339, whole seconds; the engine refuses one that has no such form.
+/// Returns the current time: UTC, RFC 3339, whole seconds; the engine refuses any other form.
 fn now() -> String {
     let now = Timestamp::try_from(SystemTime::now());
     now.and_then(|now| Timestamp::from_second(now.as_second()))
