@@ -18,7 +18,7 @@ use crate::failed;
 
 /// How many single records of each kind are tried.
 const TRIED: usize = 3;
-/// The most numbers of the matrix of rows that the search solves with.
+/// Largest matrix of rows, in numbers, that the search solves with.
 const MOST_NUMBERS: usize = 1 << 27;
 
 /// Records to delete, and how they were found.

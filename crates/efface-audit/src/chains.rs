@@ -1,5 +1,4 @@
-//! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
-//! link.
+//! Runs the chains of a vault's mechanism side by side, if it is a descent over a loss with a scalar link.
 
 use efface::{NoisySteps, Result, Schedule, Simulation};
 use efface_learn::loss::slope;

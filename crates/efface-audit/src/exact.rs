@@ -1,10 +1,10 @@
 //! The audit of exact removal: models after the audit's own requests are compared bit for bit with models
 //! that never saw what was deleted.
 //!
-//! The vault's model is copied into memory with its records and what it keeps. Each request deletes, through
+//! The vault's model is copied into memory with its records and its kept state. Each request deletes, through
 //! the engine, the records that the copy's published weights know best, so that requests follow what was
-//! published. Then a model is trained from nothing on the records that are left, put in in another order and
-//! with another number of threads; exact removal promises that both have the same bits.
+//! published. Then a model is trained from scratch on the remaining records, in another order and with
+//! another number of threads; exact removal promises that both have the same bits.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Running both worlds and testing what tells them apart.
+//! Runs both worlds and tests what distinguishes them.
 
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ pub struct Direction {
 
 /// How much is run, and what may end it.
 pub struct Budget<'a> {
-    /// Runs of each world.
+    /// Number of runs of each world.
     pub runs: u64,
-    /// Seconds after which work ends, also within a run: a round that is not done by then is not counted.
+    /// Seconds after which work ends, even within a run: a round that is not done by then is not counted.
     pub limit: Option<f64>,
     /// Seconds since the audit began.
     pub elapsed: &'a (dyn Fn() -> f64 + Sync),
@@ -29,7 +29,7 @@ pub struct Budget<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What the tests found.
+/// The findings of the tests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
     /// All tests that were made.
@@ -40,7 +40,7 @@ pub struct Examined {
     pub reach: Shown,
 }
 
-/// One part in so many of the runs finds the direction of the means, where it is wanted.
+/// One part in so many of the runs finds the direction of the means, if it is tried.
 const DIRECTION_PART: u64 = 10;
 /// Of the other runs, two in nine choose thresholds; the rest are counted.
 const CHOOSING: u64 = 2;

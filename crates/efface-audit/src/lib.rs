@@ -1,4 +1,4 @@
-//! Audits: many independent runs of the engine, and tests that try to tell a deletion from the world
+//! Audits: many independent runs of the engine, and tests that try to distinguish a deletion from the world
 //! its certificate compares with.
 //!
 //! [`audit`] reads a vault, finds the record whose deletion should be easiest to see, and runs two worlds in

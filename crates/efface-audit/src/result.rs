@@ -74,7 +74,7 @@ pub struct AuditResult {
 pub struct Records {
     /// Records before the deletion, planted ones included.
     pub used: u64,
-    /// Records in the vault.
+    /// Number of records in the vault.
     pub in_vault: u64,
 }
 

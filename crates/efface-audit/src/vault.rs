@@ -185,7 +185,8 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Keeps `rows` records spread evenly over the sample, the named ones among them; where they come from.
+/// Keeps `rows` records spread evenly over the sample, the named ones among them. Returns their former
+/// positions.
 fn subset(sample: &mut AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
     let kept = spread(sample, rows)?;
     if kept.len() < sample.records.rows() {

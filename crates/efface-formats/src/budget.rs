@@ -12,11 +12,11 @@ use crate::limits::Limits;
 
 /// What a table may take however small its file is, 192 MiB.
 pub(crate) const FREE: u64 = 192 << 20;
-/// What one named column takes besides its values: names, rules, findings.
+/// Bytes of one named column in addition to its values: names, rules, findings.
 const COLUMN: u64 = 2048;
-/// What one number of the encoded row takes besides the rows: buffers, weights, solver.
+/// Bytes of one number of the encoded row in addition to the rows: buffers, weights, solver.
 const FEATURE: u64 = 64;
-/// What one record takes besides features and names: target, weight, position, sums.
+/// Bytes of one record in addition to features and names: target, weight, position, sums.
 const RECORD: u64 = 24;
 /// What a kept text takes besides its bytes.
 const TEXT: u64 = 48;

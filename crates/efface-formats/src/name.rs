@@ -98,7 +98,7 @@ pub(crate) struct Spellings {
     settled_by_words: bool,
     is_settled: bool,
     hasher: RandomState,
-    /// Hashes of numbers that some text spells as they are named.
+    /// Hashes of numbers that some text spells in the form of their name.
     plain: HashSet<u64>,
     /// Other spellings by the names of their numbers.
     others: HashMap<String, String>,

@@ -40,8 +40,8 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// How columns become numbers; `None` takes every other column as a number.
     pub schema: Option<Schema>,
-    /// The setting, in words, for which columns are taken as numbers though rows could be raw: messages on
-    /// cells that are none name it.
+    /// The setting, in words, because of which columns are taken as numbers though rows could be raw:
+    /// messages on cells that are no numbers name it.
     pub numbers_for: Option<String>,
     /// Classification: the classes in order, the positive one last. Rows of any other class are
     /// left out and counted. `None` collects the classes from the data.

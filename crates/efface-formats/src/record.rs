@@ -126,10 +126,9 @@ pub trait DenseRows: Sync {
         self.len() == 0
     }
 
-    /// Tells each record, without features, in order; the index of its class is the final one.
+    /// Calls `take` with each record, without features, in order; the index of its class is the final one.
     ///
-    /// Calls `take` with each record. Returns false if one of them cannot be taken, which [`Sink::record`]
-    /// then reports.
+    /// Returns false if one of them cannot be taken, which [`Sink::record`] then reports.
     ///
     /// # Errors
     /// Fails with the error of `take`.
@@ -146,7 +145,7 @@ pub trait DenseRows: Sync {
 pub trait RowWriter {
     /// Writes the features of the row at this place among all; `values` has as many.
     ///
-    /// Writes one row. Returns false if it cannot be taken, which [`Sink::record`] then reports.
+    /// Returns false if it cannot be taken, which [`Sink::record`] then reports.
     fn write(&mut self, at: usize, values: &mut [f32]) -> bool;
 }
 

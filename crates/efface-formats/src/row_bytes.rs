@@ -160,7 +160,7 @@ impl RowBytes {
         slice
     }
 
-    /// Returns the pieces that have the rows at these positions, and which of theirs these are.
+    /// Returns the pieces that have the rows at these positions, and the range of these in each piece.
     fn pieces(&self, rows: Range<usize>) -> impl Iterator<Item = (&Arc<Piece>, Range<usize>)> {
         let (start, end) = (self.taken + rows.start, self.taken + rows.end);
         let before = self.segments.partition_point(|segment| segment.first <= start);

@@ -95,7 +95,7 @@ enum Length {
     Near,
 }
 
-/// Holds the norm of a row, of which this is the sum of squares, against a bound.
+/// Compares the norm of a row, given its sum of squares, with a bound.
 ///
 /// A sum of `terms` squares in any order is off by a relative `terms * 2^-53` at most, what [`row_norm`] adds
 /// included by `terms * 2^-51`.
@@ -185,7 +185,7 @@ impl WithSimd for Scaling<'_> {
 /// relative `len * 2^-52` at most. NaN or infinite values give NaN or infinity.
 pub fn row_norm(values: &[f32]) -> f64 {
     let (mut sum, off) = Arch::new().dispatch(SumWithRest(values));
-    // Not a number if a square or a sum is none.
+    // NaN if a square or a sum is.
     if off != 0.0 {
         sum = (sum * (1.0 + (values.len() as f64 + 4.0) * f64::EPSILON)).next_up();
     }

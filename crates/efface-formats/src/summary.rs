@@ -42,7 +42,7 @@ pub struct Summary {
     pub feature_map: Option<FeatureMap>,
     /// The shape of the images that rows are, if the file says so.
     pub image: Option<ImageShape>,
-    /// What raw rows are made of, if they were asked for; the schema then holds roles only.
+    /// The columns of raw rows, if raw rows were asked for; the schema then holds roles only.
     pub frame: Option<Frame>,
     /// Facts that depend on single rows.
     pub private: PrivateEvidence,
@@ -62,15 +62,15 @@ pub struct PrivateEvidence {
     pub rows_scaled: u64,
     /// Rows whose features are all zero.
     pub rows_zero: u64,
-    /// How long the scaled rows were that were longer than the bound by more than a rounding.
+    /// Lengths of the scaled rows that exceeded the bound by more than a rounding.
     pub lengths: Lengths,
     /// How many records have a subject that is a usual text for no value.
     pub nobody: BTreeMap<String, u64>,
-    /// By column of raw rows, how many cells have no value: empty ones, and texts that say so.
+    /// By column of raw rows, how many cells have no value: empty cells, and missing tokens.
     pub missing: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
-/// A row this many times as long as the bound was of that length but for a rounding.
+/// A row at most this many times as long as the bound exceeds it only by rounding.
 const ROUNDING: f64 = 1.001;
 
 impl PrivateEvidence {

@@ -1,4 +1,4 @@
-//! Days and times: how they are spelled, counted and taken apart.
+//! Reads, counts and splits days and times.
 
 use serde::{Deserialize, Serialize};
 

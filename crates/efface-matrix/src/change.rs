@@ -1,4 +1,4 @@
-//! Why something is refused, and the checks of rows that are added to or removed from a matrix.
+//! Refusals, and the checks of rows that are added to or removed from a matrix.
 
 /// Why something is refused, as the sentence that a person reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

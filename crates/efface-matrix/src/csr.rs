@@ -154,7 +154,7 @@ impl Csr {
         self.places.truncate(to);
     }
 
-    /// Merges each segment behind number `first` into the one before it where it fits.
+    /// Merges each segment behind number `first` into the one before it if it fits.
     fn merge_from(&mut self, first: usize) {
         let first = first.saturating_sub(1);
         let mut moved: Vec<(u32, u32)> = Vec::new();

@@ -12,7 +12,7 @@ use crate::tree::CHUNK;
 
 pub use fill::Fill;
 
-/// Bytes of a value.
+/// Size of a value in bytes.
 const SIZE: usize = size_of::<f32>();
 /// Size of a cache line, the unit of alignment and padding.
 const LINE: usize = 64;
@@ -117,8 +117,8 @@ impl Dense {
         self.append_row(row)
     }
 
-    /// Appends all rows of a matrix of as many columns. Where the blocks of this one are full, those of
-    /// the other become its own, and no row is copied.
+    /// Appends all rows of a matrix of as many columns. If the blocks of this one are full, those of the
+    /// other become its own, and no row is copied.
     ///
     /// # Errors
     /// Fails if the number of columns differs, or if there is no memory. The first of the rows may then be
@@ -166,7 +166,7 @@ impl Dense {
             self.rows = 0;
             return Ok(());
         }
-        // Rows that go over from one block to the one before it.
+        // Number of rows that move from a block to the one before it.
         let over = |block| remove.partition_point(|&row| row < block * self.block_rows);
         let over: usize = (first / self.block_rows + 1..self.blocks.len()).map(over).sum();
         if remove.len() <= self.block_rows / 2 && 8 * over <= self.rows {
@@ -183,7 +183,7 @@ impl Dense {
         Ok(())
     }
 
-    /// Overwrites these rows, which ascend, with zeros where they are.
+    /// Overwrites these rows, which ascend, with zeros in place.
     ///
     /// # Errors
     /// Fails as [`remove_rows`](Self::remove_rows) does.
@@ -434,7 +434,7 @@ mod tests {
                         x.stride * block_rows.min(rows - (x.rows - 1) / block_rows * block_rows);
                     let behind = (last.start + written).saturating_sub(held + x.stride);
                     for spare in &mut last.buffer.spare_capacity_mut()[..behind] {
-                        // SAFETY: that many values behind the last were written when all rows were there.
+                        // SAFETY: so many values behind the last were written when all rows were there.
                         assert_eq!(unsafe { spare.assume_init() }, 0.0);
                     }
                 }

@@ -11,7 +11,7 @@ use crate::tree::{CHUNK, additions, depth};
 pub enum Matrix {
     /// A matrix whose values are all stored.
     Dense(Dense),
-    /// A matrix of which only the entries are stored.
+    /// A matrix with only its entries stored.
     Sparse(Csr),
 }
 

@@ -53,21 +53,21 @@ fn join<P: Send>(
     merge(left, right)
 }
 
-/// Rows that are summed together, as a part of the tree of [`reduce_chunks`].
+/// Consecutive rows that are summed together, as a part of the tree of [`reduce_chunks`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The rows: whole chunks, but for the last of all.
+    /// The rows: whole chunks, except for the last window's last one.
     pub rows: Range<usize>,
-    /// Totals that are merged once this window has one: so often the last two become one, the earlier
-    /// as `merge`'s first argument.
+    /// How many merges follow once this window has its total: each time the last two totals become one, the
+    /// earlier as `merge`'s first argument.
     pub merges: usize,
 }
 
 /// Cuts the tree that [`reduce_chunks`] makes of `rows` rows into parts of at most `most` rows, or of one
 /// chunk if that has more, in the order of rows: empty for no rows or an empty `chunk`.
 ///
-/// Rows that are reduced window by window, and the totals merged as each window says, give what all rows
-/// give at once, to the last bit: the tree of a part depends on its number of chunks alone.
+/// If rows are reduced window by window, and the totals merged as each window says, the result is that of all
+/// rows at once, to the last bit: the tree of a part depends on its number of chunks alone.
 ///
 /// ```
 /// let rows = [0.1_f64, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];

@@ -1,4 +1,4 @@
-//! What is learnt from.
+//! The data of a training.
 
 use crate::error::length;
 use crate::{NetError, Network};
@@ -6,7 +6,7 @@ use crate::{NetError, Network};
 /// Most rows: sums of as many clipped gradients fit into 64 bits.
 pub const MOST_ROWS: usize = u32::MAX as usize;
 
-/// Rows, the class of each, and whose they are.
+/// Rows, the class of each, and the unit that each belongs to.
 #[derive(Debug, Clone, Copy)]
 pub struct Data<'a> {
     /// n rows of the network's inputs, one after another; each as [`crate::Shape`] says.
@@ -18,7 +18,7 @@ pub struct Data<'a> {
     pub units: Option<&'a [u32]>,
 }
 
-/// Data that fit a network.
+/// Data that were checked against a network.
 #[derive(Clone, Copy)]
 pub(crate) struct Checked<'a> {
     data: Data<'a>,
@@ -91,7 +91,7 @@ impl<'a> Checked<'a> {
     }
 }
 
-/// Which rows are of which unit.
+/// The rows of each unit.
 pub(crate) enum Units {
     /// Each row is a unit: so many.
     Rows(usize),

@@ -10,7 +10,7 @@ pub enum NetError {
     Range {
         /// Its name as users type it.
         name: &'static str,
-        /// The rule in words.
+        /// The broken rule, in words.
         rule: &'static str,
         /// The value that was given.
         got: f64,

@@ -51,8 +51,8 @@
 //!
 //! # Erasure
 //!
-//! Buffers that held rows, gradients or drawn units are overwritten before they are freed. Weights
-//! that [`sgd()`] returns are a function of all rows: keeping or erasing them is the caller's.
+//! Buffers that held rows, gradients or drawn units are overwritten before they are freed. Weights that
+//! [`sgd()`] returns are a function of all rows: the caller must keep or erase them.
 #![forbid(unsafe_code)]
 
 mod data;

@@ -168,7 +168,7 @@ mod tests {
     fn steps_are_those_of_the_formulas() {
         // Velocities 1, 2.5, -0.75.
         assert_eq!(walk(Optimizer::Sgd { momentum: 0.5 }, None, &[1.0, 2.0, -2.0]), -0.375);
-        // The first step of Adam is the learning rate, but for epsilon.
+        // The first step of Adam is the learning rate, apart from epsilon.
         let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
         assert!((walk(adam, None, &[123.0]) - 0.5).abs() < 1e-6);
     }

@@ -7,7 +7,7 @@ use crate::network::Layer;
 use crate::pass::{Loaded, Pass};
 use crate::{NetError, Network};
 
-/// Rows that one thread takes at a time.
+/// Number of rows that one thread takes at a time.
 const TASK: usize = 64;
 
 impl Network {

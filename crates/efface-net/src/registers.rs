@@ -22,7 +22,7 @@ pub(crate) mod tests {
         pub(crate) static CHOSEN: Cell<Option<Registers>> = const { Cell::new(None) };
     }
 
-    /// Registers by the numbers that they hold, in instructions that every processor of the kind has.
+    /// Registers by how many numbers they hold, in instructions that every processor of the kind has.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Registers {
         One,

@@ -21,17 +21,17 @@ pub struct Section {
 pub(crate) enum Block {
     /// Text that is wrapped to the page.
     Text(String),
-    /// A line that is never broken: names of files, hashes, what is copied from a terminal.
+    /// A line that is never broken: names of files, hashes, text to copy from a terminal.
     Line(String),
     Notice(Tone, String, String),
-    /// Points, each of which may have a name.
+    /// Points, which may have names.
     List(Vec<Item>),
     /// Names, each above what it means.
     Terms(Vec<Item>),
     /// Pairs of a name and its value.
     Facts(Vec<(String, String)>),
     Table(Table),
-    /// SVG and its caption.
+    /// A picture as SVG, and its caption.
     Figure(String, String),
 }
 

@@ -106,7 +106,7 @@ pub fn joined(things: &[String]) -> String {
     }
 }
 
-/// Returns the first few of a list of names, and how many there are besides.
+/// Returns the first few of a list of names, and how many more there are.
 #[must_use]
 pub fn listed(names: &[String]) -> String {
     const MOST: usize = 10;

@@ -7,10 +7,10 @@ pub const WIDTH: usize = 88;
 /// How far a value stands from the longest name, and the least room for names.
 const GAP: usize = 2;
 const NAMES: usize = 9;
-/// The least room that a last column is wrapped into.
+/// Least width that a last column is wrapped to.
 const LAST: usize = 24;
 
-/// Words in lines of at most `most` characters, where they fit. A word is never cut.
+/// Wraps words into lines of at most `most` characters, if they fit. A word is never cut.
 #[must_use]
 pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -49,7 +49,7 @@ fn group(of: &str) -> String {
     }
 }
 
-/// Returns the delta or the order that an epsilon is for, where it has one.
+/// Returns the delta or the order that an epsilon is for, if it has one.
 #[must_use]
 pub fn parameter(delta: Option<Decimal>, order: Option<Decimal>) -> Option<String> {
     match (delta, order) {
@@ -124,7 +124,7 @@ pub fn comparison(claims: &[Claim]) -> Option<Item> {
     })
 }
 
-/// A bound on the records of a subject that says nothing: as many as a network learns from.
+/// The trivial bound on the records of a subject: as many as a network learns from.
 const ANY_ROWS: u64 = u32::MAX as u64;
 
 /// Describes how networks were trained, and how many of the units that one may have learnt from are deleted;
@@ -220,7 +220,7 @@ fn units(event: &DpSgd) -> String {
     counted(event.deleted(), unit)
 }
 
-/// Returns a number of records; certificates do not state it where it is private.
+/// Returns a number of records, which certificates do not state if it is private.
 #[must_use]
 pub fn records(count: Option<u64>) -> String {
     count.map_or_else(|| "records (number not stated)".to_owned(), |count| counted(count, "record"))

@@ -33,7 +33,7 @@ impl std::fmt::Debug for Remote {
 }
 
 impl Remote {
-    /// The object, if one is given.
+    /// Wraps the object, if one is given.
     pub(crate) fn of(py: Python<'_>, source: Option<Py<PyAny>>) -> PyResult<Option<Self>> {
         let Some(source) = source else { return Ok(None) };
         let sizes = source.call_method0(py, "sizes")?.extract(py)?;
@@ -49,7 +49,7 @@ impl Remote {
         });
     }
 
-    /// What a method raised, which ended the work.
+    /// Returns the exception of a method that ended the work.
     pub(crate) fn raised(&self) -> Option<PyErr> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -76,7 +76,7 @@ impl Remote {
         Ok(())
     }
 
-    /// One pass; `take` gets what each part tells.
+    /// Runs one pass; `take` receives the answer of each part.
     fn pass(
         &self,
         kind: &str,

@@ -66,7 +66,7 @@ pub(crate) fn of(vault: &Path) -> Option<Shared> {
     whole(&HELD).get(&place).and_then(Weak::upgrade)
 }
 
-/// A vault has another place, and its rows stay with it; `before` as [`place`] gave it.
+/// Notes that a vault has moved, with its rows; `before` as [`place`] gave it.
 pub(crate) fn moved(before: &Path, after: &Path) {
     let mut held = whole(&HELD);
     if let (Some(rows), Ok(after)) = (held.remove(before), canonicalize(after)) {
@@ -74,7 +74,7 @@ pub(crate) fn moved(before: &Path, after: &Path) {
     }
 }
 
-/// What a vault is known by before it is moved.
+/// Returns the path by which a vault is known before it is moved.
 pub(crate) fn place(vault: &Path) -> Option<PathBuf> {
     canonicalize(vault).ok()
 }

@@ -153,7 +153,7 @@ fn setting(row: &Row) -> Value {
 /// The largest count that is worth stating in a range.
 const MOST: u64 = 1 << 52;
 
-/// The name of a form, and its range; counts are numbers here.
+/// Returns the name of a form, and its range; counts are numbers here.
 fn form(form: Form) -> (&'static str, Option<Interval>) {
     match form {
         Form::Name(_) => ("name", None),

@@ -31,14 +31,14 @@ pub(crate) type Callback = Option<Py<PyAny>>;
 pub(crate) enum Where<'a> {
     /// In the vault, or in memory if that was asked for.
     Vault,
-    /// In the vault, of which no more are in memory at a time than this allows.
+    /// In the vault, with no more rows in memory at a time than this allows.
     Within(MemoryBudget),
     /// With the holders of parts.
     Parts(&'a Remote),
 }
 
 impl<'a> Where<'a> {
-    /// In these parts, or in the vault, within a limit as people write it.
+    /// Locates rows in these parts, or in the vault within a limit as people write it.
     pub(crate) fn of(parts: Option<&'a Remote>, memory: Option<&str>) -> PyResult<Self> {
         let memory = memory.map(MemoryBudget::parse).transpose().map_err(|error| raised(&error))?;
         match (parts, memory) {
@@ -56,7 +56,7 @@ impl<'a> Where<'a> {
 /// Serves a request of a vault whose key file is `key`.
 ///
 /// # Errors
-/// The engine's; a limit of memory for rows that stay in memory.
+/// Fails as the engine does, or if a memory limit is given for rows that stay in memory.
 pub(crate) fn serve<T: Send>(
     py: Python<'_>,
     vault: &Path,
@@ -172,7 +172,8 @@ pub(crate) fn attended<T: Send>(
     }
 }
 
-/// The work had ended when it was asked to stop: its result stands, and what asked is not lost.
+/// Handles work that had ended when it was asked to stop: its result stands, and the cause of the stop is not
+/// lost.
 fn too_late(py: Python<'_>, cause: PyErr) {
     let again = if cause.is_instance_of::<PyKeyboardInterrupt>(py) {
         py.import("_thread").and_then(|module| module.call_method0("interrupt_main")).map(drop)

@@ -47,7 +47,7 @@ impl Vault {
     /// first request will find it moved. `stop` is called now and then.
     ///
     /// # Errors
-    /// Fails as [`CreateError`] says; [`WriteError::Stopped`] when `stop` says so.
+    /// Fails as [`CreateError`] says; with [`WriteError::Stopped`] if `stop` returns true.
     pub fn copy_to(
         &self,
         path: &Path,

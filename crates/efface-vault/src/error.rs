@@ -9,7 +9,7 @@ use std::path::Path;
 /// Extended result code of SQLite: a journal waits to be rolled back, but this handle is read-only.
 const READONLY_ROLLBACK: i32 = rusqlite::ffi::SQLITE_READONLY_ROLLBACK;
 
-/// A failure of the store itself, whatever was asked of it.
+/// A failure of the store itself, independent of the operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreFault {

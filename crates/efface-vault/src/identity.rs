@@ -26,7 +26,7 @@ impl Vault {
     pub fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>, ReadError> {
         let _state = self.one_state()?;
         let size = self.block_rows()?;
-        // By blocks, each of which is read once.
+        // Sorted by blocks, so that each is read once.
         let mut order: Vec<usize> = (0..records.len()).collect();
         order.sort_unstable_by_key(|&at| records[at]);
         let mut found: Vec<Option<Identity>> = vec![None; records.len()];

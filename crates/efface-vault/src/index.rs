@@ -13,9 +13,9 @@ use std::collections::HashSet;
 /// What a look-up of public ids found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IdLookup {
-    /// Records found, in the order asked, each once.
+    /// Records found, in the order of the ids, each once.
     pub found: Vec<RecordId>,
-    /// Ids no record has, in the order asked.
+    /// Ids that no record has, in the order given.
     pub missing: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl Listing {
 }
 
 impl Vault {
-    /// Finds the records with these public ids. An id asked twice is answered once.
+    /// Finds the records with these public ids. A repeated id is answered once.
     ///
     /// # Errors
     /// Fails as [`ReadError`] says.
@@ -169,7 +169,7 @@ impl Vault {
         Ok(expected.next().is_none())
     }
 
-    /// Returns whether there are features of which no block has the head.
+    /// Returns whether there are features without a block's head.
     pub(crate) fn has_loose_features(&self) -> Result<bool, ReadError> {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM content WHERE {NO_BLOCK})");
         Ok(self.connection.query_row(&sql, [], |row| row.get(0))?)
@@ -240,7 +240,7 @@ impl Transaction<'_> {
         listing.runs.into_iter().try_for_each(|run| self.list_run(run))
     }
 
-    /// Lists consecutive positions, none of which a record has.
+    /// Lists consecutive positions that no record has yet.
     fn list_run(&mut self, run: Run) -> Result<(), WriteError> {
         if let Some(old) = self.run_before(run.end())?.filter(|old| old.end() > run.first) {
             let taken = old.first.max(run.first) as u64;

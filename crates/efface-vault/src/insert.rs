@@ -12,7 +12,7 @@ use std::cell::Cell;
 /// Number of blocks that are built at a time until the size of one is known.
 const FIRST: usize = 2;
 
-/// Shows the record of a row, counted from 0, to a visitor. Asked from any core and in any order.
+/// Shows the record of a row, counted from 0, to a visitor. Called from any core and in any order.
 pub type Records<'a> = dyn Fn(usize, &mut dyn FnMut(&StoredRecord<'_>)) + Sync + 'a;
 
 /// What one block is made of.
@@ -33,7 +33,7 @@ struct Made {
 }
 
 impl Job {
-    /// Returns the block with its new rows, the first of which, over all blocks, is `start`.
+    /// Returns the block with its new rows; `start` is the first of these over all blocks.
     fn make(
         self,
         start: i64,

@@ -227,7 +227,7 @@ const CHANGED: &str = "a digit was changed: the check digits do not match; resto
 const EARLIER: &str = "`version` must be 2; version 1 was made by an earlier development version \
                        of efface: make a new key and train again";
 
-/// Shows a changed digit. Short enough to tell nothing of a secret of 256 bits.
+/// Returns digits that reveal a changed digit, short enough to reveal nothing of a secret of 256 bits.
 fn check_digits(name: &str, bytes: &[u8; 32]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(name.as_bytes());

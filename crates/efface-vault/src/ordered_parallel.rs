@@ -56,7 +56,7 @@ pub(crate) fn in_order_within<I: Send, T: Send, E: From<ReadError>>(
                 begun += 1;
                 scope.spawn(move |_| {
                     let made = AssertUnwindSafe(|| items.into_iter().map(work).collect::<Vec<T>>());
-                    // Nobody listens any more once the scan has failed.
+                    // The receiver is gone once the scan has failed.
                     drop(send.send((at, catch_unwind(made))));
                 });
             }

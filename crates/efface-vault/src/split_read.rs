@@ -20,7 +20,7 @@ pub(crate) enum Pending {
     Part(Part),
 }
 
-/// A block of which only the head was read.
+/// A block whose head alone was read.
 pub(crate) struct Part {
     columns: Columns,
     chain: Chain,
@@ -61,7 +61,7 @@ impl Vault {
 }
 
 impl Beginning {
-    /// Returns whether features are read straight from the file.
+    /// Returns whether features are read directly from the file.
     pub(crate) fn is_direct(&self) -> bool {
         self.chains.is_some()
     }

@@ -51,7 +51,7 @@ pub struct StoredRecord<'a> {
 pub struct Request {
     /// The caller's name for it.
     pub request_id: String,
-    /// What was asked for, in the words of certificates (`add`, `delete`, ...).
+    /// Kind of the request, in the words of certificates (`add`, `delete`, ...).
     pub kind: String,
     /// Keyed digest of the request's body (an unkeyed digest of a short id can be guessed). The digest of an
     /// `add` or `update` covers the rows it brought and is erased with the first of them.

@@ -148,9 +148,9 @@ impl<'v> Transaction<'v> {
 }
 
 impl Transaction<'_> {
-    /// Makes the change durable and erases what it deleted. When this returns `Ok`, a crash or a
-    /// power cut cannot undo it and no byte of what it deleted is left in the vault's folder; on
-    /// an error, the vault is as it was before the change began, but for those named below.
+    /// Makes the change durable and erases what it deleted. When this returns `Ok`, a crash or a power cut
+    /// cannot undo it and no byte of what it deleted is left in the vault's folder; on an error, the vault is
+    /// as it was before the change began, except for the errors named below.
     ///
     /// # Errors
     /// Fails if a write failed before, with [`StoreFault::Busy`] if a reader did not finish in time, or with
@@ -263,8 +263,8 @@ impl Transaction<'_> {
         u32::try_from(now).map_err(|_| StoreFault::Damaged(format!("page count is {now}")))
     }
 
-    /// Writes the changed pages to the file when there are too many for the memory. The journal
-    /// tells how many there are, and the growth of the file.
+    /// Writes the changed pages to the file when there are too many for memory, as the journal and the growth
+    /// of the file show.
     fn make_room(&mut self) -> Result<(), StoreFault> {
         self.statements = self.statements.wrapping_add(1);
         let (Some(before), Access::Writing { file, .. }) = (&self.before, &self.access) else {

@@ -66,7 +66,7 @@ pub struct Vault {
     pub(crate) rewritten: BTreeSet<i64>,
 }
 
-/// What holds the file besides SQLite.
+/// The handles that hold the file in addition to SQLite's.
 #[derive(Debug)]
 pub(crate) enum Access {
     Reading { state: RawFile },

@@ -167,7 +167,7 @@ struct LossWorlds {
 }
 
 impl LossWorlds {
-    /// Runs what `actual` says, with the loss of what is `stated`: they are the same but for faults.
+    /// Runs what `actual` says, with the loss of what is `stated`: the two differ only for planted faults.
     fn new(stated: Segment, actual: Segment, clip: f64, seeds: Seeds) -> Result<Self> {
         let there = |count| Step::new(actual, clip, Canaries { count, together: false });
         Ok(Self {

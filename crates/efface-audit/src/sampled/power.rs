@@ -14,7 +14,7 @@ use crate::examine::{Budget, error_of};
 use crate::statistics::Errors;
 use crate::worlds::{Ended, Seeds, Side, Worlds};
 
-/// Parts of the noise that are tried.
+/// Number of parts of the noise that are tried.
 const PARTS: u64 = 20;
 
 /// Returns the largest part of the stated noise that the tests refute, `epsilon` being certified at `delta`,

@@ -12,9 +12,9 @@ use crate::worlds::{Ended, Seeds, Side};
 
 /// Standard errors between the mean and a bound.
 const ERRORS: f64 = 6.0;
-/// Runs below which nothing is shown. A standard error is estimated from the runs themselves: two that happen to be
-/// alike would make any mean look certain, of normal means one in twenty. From 64 on six of them are exceeded by less
-/// than one in 10^7 (Student's t of 63 degrees of freedom).
+/// Least number of runs to show anything. A standard error is estimated from the runs themselves: two that
+/// happen to be alike would make any mean look certain, which happens to one in twenty normal means. From 64
+/// runs on, six standard errors are exceeded by less than one in 10^7 (Student's t of 63 degrees of freedom).
 const LEAST: usize = 64;
 
 /// What is certified of steps on canaries.

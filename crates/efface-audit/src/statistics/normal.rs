@@ -10,7 +10,7 @@ pub fn quantile_above(p: f64) -> f64 {
         return f64::INFINITY;
     }
     let (mut low, mut high) = (-40.0, 40.0);
-    // The distribution function is 1 in float64 from 8.3 on: bisect where it has digits.
+    // The distribution function is 1 in float64 from 8.3 on: bisect the range in which it has digits.
     let reaches = |x: f64| {
         if x > 0.0 { normal_cdf(-x) <= 1.0 - p } else { normal_cdf(x) >= p }
     };

@@ -29,7 +29,7 @@ pub struct Shown {
     pub fnr_upper: f64,
     /// Lower bound on mu, at least 0.
     pub mu_lower: f64,
-    /// Lower bound on epsilon at the delta asked for, at least 0.
+    /// Lower bound on epsilon at the given delta, at least 0.
     pub epsilon_lower: f64,
 }
 
@@ -55,7 +55,7 @@ impl Errors {
         }
     }
 
-    /// Bounds of which each fails with probability at most `error`; see the module's page.
+    /// Computes bounds, each of which fails with probability at most `error`; see the module's page.
     #[must_use]
     pub fn show(&self, delta: f64, error: f64) -> Shown {
         let fpr = upper(self.false_positives, self.reference_runs, error);

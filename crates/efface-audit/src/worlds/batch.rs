@@ -33,7 +33,7 @@ const WIDTH: usize = 128;
 /// Records of one product.
 const BLOCK: usize = 512;
 
-/// Steps on the design's records but for some.
+/// Steps on the design's records, with some left out.
 #[derive(Debug, Clone)]
 pub struct Phase {
     /// Positions of records that this phase lacks, ascending.

@@ -17,7 +17,7 @@ pub struct Design {
 }
 
 impl Design {
-    /// Takes the records of a data set, sparse ones written out; `None` where they would be too many numbers.
+    /// Takes the records of a data set, sparse ones written out; `None` if they would be too many numbers.
     #[must_use]
     pub fn new(data: &Dataset) -> Option<Self> {
         let mut used = vec![false; data.cols()];

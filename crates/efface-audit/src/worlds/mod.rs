@@ -28,7 +28,7 @@ pub trait Worlds: Sync {
     /// Returns P: the number of weights of a release.
     fn parameters(&self) -> usize;
 
-    /// Returns how many runs are best asked for at once.
+    /// Returns how many runs are best requested at once.
     fn round(&self) -> u64;
 
     /// Returns the releases of these runs, one after the other, P weights each. A run's number decides its
@@ -39,7 +39,7 @@ pub trait Worlds: Sync {
     fn releases(&self, side: Side, runs: Range<u64>, ended: &Ended<'_>) -> Result<Vec<f64>>;
 }
 
-/// Whether work is to end now; asked at every step of a run, by several threads.
+/// Whether work is to end now; called at every step of a run, by several threads.
 pub type Ended<'a> = dyn Fn() -> bool + Sync + 'a;
 
 /// Returns a watcher of the engine's work that ends it when asked to.

@@ -216,7 +216,7 @@ impl<'a> Delivery<'a> {
         Ok(true)
     }
 
-    /// Makes of the features of the row that was admitted last what is stored of it.
+    /// Makes the stored form of the row that was admitted last from its features.
     fn make(
         &mut self,
         spot: Spot,
@@ -383,7 +383,7 @@ impl<'a> Delivery<'a> {
         self.labels = taken.labels;
     }
 
-    /// Hands over what still waits, and tells what was read.
+    /// Hands over the rows that still wait, and summarises what was read.
     pub(crate) fn finish(
         mut self,
         format: Option<Format>,

@@ -305,7 +305,7 @@ fn length(values: &[f32]) -> f64 {
     values.iter().fold(0.0, |sum, &x| sum + f64::from(x) * f64::from(x)).sqrt()
 }
 
-/// Appends a row scaled down to a length; with `always`, also a shorter one, but for zeros.
+/// Appends a row scaled down to a length; with `always`, a shorter row is scaled up, unless it is all zeros.
 fn scale_to(row: &[f32], scaled: &mut Vec<f32>, norm: f64, always: bool) {
     let length = length(row);
     if length > norm || always && length > 0.0 {

@@ -1,4 +1,4 @@
-//! What the first pass finds of a named column: enough to tell its kind and, as a rule, to learn from it.
+//! Findings of the first pass on a named column: enough to decide its kind and usually to learn from it.
 
 use super::counts::Counts;
 use super::look::Look;

@@ -54,13 +54,13 @@ pub struct ColumnKind<'a> {
     pub strays: u64,
     /// Whether that was declared, and not found from its values.
     pub is_declared: bool,
-    /// Whether its numbers are categories as well, since other texts come again among them.
+    /// Whether its numbers are categories as well, since other texts are repeated among them.
     pub are_codes: bool,
     /// Whether it has values and no number is made of them: each is in too few records.
     pub left_out: bool,
     /// Whether too few records have a value at all for one to be made, of numbers and times.
     pub is_few: bool,
-    /// Whether a number of its own says that a value is missing.
+    /// Whether the column has a missing-value indicator.
     pub shows_missing: bool,
     /// Its categories that have a place of their own, sorted by their bytes; empty for other kinds.
     pub categories: &'a [String],

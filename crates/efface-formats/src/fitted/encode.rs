@@ -40,9 +40,9 @@ impl Fitted {
     /// Encodes a raw row of the frame into `row`, of either storage, whose former content is gone. The
     /// row bound is not applied.
     ///
-    /// A category that no record has is `other` if there is one and else all zeros; a missing
-    /// value, and a text that is no number or no time in a column of these, is the mean, or zeros, and
-    /// its own number if some record misses one, too.
+    /// A category that no record has is `other` if there is one, and otherwise all zeros. A missing value is
+    /// the mean, or zeros, and sets the missing-value indicator if some record misses one, too. A text that
+    /// is no number or no time in a column of these counts as missing.
     ///
     /// # Errors
     /// Fails if the cells show that the row is damaged; its target is read by [`target`](Self::target) alone.
@@ -71,8 +71,8 @@ impl Fitted {
     }
 
     /// Counts, by named column, cells of a raw row that are unlike those that the column was fitted to: texts
-    /// that are no number or time if others are, and are no category of the column either; and values
-    /// of a column of categories that is none of them.
+    /// that spell no number or time in a column of these and are no category of it either, and values that
+    /// are no category of a column of categories.
     ///
     /// # Errors
     /// Fails if the row is damaged.

@@ -177,7 +177,7 @@ impl<S: RawSource> Pass<'_, S> {
         Ok((Columns::Named(columns), targets.learned(self.records)))
     }
 
-    /// Counts columns of which one pass did not tell all, in another one.
+    /// Counts columns in a second pass if the first did not suffice.
     fn again(&self, found: &mut [Result<ColumnStats, Form>]) -> Result<(), S::Error> {
         let forms: Vec<_> = found.iter().map(|found| found.as_ref().err().copied()).collect();
         let make =

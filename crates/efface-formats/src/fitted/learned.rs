@@ -1,4 +1,4 @@
-//! What is learned from the rows: exact functions of the multiset of records.
+//! Statistics learned from the rows: exact functions of the multiset of records.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -66,7 +66,7 @@ impl MatrixColumns {
         self.missing.iter().filter(move |(_, count)| are_few(*count)).map(|(at, _)| *at)
     }
 
-    /// Returns the columns of which one more number says that a cell is missing.
+    /// Returns the columns that have a missing-value indicator.
     pub(super) fn shown(&self, rules: &Rules) -> impl Iterator<Item = u32> {
         let least = u64::from(rules.min_missing);
         self.missing.iter().filter(move |(_, count)| *count >= least).map(|(at, _)| *at)
@@ -239,7 +239,7 @@ impl Column {
         values + u32::from(self.shows_missing(rules))
     }
 
-    /// Returns whether one of its numbers says that a cell is missing.
+    /// Returns whether the column has a missing-value indicator.
     pub(super) fn shows_missing(&self, rules: &Rules) -> bool {
         match self {
             Self::Empty { .. } => false,

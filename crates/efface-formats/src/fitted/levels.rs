@@ -74,7 +74,7 @@ pub(super) fn placed(
     // wants it.
     let names_records = rules.one_in.is_some() && NAMES * (present - single) < present;
     if names_records || kept(least).count() > most {
-        // Nothing can be learnt from a place that names of single records share by chance.
+        // Nothing can be learnt from a place that single records share by chance.
         least = least.max(SHARED.into());
         if kept(least).count() > most {
             return None;

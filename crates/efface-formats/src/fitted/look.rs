@@ -6,7 +6,7 @@ use super::source::Merge;
 use super::tally::Form;
 use crate::time::{self, Order};
 
-/// At most one cell in ten may be another thing than the others.
+/// At most one cell in ten may be of another kind than the others.
 const ONE_IN: u64 = 10;
 
 /// How many cells of a column could be what.

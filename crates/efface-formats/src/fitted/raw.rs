@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Goes on behind the target of a row that was checked.
+    /// Skips the target of a row that was checked.
     #[inline]
     pub(super) fn skip_target(&mut self) -> Read<()> {
         let [tag] = self.array()?;
@@ -296,7 +296,7 @@ impl<'a> Reader<'a> {
         let (cell, rest) = self.rest.split_first_chunk::<5>()?;
         let [SINGLE, number @ ..] = *cell else { return None };
         let value = f32::from_le_bytes(number);
-        // Whatever is no number of its one form is left to `cell` to refuse.
+        // A number that is not in its one form is left to `cell` to refuse.
         if !value.is_finite() || value.to_bits() == 1 << 31 {
             return None;
         }

@@ -74,8 +74,8 @@ impl RawRows {
         Some(rows)
     }
 
-    /// Returns how far the values of a named column, counted from 0, are another in each row, as names of
-    /// records are. `None` if a cell is a time or a number that is not whole, if more than one cell in ten is
+    /// Returns how far the values of a named column, counted from 0, identify their rows, as names of records
+    /// do. Returns `None` if a cell is a time or a number that is not whole, if more than one cell in ten is
     /// missing or has the value of another row, for fewer than two rows, and for arrays.
     pub fn telling_apart(&self, column: usize) -> Option<TellingApart> {
         if !matches!(*self.frame, Frame::Columns(_)) || self.len() < 2 {

@@ -13,8 +13,8 @@ use crate::time;
 /// Number of rows that are examined, evenly spread.
 const ROWS: usize = 20_000;
 
-/// Different texts that look like numbers and are none, from which they are hardly categories; different
-/// numbers, too.
+/// From this many different texts that look like numbers and are none, they are hardly categories; the same
+/// holds for different numbers.
 const MANY: usize = 20;
 
 /// Different words that may stand instead of a number.

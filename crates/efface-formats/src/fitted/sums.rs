@@ -100,7 +100,8 @@ impl Sums {
         root_of_ratio(&squares, &BigInt::from(count.max(1)), 2 * base)
     }
 
-    /// Returns what `count` numbers are centred and [divided](Moments::scale) by.
+    /// Returns the mean that `count` numbers are centred by, and the scale that [divides](Moments::scale)
+    /// them.
     pub(super) fn standard(&self, count: u64, constant: f64, rounding: f64) -> (Exact, Exact) {
         let moments = self.moments(count);
         (Exact(moments.mean), Exact(moments.scale(constant, rounding)))
@@ -128,21 +129,21 @@ impl Merge for Sums {
     }
 }
 
-/// How far, relative to their size, numbers in double precision differ that are one but for rounding.
+/// Relative difference of numbers in double precision that are equal apart from rounding.
 pub(crate) const DOUBLE: f64 = 4.0 * f64::EPSILON;
 /// The relative tolerance of single precision.
 pub(crate) const SINGLE: f64 = 2.0 * f32::EPSILON as f64;
 
 impl Moments {
-    /// Returns what numbers are divided by: the deviation, or `constant` if they are all equal, but for
-    /// `rounding` of their size, or differ by less than can be divided by.
+    /// Returns the divisor of numbers: the deviation, or `constant` if they are all equal apart from
+    /// `rounding`, relative to their size, or differ by too little to divide by.
     pub(crate) fn scale(&self, constant: f64, rounding: f64) -> f64 {
         let deviates = self.deviation > self.mean.abs() * rounding;
         divisor(if deviates { self.deviation } else { 0.0 }, constant)
     }
 }
 
-/// Returns what can be divided by: the value, or `constant` if it is too small.
+/// Returns a usable divisor: the value, or `constant` if it is too small.
 pub(crate) fn divisor(value: f64, constant: f64) -> f64 {
     if value < f64::MIN_POSITIVE { constant } else { value }
 }

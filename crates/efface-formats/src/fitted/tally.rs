@@ -1,4 +1,4 @@
-//! What is counted of one named column, as its kind needs.
+//! Counts of one named column, as its kind needs them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns what is counted of a column that was declared.
+    /// Returns the form of the counts of a declared column.
     pub(super) fn of(declared: Declared) -> Self {
         match declared {
             Declared::Number => Self::Number(NumberFormat::Point),
@@ -91,9 +91,9 @@ impl ColumnStats {
         }
     }
 
-    /// Returns what was found of a column of this form at first: sums of so many numbers, missing cells, and
-    /// how many records have each of the other cells. `None` if that does not tell all that is counted:
-    /// numbers among categories.
+    /// Builds the counts of a column of this form from the first pass: sums of so many numbers, missing
+    /// cells, and how many records have each of the other cells. Returns `None` if these do not suffice, as
+    /// for numbers among categories.
     pub(super) fn of(
         form: Form,
         missing: u64,
@@ -151,7 +151,7 @@ impl ColumnStats {
         Ok(())
     }
 
-    /// Counts a cell of these bytes and of so many records, of a column that is none of categories.
+    /// Counts a cell of these bytes and of so many records; the column must not be one of categories.
     fn count(&mut self, key: &[u8], cell: RawCell<'_>, records: u64) {
         if cell == RawCell::Missing {
             self.missing += records;

@@ -171,7 +171,7 @@ fn label(token: &str, at: usize, expected: usize, task: Task) -> Result<Cell<'_>
     Ok(token.split(',').nth(at).map_or(Cell::Null, Cell::Text))
 }
 
-/// Returns a label, of which any number is typed as one.
+/// Returns a label, as a number if it spells one.
 fn number_or_word(token: &str) -> Cell<'_> {
     if let Ok(whole) = token.parse() {
         return Cell::Integer(whole);

@@ -8,7 +8,7 @@ use crate::input::Format;
 /// Most lines that are examined.
 const LINES: usize = 100;
 
-/// Returns the format a file name tells, `.gz` left out.
+/// Returns the format that a file name suggests, without `.gz`.
 pub(crate) fn by_name(path: &Path) -> Option<Format> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -27,7 +27,7 @@ pub(crate) fn by_name(path: &Path) -> Option<Format> {
     }
 }
 
-/// Returns the format the first bytes tell.
+/// Returns the format that the first bytes show.
 pub(crate) fn by_content(head: &[u8]) -> Option<Format> {
     if head.starts_with(npy::MAGIC) {
         return Some(Format::Npy);

@@ -198,8 +198,8 @@ pub fn read_memory(
     read_memory_part(table, options, 0..usize::MAX, sink)
 }
 
-/// Reads some rows of a table in memory, counted from 0, as [`read_memory`] reads all of them; those behind
-/// the last are none.
+/// Reads some rows of a table in memory, counted from 0, as [`read_memory`] reads all of them; rows beyond
+/// the last are skipped.
 ///
 /// # Errors
 /// Fails as [`read_memory`] does, which also checks what is not of these rows alone.

@@ -1,4 +1,4 @@
-//! What is stored of each row: its encoded numbers, or the row as it is.
+//! The stored form of each row: its encoded numbers, or the row as it is.
 
 use super::RowValues;
 use crate::cell::Cell;
@@ -150,7 +150,7 @@ impl RowMaker {
 }
 
 /// Refuses numbers that are no bytes if the model learnt from bytes of images: they were divided by 255
-/// already, or are none. Missing numbers pass. Errs with the position of the number at fault.
+/// already, or are no pixels. Missing numbers pass. Errs with the position of the number at fault.
 fn check_bytes(divide: f64, numbers: Numbers<'_>) -> Result<(), (usize, CellFault)> {
     if divide != BYTE {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The rows of a table, whatever holds them, and the one way in which all are read.
+//! The rows of a table, whatever holds them, and the single way of reading them.
 
 mod layout;
 mod maker;

@@ -1,4 +1,4 @@
-//! Dense rows that several threads put in their places.
+//! Fills dense rows from several threads.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};

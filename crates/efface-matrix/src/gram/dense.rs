@@ -16,13 +16,13 @@ use crate::tree::{CHUNK, reduce_chunks};
 /// Up to this order each chunk of rows has a result of its own; beyond it the threads share one
 /// result and divide its tiles.
 pub(super) const NARROW: usize = 256;
-/// Rows per own result.
+/// Number of rows that are summed into one result.
 pub(super) const LEAF_ROWS: usize = CHUNK;
 /// Number of rows per panel.
 pub(super) const PANEL_ROWS: usize = CHUNK;
 /// Tiles are halved until they are at most this wide.
 const TILE: usize = 128;
-/// Columns of a tile on the diagonal that are formed together.
+/// Number of columns of a diagonal tile that are formed together.
 const STRIP: usize = 24;
 
 pub(super) fn gram(

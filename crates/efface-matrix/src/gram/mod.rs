@@ -15,7 +15,7 @@ type Weights<'a> = &'a (dyn Fn(usize, usize, usize) -> f64 + Sync);
 /// of sparse rows, are in f64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Products {
-    /// f64: rounding is that of the sums.
+    /// Products in f64: rounding is that of the sums.
     Double,
     /// f32, about twice as fast: entries are off by some 1e-7 of the sum of their products' sizes.
     Single,
@@ -105,7 +105,7 @@ fn check(name: &'static str, weights: &[f64], expected: usize) -> Result<(), Ref
     }
 }
 
-/// How the Gram matrix of rows that come window by window gets the bits it has when all come at once.
+/// How the Gram matrix of rows that come window by window gets the same bits as if all came at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Summing {
     /// Windows of chunks of so many rows have a matrix each, and these are merged by `+=` as

@@ -16,11 +16,11 @@ mod twice;
 pub use squares::sum_of_squares;
 pub(crate) use twice::{TwiceDots, TwiceUpdate, split, two_sum};
 
-/// Rows of a dense pass that are in flight together.
+/// Number of rows of a dense pass that are in flight together.
 pub const GROUP: usize = 8;
 
-/// Half a group: while its margins are formed half of the next group is asked for, while the
-/// gradient is updated the other half, so that memory is never idle.
+/// Half a group: half of the next group is prefetched while the margins are formed, and the other half while
+/// the gradient is updated, so that memory is never idle.
 pub(crate) const HALF: usize = GROUP / 2;
 
 /// Adds up the lanes, always in this order.

@@ -71,8 +71,8 @@ fn group(x: &Dense, start: usize) -> [&[f32]; GROUP] {
     x.group(start).unwrap_or_else(|| array::from_fn(|k| x.row(start + k)))
 }
 
-/// Returns the rows of the group from `start` on, to be asked for while the one before is at work; that one
-/// at the end.
+/// Returns the rows of the group from `start` on, to be prefetched while the one before is at work; at the
+/// end, the one before.
 fn following<'a>(x: &'a Dense, start: usize, before: [&'a [f32]; GROUP]) -> [&'a [f32]; GROUP] {
     x.group(start).unwrap_or(before)
 }

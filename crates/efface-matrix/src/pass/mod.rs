@@ -12,7 +12,7 @@ use crate::matrix::Matrix;
 use crate::simd::{Isa, Simd, Task};
 use crate::tree::add_into;
 
-/// What a loss tells the kernel about one record.
+/// Gives the kernel a loss and its coefficients for one record.
 ///
 /// `record` is called once per row, from several threads and in no particular order. For results
 /// that are the same on every machine it must use IEEE arithmetic and its own `exp` and `log`.

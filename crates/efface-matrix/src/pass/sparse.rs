@@ -1,7 +1,7 @@
 //! Passes over sparse rows.
 //!
-//! With several outputs the weights and the gradient are turned into column-major order for the
-//! pass, so that all outputs of a column lie side by side and a stored entry touches one place.
+//! With several outputs the weights and the gradient are converted to column-major order for the pass, so
+//! that all outputs of a column lie side by side and a stored entry touches one place.
 
 use std::ops::Range;
 

@@ -9,11 +9,11 @@ use crate::NetError;
 
 /// The answer of one part to a step.
 pub struct PartSum {
-    /// The step that was asked for.
+    /// Number of the step that the part answers.
     pub step: u64,
-    /// Which part tells it, from 0.
+    /// Number of the part that answers, from 0.
     pub part: usize,
-    /// Units that were drawn in it and are in the sum.
+    /// Number of units that were drawn in it and are in the sum.
     pub units: u64,
     /// The sum of their integers, one number for each weight.
     pub sums: Vec<i64>,
@@ -56,7 +56,7 @@ impl<'a> StepSums<'a> {
         Self { step, limit: plan.limit(), drawn, answered, sums }
     }
 
-    /// Adds what a part tells.
+    /// Adds the answer of a part.
     ///
     /// # Errors
     /// Fails if it is no answer to this step: the sum is then unchanged.

@@ -24,8 +24,8 @@ pub struct DpSgdPlan {
     pub clip: f64,
     /// What a step is multiplied by, above 0 and at most 1e6.
     pub learning_rate: f64,
-    /// b: what sums are divided by, a public number such as q times a public number of units, never
-    /// that of the drawn ones; 1e-3 to 2^32.
+    /// b: the divisor of sums, a public number such as q times a public number of units, never that of the
+    /// drawn ones; 1e-3 to 2^32.
     pub expected: f64,
     /// How weights follow the sums.
     pub optimizer: Optimizer,
@@ -127,7 +127,7 @@ impl CheckedDpSgd {
         self.sampling
     }
 
-    /// Refuses another network than the plan was checked for, and a start that is none.
+    /// Refuses a network other than the one that the plan was checked for, and an invalid start.
     pub(super) fn check_start(&self, network: &Network, start: &[f32]) -> Result<(), NetError> {
         self.check_network(network)?;
         check_start(network, start)

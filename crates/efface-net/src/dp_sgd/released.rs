@@ -127,7 +127,7 @@ impl ReleasedSums {
     }
 }
 
-/// The plan and the steps: no sums, which are exact until they are released, and nobody drawn.
+/// Shows the plan and the steps: no sums, which are exact until they are released, and no drawn units.
 impl fmt::Debug for ReleasedSums {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReleasedSums")
@@ -198,7 +198,7 @@ mod tests {
         assert!(whole.exact().iter().any(|sum| *sum != 0));
     }
 
-    /// Without a unit the sum differs by that unit's integers alone, whose norm is at most the limit.
+    /// Removing a unit changes the sum by that unit's integers alone, whose norm is at most the limit.
     #[test]
     fn a_unit_moves_the_sum_by_at_most_the_clip() {
         for scale in [1e-3_f32, 1.0, 1e6, 1e30] {

@@ -31,7 +31,7 @@ pub(super) fn draw(
     drawn: &mut Vec<u32>,
 ) {
     let mut words = fresh(rng);
-    // Room for all, so that no copy of what was drawn is left behind.
+    // Reserves room for all units, so that no copy of the draw is left behind.
     drawn.clear();
     drawn.reserve_exact(units);
     drawn.extend((0..units as u32).filter(|_| sampling.takes(words.next_u64())));
@@ -82,8 +82,8 @@ mod tests {
         assert!(within(pairs, rate * rate) && within(again, rate * rate), "{pairs} {again}");
     }
 
-    /// Batches of one size, as those of shuffled data are, would not do. 4,000 steps over 50 units at rate 1/8:
-    /// the mean square of what is drawn beyond the mean is that of a binomial, within 6 deviations.
+    /// Batches of fixed size, as shuffling gives, would fail. Runs 4,000 steps over 50 units at rate 1/8: the
+    /// mean square of the excess over the mean size is that of a binomial, within 6 deviations.
     #[test]
     fn batches_differ_in_size_as_independent_draws_do() {
         let (steps, units, rate) = (4_000, 50, 0.125);

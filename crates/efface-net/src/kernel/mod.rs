@@ -16,5 +16,5 @@ pub(crate) use panels::{Panels, padded};
 pub(crate) use product::{Product, Windows};
 pub(crate) use tanh::tanh_all;
 
-/// Sums side by side.
+/// Number of sums side by side.
 pub(crate) const PANEL: usize = 16;

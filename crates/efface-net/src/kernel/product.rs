@@ -5,7 +5,7 @@ use pulp::{Simd, WithSimd};
 use super::{PANEL, Panels};
 use crate::registers;
 
-/// Places that are worked on together.
+/// Number of places that are worked on together.
 const TOGETHER: usize = 6;
 
 /// The windows over rows of numbers: at each place `lines` runs of `run` numbers.
@@ -19,9 +19,9 @@ pub(crate) struct Windows<'a> {
     pub(crate) step: usize,
     /// From a line of places to the next.
     pub(crate) down: usize,
-    /// Runs of a window.
+    /// Number of runs in a window.
     pub(crate) lines: usize,
-    /// Numbers of a run.
+    /// Number of values in a run.
     pub(crate) run: usize,
     /// From a run to the next.
     pub(crate) line: usize,

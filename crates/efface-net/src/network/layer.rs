@@ -42,9 +42,9 @@ pub(crate) struct Linear {
     pub(crate) border: usize,
     /// Number of lines of places.
     pub(crate) rows: usize,
-    /// Places in a line.
+    /// Number of places in a line.
     pub(crate) columns: usize,
-    /// Lines of a window.
+    /// Number of lines of a window.
     pub(crate) side: usize,
     /// Numbers in a line of a window.
     pub(crate) run: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Linear {
     pub(crate) step: usize,
     /// Numbers from a line of places to the next.
     pub(crate) down: usize,
-    /// Sums at each place.
+    /// Number of sums at each place.
     pub(crate) outputs: usize,
     /// Offset of its weights in the network's.
     pub(crate) start: usize,
@@ -115,7 +115,7 @@ pub(crate) struct Pool {
     pub(crate) stride: usize,
     /// Number of lines of places.
     pub(crate) rows: usize,
-    /// Places in a line.
+    /// Number of places in a line.
     pub(crate) columns: usize,
 }
 

@@ -22,7 +22,7 @@ pub struct Shape {
     pub channels: usize,
     /// Height in lines.
     pub height: usize,
-    /// Places in a line.
+    /// Number of places in a line.
     pub width: usize,
 }
 
@@ -44,7 +44,7 @@ pub enum NetworkError {
     /// A window larger than the image it slides over.
     #[error("{0}")]
     Window(String),
-    /// A part that is no layer, in no place for it or out of range, or a network that is too large.
+    /// A part that is no layer, is misplaced or out of range, or a network that is too large.
     #[error("{0}")]
     Refused(String),
 }
@@ -121,7 +121,7 @@ impl Network {
         self.outputs
     }
 
-    /// Weights and biases together.
+    /// Returns the number of weights and biases together.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.parameters

@@ -3,7 +3,7 @@
 use super::layer::Activation;
 use super::{NetworkError, large};
 
-/// Most layers that are written.
+/// Most layers that a text may have.
 const MOST_ITEMS: usize = 64;
 
 /// Most filters, units of a layer, and groups.

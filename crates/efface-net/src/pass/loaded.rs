@@ -9,7 +9,7 @@ use super::linear::{self, Scratch};
 pub(crate) struct Loaded<'n> {
     network: &'n Network,
     weights: Vec<f32>,
-    /// For each layer, where it has weights: inputs to outputs, and back.
+    /// Panels of the layers with weights: from inputs to outputs, and back.
     forward: Vec<Panels>,
     back: Vec<Panels>,
     /// The first layer with weights: no error is wanted before it.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Kept;
 use crate::network::Norm;
 
-/// Added to each variance.
+/// Constant that is added to each variance.
 const LEAST_VARIANCE: f64 = 1e-5;
 
 /// Returns the numbers of a group: runs of channels, one at each place.

@@ -5,7 +5,7 @@ use pulp::{Simd, WithSimd};
 use crate::network::Pool;
 use crate::registers;
 
-/// Channels side by side.
+/// Number of channels side by side.
 const LANES: usize = 16;
 
 /// Takes the largest number of each window; of equal numbers the first, line by line, counts.
@@ -48,8 +48,8 @@ impl WithSimd for Forward<'_> {
     }
 }
 
-/// Returns the largest numbers of neighbouring channels in the window that begins at `first`, and where the
-/// channels of the place begin that each is from.
+/// Returns the largest numbers of neighbouring channels in the window that begins at `first`, and the start
+/// of the channels of the place that each is from.
 #[inline(always)]
 fn largest_of<const N: usize>(
     pool: &Pool,

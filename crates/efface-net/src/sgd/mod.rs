@@ -27,7 +27,7 @@ pub const ARITHMETIC: u64 = 1;
 /// Rows whose gradients are summed one after another; counted from a batch's first.
 const PART: usize = 8;
 
-/// Most parts that are computed side by side, and most numbers of theirs.
+/// Most parts that are computed side by side, and most numbers of them together.
 const SIDE_BY_SIDE: usize = 32;
 const MOST_NUMBERS: usize = 1 << 26;
 

@@ -1,4 +1,4 @@
-//! Rows in blocks, each of which is one row of the file's table `block` and one of `content`.
+//! Stores rows in blocks: a block is one row of the file's table `block` and one of `content`.
 //!
 //! A block has the rows of a fixed range of record numbers, so that sharing a block says nothing of the rows'
 //! contents. A number's place in it is its slot; the slot of a deleted row stays empty. Apart from its number

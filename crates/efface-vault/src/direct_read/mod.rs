@@ -57,7 +57,7 @@ pub(crate) struct Chain {
     last: Range<usize>,
 }
 
-/// Which chains are asked for.
+/// The chains that a walk is to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// All of them: the system is asked to read ahead.
@@ -74,7 +74,7 @@ pub(crate) struct Chains {
     pages: u32,
     root: u32,
     wanted: Wanted,
-    /// What was last asked for.
+    /// The number that was last looked up.
     last: Option<i64>,
     /// Pages that are still to be read, the next one last.
     waiting: Vec<Waiting>,
@@ -349,7 +349,7 @@ impl Chain {
             left -= follows;
             run = if follows == count { 2 * run } else { 4 };
         }
-        // The end of the last page is none of theirs, nor is what was moved.
+        // Neither the end of the last page nor the bytes that were moved belong to the column.
         let rest = bytes.get_mut(length..)?;
         rest.zeroize();
         bytes.truncate(length);

@@ -1,8 +1,8 @@
 //! Records of separated text, one at a time, in memory bounded by the limits.
 //!
-//! The state machine of `csv-core` splits lines into fields and undoes quotes. It takes any text
-//! for some record, so what it is lenient about is checked here: text after a closing quote, a
-//! quote that is never closed, a lone carriage return.
+//! The state machine of `csv-core` splits lines into fields and undoes quotes. It accepts any text as some
+//! record, so what it is lenient about is checked here: text after a closing quote, a quote that is never
+//! closed, a lone carriage return.
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 

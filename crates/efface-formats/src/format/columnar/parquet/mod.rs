@@ -1,8 +1,8 @@
 //! Record batches of a Parquet file.
 //!
-//! Footer and pages are looked through before the decoder sees them, since it takes memory by what
-//! they state. Columns that are left out are not decoded. Texts are views into the pages, so that
-//! one long text of a dictionary costs its length once and not once for every row.
+//! Footer and pages are checked before the decoder sees them, since it allocates memory by what they state.
+//! Columns that are left out are not decoded. Texts are views into the pages, so that one long text of a
+//! dictionary costs its length once and not once for every row.
 
 mod delta;
 mod footer;

@@ -1,4 +1,4 @@
-//! The pages of a Parquet file: what they state, checked before one of them is unpacked.
+//! Checks what the pages of a Parquet file state before one of them is unpacked.
 //!
 //! A page of a few bytes may state, or unpack to, gigabytes. The decoder holds for every column
 //! one page and one dictionary; this module adds up the largest of them and checks the sum against

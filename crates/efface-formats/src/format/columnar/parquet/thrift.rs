@@ -1,8 +1,8 @@
 //! Reads the counts and lengths of Thrift's compact form.
 //!
-//! The decoder takes memory by the counts that a footer or a page header states. This reader
-//! sees to it that no list states more elements, and no text more bytes, than there are left, and
-//! picks out the numbers that pages are judged by.
+//! The decoder allocates memory by the counts that a footer or a page header states. This reader ensures that
+//! no list states more elements, and no text more bytes, than there are left, and extracts the numbers that
+//! pages are judged by.
 
 /// Structs inside structs, and schema groups inside groups, at most.
 pub(super) const DEEPEST: usize = 64;
