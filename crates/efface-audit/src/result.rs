@@ -159,7 +159,7 @@ impl AuditResult {
         }
     }
 
-    /// Returns the same if weighed runs decide, and not the tests.
+    /// Returns the verdict in words, if weighed runs decide and not the tests.
     fn words_of_canaries(&self) -> Option<String> {
         let shown = (self.mu_lower, self.epsilon_lower);
         let of_tests = self.certified.iter().any(|bound| bound.is_below(shown));
@@ -186,7 +186,7 @@ impl AuditResult {
         ))
     }
 
-    /// Returns the same of comparisons bit by bit.
+    /// Returns the verdict in words, for comparisons bit by bit.
     fn words_of_bits(&self) -> String {
         let weights: u64 = self.compared.iter().map(|one| one.weights).sum();
         let differ: u64 = self.compared.iter().map(|one| one.differ).sum();

@@ -45,7 +45,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the same if it can name a record or a person, else its value. A float that is not whole, or
+    /// Returns the cell if it can name a record or a person, else its value. A float that is not whole, or
     /// has lost digits, names none: several names were rounded to it. It holds each whole number below
     /// `2^digits`.
     pub(crate) fn naming(self, digits: u32) -> Result<Self, f64> {

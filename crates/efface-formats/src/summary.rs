@@ -49,7 +49,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the same with the names of its labels, if there are several.
+    /// Adds the names of the labels, if there are several.
     pub(crate) fn with_targets(self, labels: Vec<String>) -> Self {
         Self { targets: if labels.len() > 1 { labels } else { Vec::new() }, ..self }
     }

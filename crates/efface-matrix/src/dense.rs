@@ -313,8 +313,8 @@ impl Block {
         Ok(Self { start: aligned(&buffer), buffer })
     }
 
-    /// Returns the same, long enough for so many rows of the `block_rows` that it has room for; what is
-    /// behind them becomes zeros.
+    /// Sets its length to so many rows of the `block_rows` that it has room for; what is behind them becomes
+    /// zeros.
     fn of_rows(mut self, rows: usize, stride: usize, block_rows: usize) -> Self {
         let end = self.start + rows * stride;
         if rows < block_rows {

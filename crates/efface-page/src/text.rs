@@ -48,7 +48,7 @@ impl Page {
         self.lines(|_| true)
     }
 
-    /// Returns the same without the sections that a browser folds away.
+    /// Returns the page as text, without the sections that a browser folds away.
     #[must_use]
     pub fn brief(&self) -> String {
         self.lines(|section| !section.folded)

@@ -15,8 +15,8 @@ const TOGETHER: usize = 256 << 10;
 const WINDOW: usize = 64;
 pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 
-/// Has `work` done on all cores on what `read` gives, with its bytes, while the next are read and what
-/// came out of earlier ones is taken, in order.
+/// Runs `work` on all cores on each item of `read`, which comes with its size in bytes, while the next items
+/// are read and earlier results are passed to `take`, in order.
 pub(crate) fn ordered_parallel<I: Send, T: Send, E: From<ReadError>>(
     read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
     work: impl Fn(I) -> T + Sync,
@@ -25,7 +25,8 @@ pub(crate) fn ordered_parallel<I: Send, T: Send, E: From<ReadError>>(
     in_order_within(WINDOW_BYTES, read, work, take)
 }
 
-/// Works as [`in_order`] with about so many bytes ahead of what was taken last, and at least one item.
+/// Works as [`ordered_parallel`] with about so many bytes ahead of what was taken last, and at least one
+/// item.
 pub(crate) fn in_order_within<I: Send, T: Send, E: From<ReadError>>(
     ahead: usize,
     mut read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,

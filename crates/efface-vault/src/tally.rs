@@ -123,7 +123,7 @@ impl Vault {
         }
     }
 
-    /// Returns what hides the two sums: new with every entry of the ledger.
+    /// Returns the masks that hide the two sums: new with every entry of the ledger.
     fn masks(&self, checksums: &Checksums) -> Result<[u128; 2], ReadError> {
         let place = self.place()?;
         let [mut rows, mut notes] = [[0; 16]; 2];

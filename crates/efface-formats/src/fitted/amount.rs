@@ -128,7 +128,7 @@ pub(super) fn is_ambiguous(text: &str) -> bool {
         && [a, b, c].into_iter().all(u8::is_ascii_digit)
 }
 
-/// Returns the same for a number that is stored as one: in which formats it may have been spelled.
+/// Returns in which formats a number that is stored as one may have been spelled.
 pub(super) fn formats_of(value: f64) -> [bool; 3] {
     [true, value.fract() == 0.0, false]
 }

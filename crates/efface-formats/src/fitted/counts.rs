@@ -79,7 +79,7 @@ impl Counts {
         self.recent[place(value)] = at as u32;
     }
 
-    /// Returns the same counts of other values, those of equal ones together.
+    /// Maps the values and adds the counts of those that become equal.
     pub(super) fn map(self, other: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Self {
         let mut all = IndexMap::with_capacity(self.values.len());
         for (value, count) in self.values {

@@ -143,7 +143,7 @@ impl RawRows {
         self.key_in(self.row(row), column)
     }
 
-    /// Returns the same of one of these rows.
+    /// Returns the bytes of a cell of one of these rows.
     fn key_in<'a>(&self, row: &'a [u8], column: usize) -> Option<&'a [u8]> {
         if !matches!(*self.frame, Frame::Columns(_)) {
             return None;

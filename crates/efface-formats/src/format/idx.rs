@@ -54,7 +54,7 @@ pub(crate) fn divisor(header: &ArrayHeader) -> f64 {
     if header.element == Element::U8 { BYTE } else { 1.0 }
 }
 
-/// Returns the same of an NPY array, whose bytes are those of images if it has more axes than a table.
+/// Returns the divisor of an NPY array, whose bytes are those of images if it has more axes than a table.
 pub(crate) fn divisor_of_images(header: &ArrayHeader) -> f64 {
     if header.shape.len() > 2 { divisor(header) } else { 1.0 }
 }

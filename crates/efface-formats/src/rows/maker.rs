@@ -62,7 +62,7 @@ impl RowMaker {
         Self { schema, inputs, places, form, buffer: Vec::new() }
     }
 
-    /// Returns the same from columns at these places of a table.
+    /// Makes rows from the columns at these places of a table.
     pub(crate) fn at(self, places: Vec<usize>) -> Self {
         Self { places, ..self }
     }
