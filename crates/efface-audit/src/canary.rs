@@ -1,4 +1,5 @@
-//! A planted record: the worst that the plan's row bound allows where the data say least.
+//! A planted record: the worst that the plan's row bound allows in the direction about which the data say
+//! least.
 
 use efface::{Code, Error, Plan, Result};
 use efface_learn::{Constants, Dataset, effective_row_bound};
@@ -6,11 +7,11 @@ use efface_matrix::{Matrix, Row};
 
 use crate::failed;
 
-/// `data` with `count` equal records behind the others, along the feature that the data use
-/// least and as long as a row may be.
+/// Returns `data` with `count` equal records behind the others, along the feature that the data use least and
+/// as long as a row may be.
 ///
 /// # Errors
-/// When the plan's capacity has no room for them.
+/// Fails if the plan's capacity has no room for them.
 pub fn plant(
     plan: &Plan,
     constants: &Constants,

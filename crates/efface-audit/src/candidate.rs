@@ -18,25 +18,25 @@ use crate::failed;
 
 /// How many single records of each kind are tried.
 const TRIED: usize = 3;
-/// The most numbers of the matrix of rows that the search solves with.
+/// Largest matrix of rows, in numbers, that the search solves with.
 const MOST_NUMBERS: usize = 1 << 27;
 
 /// Records to delete, and how they were found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Positions, ascending.
+    /// Positions of the records, ascending.
     pub positions: Vec<usize>,
     /// How the candidate was found, in words.
     pub found: String,
 }
 
-/// The group of `count` records that moves the optimum most when it is deleted, among those of largest
-/// influence |H^-1 g|, largest gradient |g| and largest leverage x^T H^-1 x at the optimum on all
-/// records; each is solved without, exactly. Where lambda is 0, where there is no Hessian of workable
-/// size, or where a record's gradient has several parts (softmax), by the gradient alone.
+/// Returns the group of `count` records that moves the optimum most when it is deleted, among those of
+/// largest influence |H^-1 g|, largest gradient |g| and largest leverage x^T H^-1 x at the optimum on all
+/// records; each is solved without, exactly. The gradient alone decides if lambda is 0, if there is no
+/// Hessian of workable size, or if a record's gradient has several parts (softmax).
 ///
 /// # Errors
-/// Fewer than `count` + 1 records; sums that cannot be made; an interruption where `ended` says so.
+/// Fails if there are fewer than `count` + 1 records, if sums cannot be made, or if `ended` interrupts.
 pub fn search(
     constants: &Constants,
     data: &Dataset,
@@ -84,11 +84,11 @@ pub fn search(
         .ok_or_else(|| Error::refused(Code::Audit, "no record could be tried"))
 }
 
-/// The optimum to nearly the least distance that float64 certifies; none where lambda is 0 or float64
+/// Returns the optimum to nearly the least distance that float64 certifies; `None` if lambda is 0 or float64
 /// certifies none.
 ///
 /// # Errors
-/// Data that break the constants; an interruption where `ended` says so.
+/// Fails if data break the constants, or if `ended` interrupts.
 pub fn optimum(
     constants: &Constants,
     data: &Dataset,
@@ -113,14 +113,15 @@ pub fn optimum(
     }
 }
 
-/// Norm of every record's loss gradient; for softmax the sum of its row's length and the error of the
-/// class, which bounds it within a factor.
+/// Returns the norm of every record's loss gradient; for softmax the sum of its row's length and the error of
+/// the class, which bounds it within a factor.
 fn gradients(constants: &Constants, data: &Dataset, weights: &[f64]) -> Result<Vec<f64>> {
     let slopes = slopes(constants, data, weights)?;
     Ok(slopes.iter().zip(data.norms()).map(|(slope, norm)| slope.abs() * norm).collect())
 }
 
-/// The slope of every record's link, its weight included; for softmax one less the probability of its class.
+/// Returns the slope of every record's link, its weight included; for softmax one less the probability of its
+/// class.
 fn slopes(constants: &Constants, data: &Dataset, weights: &[f64]) -> Result<Vec<f64>> {
     let loss = constants.loss();
     let outputs = loss.outputs();
@@ -169,13 +170,13 @@ fn curved(
     Ok(Some((0..data.rows()).map(of).unzip()))
 }
 
-/// The other records.
+/// Returns the other records.
 fn without(data: &Dataset, positions: &[usize]) -> Result<Dataset> {
     let left = (0..data.rows()).filter(|row| positions.binary_search(row).is_err());
     data.picked(left).map_err(failed)
 }
 
-/// The positions, ascending, of the `count` largest scores after the `rank` largest.
+/// Returns the positions, ascending, of the `count` largest scores after the `rank` largest.
 fn largest(scores: &[f64], rank: usize, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));

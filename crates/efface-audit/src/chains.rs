@@ -1,5 +1,4 @@
-//! The chains of a vault's mechanism side by side, where it is a descent over a loss with a scalar
-//! link.
+//! Runs the chains of a vault's mechanism side by side, if it is a descent over a loss with a scalar link.
 
 use efface::{NoisySteps, Result, Schedule, Simulation};
 use efface_learn::loss::slope;
@@ -24,13 +23,13 @@ enum Mechanism {
 pub(super) struct Batch {
     design: Design,
     mechanism: Mechanism,
-    /// Of learning, and of the deletion.
+    /// Numbers of steps of learning, and of the deletion.
     pub(super) steps: (u64, u64),
-    /// Of the phases of the reference.
+    /// Numbers of steps of the reference's phases.
     reference: Vec<u64>,
 }
 
-/// Where chains can run side by side.
+/// Sets up chains, if they can run side by side.
 pub(super) fn batch(
     simulation: &Simulation<'_>,
     constants: &Constants,
@@ -91,7 +90,7 @@ impl Batch {
     }
 }
 
-/// From where the reference would end without noise to where a deletion would.
+/// Returns the path from the noiseless end of the reference to that of a deletion.
 pub(super) fn path_of_means(worlds: &BatchWorlds<'_>, ended: &Ended<'_>) -> Result<Direction> {
     let end = |chains: &Chains<'_>, side| {
         chains.with(Noise::Omitted).run(&worlds.seeds, side, 0..1, ended)

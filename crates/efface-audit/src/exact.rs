@@ -1,10 +1,10 @@
-//! The audit of exact removal: models after the audit's own requests, bit for bit beside models that never
-//! saw what was deleted.
+//! The audit of exact removal: models after the audit's own requests are compared bit for bit with models
+//! that never saw what was deleted.
 //!
-//! The vault's model is copied into memory with its records and what it keeps. Each request deletes, through
+//! The vault's model is copied into memory with its records and its kept state. Each request deletes, through
 //! the engine, the records that the copy's published weights know best, so that requests follow what was
-//! published. Then a model is trained from nothing on the records that are left, put in in another order and
-//! with another number of threads; exact removal promises that both have the same bits.
+//! published. Then a model is trained from scratch on the remaining records, in another order and with
+//! another number of threads; exact removal promises that both have the same bits.
 
 use std::path::Path;
 
@@ -23,11 +23,11 @@ use super::result::{
 use super::worlds::{Ended, Seeds, Side, watch};
 use crate::failed;
 
-/// Records of each request, as far as as many are left.
+/// Number of records of each request, if so many are left.
 const REQUESTS: [usize; 3] = [1, 2, 4];
-/// Threads of the trainings anew, in turn.
+/// Numbers of threads of the retrainings, in turn.
 const THREADS: [usize; 2] = [1, 3];
-/// What is noted where time ends an audit.
+/// The note for an audit that the time limit ended.
 const TIME: &str = "the limit of time ended the requests";
 
 /// Audits a vault of exact removal.
@@ -132,7 +132,7 @@ struct Found {
     found: String,
 }
 
-/// Serves requests on a copy, and compares what is published with trainings anew: before the first one, and
+/// Serves requests on a copy, and compares what is published with retrainings: before the first one, and
 /// after each.
 fn compare(
     sample: &AuditSample,
@@ -201,7 +201,7 @@ fn compare(
     Ok(found)
 }
 
-/// One training anew beside the copy.
+/// Compares one retraining with the copy.
 fn compared(
     copy: &ExactCopy<'_>,
     requested: bool,
@@ -224,7 +224,7 @@ fn compared(
     })
 }
 
-/// How many weights differ in any bit; all of them where there are others in number.
+/// Returns how many weights differ in any bit; all of them if their numbers differ.
 pub(super) fn differing(one: &[f64], other: &[f64]) -> u64 {
     if one.len() != other.len() {
         return one.len().max(other.len()) as u64;
@@ -232,8 +232,8 @@ pub(super) fn differing(one: &[f64], other: &[f64]) -> u64 {
     one.iter().zip(other).filter(|(a, b)| a.to_bits() != b.to_bits()).count() as u64
 }
 
-/// The positions, ascending, of the `count` records whose labels the published weights give best: of shards
-/// the network whose turn it is.
+/// Returns the positions, ascending, of the `count` records whose labels the published weights give best: of
+/// shards the network whose turn it is.
 fn best_known(
     plan: &Plan,
     copy: &ExactCopy<'_>,
@@ -266,8 +266,8 @@ fn best_known(
     Ok(order)
 }
 
-/// For each record by how much the output of its class is above the best of the others; where outputs are
-/// no classes, how near the first one is to its target.
+/// Returns for each record by how much the output of its class is above the best of the others; if outputs
+/// are no classes, how near the first one is to its target.
 fn surest(outputs: &[f64], width: usize, records: &Dataset) -> Vec<f64> {
     let of = |(row, own): (usize, &[f64])| {
         let class = records.y()[row] as usize;
@@ -280,7 +280,7 @@ fn surest(outputs: &[f64], width: usize, records: &Dataset) -> Vec<f64> {
     outputs.chunks_exact(width.max(1)).enumerate().map(of).collect()
 }
 
-/// Every number of every row.
+/// Returns every number of every row.
 fn plain(records: &Dataset) -> Vec<f32> {
     let cols = records.cols();
     let mut all = vec![0.0; cols * records.rows()];
@@ -295,7 +295,7 @@ fn plain(records: &Dataset) -> Vec<f32> {
     all
 }
 
-/// In an order that is drawn.
+/// Shuffles into a random order.
 fn shuffle(order: &mut [usize], rng: &mut ChaCha20Rng) {
     for last in (1..order.len()).rev() {
         order.swap(last, (rng.next_u64() % (last as u64 + 1)) as usize);

@@ -1,4 +1,4 @@
-//! Running both worlds and testing what tells them apart.
+//! Runs both worlds and tests what distinguishes them.
 
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ pub struct Direction {
 
 /// How much is run, and what may end it.
 pub struct Budget<'a> {
-    /// Runs of each world.
+    /// Number of runs of each world.
     pub runs: u64,
-    /// Seconds after which work ends, also within a run: a round that is not done by then is not counted.
+    /// Seconds after which work ends, even within a run: a round that is not done by then is not counted.
     pub limit: Option<f64>,
     /// Seconds since the audit began.
     pub elapsed: &'a (dyn Fn() -> f64 + Sync),
@@ -29,10 +29,10 @@ pub struct Budget<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What the tests found.
+/// The findings of the tests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
-    /// Every test made.
+    /// All tests that were made.
     pub tests: Vec<Test>,
     /// How the runs were used.
     pub split: Split,
@@ -40,18 +40,18 @@ pub struct Examined {
     pub reach: Shown,
 }
 
-/// One part in so many of the runs finds the direction of the means, where it is wanted.
+/// One part in so many of the runs finds the direction of the means, if it is tried.
 const DIRECTION_PART: u64 = 10;
-/// Of the others, two in nine choose thresholds; the rest are counted.
+/// Of the other runs, two in nine choose thresholds; the rest are counted.
 const CHOOSING: u64 = 2;
 const CYCLE: u64 = 9;
 
-/// Whether the direction of the means is tried besides the directions given.
+/// Whether the direction of the means is tried in addition to the directions given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
     /// Estimated from a part of the runs.
     Tried,
-    /// Left out.
+    /// The direction of the means is left out.
     Untried,
 }
 
@@ -59,7 +59,7 @@ pub enum Means {
 /// `delta`. Thresholds (and the direction of the means) come from runs that are not counted.
 ///
 /// # Errors
-/// As the worlds; an interruption; directions of the wrong length.
+/// Fails as the worlds do, if interrupted, or if directions have the wrong length.
 pub fn examine(
     worlds: &dyn Worlds,
     directions: Vec<Direction>,
@@ -142,14 +142,14 @@ pub fn examine(
     Ok(Examined { tests, split, reach })
 }
 
-/// The probability with which one bound of a test along one of these directions may fail.
+/// Returns the probability with which one bound of a test along one of these directions may fail.
 pub(super) fn error_of(directions: usize) -> f64 {
     ERROR / (4 * directions.max(1)) as f64
 }
 
 const SIDES: [Side; 2] = [Side::Deleted, Side::Reference];
 
-/// The releases of a round in both worlds.
+/// Returns the releases of a round in both worlds.
 fn both(worlds: &dyn Worlds, round: Range<u64>, ended: &Ended<'_>) -> Result<[Vec<f64>; 2]> {
     let [deleted, reference] = SIDES.map(|side| worlds.releases(side, round.clone(), ended));
     Ok([deleted?, reference?])
@@ -170,7 +170,7 @@ impl Scores {
 }
 
 impl Budget<'_> {
-    /// Whether this part of the time is spent.
+    /// Returns whether this part of the time is spent.
     pub(super) fn over(&self, part: f64) -> Result<bool> {
         if (self.stop)() {
             return Err(Error::interrupted());
@@ -182,7 +182,7 @@ impl Budget<'_> {
         self.limit.is_some_and(|limit| (self.elapsed)() >= part * limit)
     }
 
-    /// Does work that asks at every step whether to end; none where the limit of time ended it.
+    /// Does work that asks at every step whether to end; `None` if the limit of time ended it.
     pub(super) fn within<T>(
         &self,
         work: impl FnOnce(&Ended<'_>) -> Result<T>,

@@ -1,10 +1,10 @@
-//! What to audit, on which records, and whether the result may be told.
+//! What to audit, on which records, and whether the result may be published.
 
 use std::path::Path;
 
 use efface::{AuditSample, Code, Error, Result, entries};
 
-/// What to audit.
+/// The scope of an audit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
     /// Audit a fresh model of that many of the vault's records, under the same plan.

@@ -29,16 +29,16 @@ pub struct AuditResult {
     pub reference: String,
     /// The records that both worlds were about.
     pub records: Records,
-    /// The records deleted.
+    /// The records that were deleted.
     pub deleted: Deleted,
-    /// Steps of learning and of the deletion, where chains were run side by side.
+    /// Steps of learning and of the deletion, if chains were run side by side.
     pub steps: Option<(u64, u64)>,
-    /// How both worlds were run: `engine`, one by one; `batched`, as matrix products; `bit by bit`, where
+    /// How both worlds were run: `engine`, one by one; `batched`, as matrix products; `bit by bit`, if
     /// removal is exact; `canaries`, for networks with noise.
     pub method: String,
     /// Runs of each world, by what they were used for.
     pub runs: Split,
-    /// Every test made.
+    /// All tests that were made.
     pub tests: Vec<Test>,
     /// The largest lower bound on mu of all tests.
     pub mu_lower: f64,
@@ -51,13 +51,13 @@ pub struct AuditResult {
     /// What a certificate of the simulated deletion would say; certificates of the vault's own
     /// requests may say less or more.
     pub certified: Vec<Certified>,
-    /// Trainings anew beside the model, bit by bit: for exact removal, which has no other tests.
+    /// Retrainings compared with the model bit by bit: for exact removal, which has no other tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compared: Vec<Compared>,
     /// Canaries in batches under the plan's noise, weighed by their likelihood: for networks with noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub canaries: Vec<CanaryTest>,
-    /// The probability with which all bounds hold together; none where models are compared bit by bit.
+    /// The probability with which all bounds hold together; `None` if models are compared bit by bit.
     #[serde(default)]
     pub confidence: Option<f64>,
     /// Wall time of the audit in seconds.
@@ -74,7 +74,7 @@ pub struct AuditResult {
 pub struct Records {
     /// Records before the deletion, planted ones included.
     pub used: u64,
-    /// Records in the vault.
+    /// Number of records in the vault.
     pub in_vault: u64,
 }
 
@@ -96,7 +96,7 @@ pub struct Test {
     pub shown: Shown,
 }
 
-/// The largest lower bounds of the tests: mu, epsilon.
+/// Returns the largest lower bounds of the tests: mu, epsilon.
 #[must_use]
 pub fn largest(tests: &[Test]) -> (f64, f64) {
     let most = |of: &dyn Fn(&Test) -> f64| tests.iter().map(of).fold(0.0, f64::max);
@@ -112,7 +112,7 @@ pub fn judge(tests: &[Test], reach: &Shown, certified: &[Certified]) -> Verdict 
 }
 
 impl AuditResult {
-    /// The outcome in one sentence.
+    /// Returns the outcome in one sentence.
     #[must_use]
     pub fn words(&self) -> String {
         if self.method == BIT_BY_BIT {
@@ -159,7 +159,7 @@ impl AuditResult {
         }
     }
 
-    /// The same where weighed runs decide, and not the tests.
+    /// Returns the verdict in words, if weighed runs decide and not the tests.
     fn words_of_canaries(&self) -> Option<String> {
         let shown = (self.mu_lower, self.epsilon_lower);
         let of_tests = self.certified.iter().any(|bound| bound.is_below(shown));
@@ -186,7 +186,7 @@ impl AuditResult {
         ))
     }
 
-    /// The same of comparisons bit by bit.
+    /// Returns the verdict in words, for comparisons bit by bit.
     fn words_of_bits(&self) -> String {
         let weights: u64 = self.compared.iter().map(|one| one.weights).sum();
         let differ: u64 = self.compared.iter().map(|one| one.differ).sum();

@@ -20,7 +20,7 @@ use super::{canary, candidate, chains, exact, sampled};
 /// tests from anything fixed.
 ///
 /// # Errors
-/// A mechanism or plan that cannot be audited so, records that are not there, an interruption.
+/// Fails if the mechanism or plan cannot be audited, if records are missing, or if interrupted.
 pub fn audit(
     path: &Path,
     options: &Options,
@@ -185,7 +185,8 @@ fn check(plan: &Plan, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Keeps `rows` records spread evenly over the sample, the named ones among them; where they come from.
+/// Keeps `rows` records spread evenly over the sample, the named ones among them. Returns their former
+/// positions.
 fn subset(sample: &mut AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
     let kept = spread(sample, rows)?;
     if kept.len() < sample.records.rows() {
@@ -194,7 +195,7 @@ fn subset(sample: &mut AuditSample, rows: Option<u64>) -> Result<Vec<usize>> {
     Ok(kept)
 }
 
-/// The claims of closeness to retraining that the reference world is the reference of.
+/// Returns the claims of closeness to retraining that the reference world is the reference of.
 fn claims(simulation: &Simulation<'_>, deleted: &Released) -> Result<Vec<Claim>> {
     let mut claims = simulation.closeness(deleted)?;
     if claims.is_empty() {
@@ -209,7 +210,7 @@ fn claims(simulation: &Simulation<'_>, deleted: &Released) -> Result<Vec<Claim>>
     Ok(claims)
 }
 
-/// From the optimum without the records to the one with them, where there are optima.
+/// Returns the direction from the optimum without the records to the one with them, if there are optima.
 fn optima(
     constants: &Constants,
     simulation: &Simulation<'_>,

@@ -12,11 +12,11 @@ use crate::limits::Limits;
 
 /// What a table may take however small its file is, 192 MiB.
 pub(crate) const FREE: u64 = 192 << 20;
-/// What one named column takes besides its values: names, rules, findings.
+/// Bytes of one named column in addition to its values: names, rules, findings.
 const COLUMN: u64 = 2048;
-/// What one number of the encoded row takes besides the rows: buffers, weights, solver.
+/// Bytes of one number of the encoded row in addition to the rows: buffers, weights, solver.
 const FEATURE: u64 = 64;
-/// What one record takes besides features and names: target, weight, position, sums.
+/// Bytes of one record in addition to features and names: target, weight, position, sums.
 const RECORD: u64 = 24;
 /// What a kept text takes besides its bytes.
 const TEXT: u64 = 48;
@@ -31,26 +31,26 @@ pub(crate) struct Budget {
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Bytes of the input as stored, as far as they are known.
+    /// Bytes of the input as stored, if they are known.
     stored: AtomicU64,
     taken: AtomicU64,
-    /// Beside those, bytes that were computed and no file unpacked.
+    /// Further bytes that were computed and that no file unpacked.
     made: AtomicU64,
 }
 
 impl Budget {
-    /// Nothing taken yet, for an input of which nothing has been read.
+    /// Starts with nothing taken, for an input of which nothing has been read.
     pub(crate) fn new(limits: &Limits) -> Self {
         let expansion = limits.expansion.map(u64::from);
         Self { counts: Arc::default(), memory: limits.memory_bytes, expansion }
     }
 
-    /// No limit: for tables that are in memory already.
+    /// Returns a budget without limit, for tables that are in memory already.
     pub(crate) fn unlimited() -> Self {
         Self { counts: Arc::default(), memory: u64::MAX, expansion: None }
     }
 
-    /// The input is at least so long.
+    /// Notes that the input has at least so many bytes.
     pub(crate) fn stored(&self, bytes: u64) {
         self.counts.stored.fetch_max(bytes, Ordering::Relaxed);
     }
@@ -84,18 +84,18 @@ impl Budget {
         }
     }
 
-    /// Bytes that a packed file may unpack to.
+    /// Returns how many bytes a packed file may unpack to.
     fn unpacks_to(&self, times: u64) -> u64 {
         self.counts.stored.load(Ordering::Relaxed).saturating_mul(times).max(FREE)
     }
 
-    /// Bytes that may still be taken.
+    /// Returns how many bytes may still be taken.
     #[cfg(feature = "parquet")]
     pub(crate) fn left(&self) -> u64 {
         self.limit().saturating_sub(self.counts.taken.load(Ordering::Relaxed))
     }
 
-    /// The refusal of anything further.
+    /// Returns the refusal of anything further.
     #[cfg(feature = "parquet")]
     pub(crate) fn spent(&self) -> Fault {
         self.fault(self.limit())
@@ -144,7 +144,7 @@ impl Budget {
     }
 }
 
-/// Bytes in the largest binary unit that leaves at least 1, rounded up: `--max-decoded` reads it.
+/// Writes bytes in the largest binary unit that leaves at least 1, rounded up: `--max-decoded` reads it.
 fn size(bytes: u64) -> String {
     let units = [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     match units.into_iter().find(|(_, unit)| bytes >= *unit) {

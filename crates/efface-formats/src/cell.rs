@@ -20,7 +20,7 @@ pub enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// The text form: what ids, categories and missing tokens are compared by.
+    /// Returns the text form: what ids, categories and missing tokens are compared by.
     ///
     /// Text is trimmed and otherwise kept; a number that is an integer has no decimal point.
     pub fn text(&self) -> Cow<'a, str> {
@@ -34,7 +34,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The number, if this is one; it may be infinite or NaN.
+    /// Returns the number, if this is one; it may be infinite or NaN.
     pub fn number(&self) -> Option<f64> {
         match *self {
             Self::Text(text) => text.trim().parse().ok(),
@@ -45,8 +45,9 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The same if it can name a record or a person, else its value. A float that is not whole, or has lost
-    /// digits, names none: several names were rounded to it. It holds each whole number below `2^digits`.
+    /// Returns the cell if it can name a record or a person, else its value. A float that is not whole, or
+    /// has lost digits, names none: several names were rounded to it. It holds each whole number below
+    /// `2^digits`.
     pub(crate) fn naming(self, digits: u32) -> Result<Self, f64> {
         match self {
             Self::Number(value)
@@ -59,17 +60,17 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// The name of a truth value, as Python and pandas write it.
+/// Returns the name of a truth value, as Python and pandas write it.
 pub(crate) fn truth_name(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// The shortest decimal text of a number; integers below 2^53 have no decimal point.
+/// Returns the shortest decimal text of a number; integers below 2^53 have no decimal point.
 pub(crate) fn number_text(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { value.to_string() }
 }
 
-/// The text shortened and escaped for a message of one line.
+/// Returns the text shortened and escaped for a message of one line.
 pub(crate) fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();

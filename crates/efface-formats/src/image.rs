@@ -10,14 +10,14 @@ pub(crate) const BYTE: f64 = 255.0;
 pub struct ImageShape {
     /// Numbers of a pixel: 1 of gray images, 3 of coloured ones.
     pub channels: u32,
-    /// Lines.
+    /// Height in lines of pixels.
     pub height: u32,
     /// Pixels of a line.
     pub width: u32,
 }
 
 impl ImageShape {
-    /// Height and width of images with one channel; `None` for others.
+    /// Returns height and width of images with one channel; `None` for others.
     #[must_use]
     pub fn gray(self) -> Option<(u32, u32)> {
         (self.channels == 1).then_some((self.height, self.width))
@@ -25,7 +25,7 @@ impl ImageShape {
 }
 
 impl fmt::Display for ImageShape {
-    /// As in `image=28x28` and `image=3x32x32`.
+    /// Writes the shape as in `image=28x28` and `image=3x32x32`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.channels != 1 {
             write!(out, "{}x", self.channels)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where the bytes come from.
+/// The source of the bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathOrStdin {
     /// A file or a folder on disk.
@@ -34,13 +34,13 @@ pub struct Input {
 }
 
 impl Input {
-    /// A file whose format is recognised, without separate labels.
+    /// Returns a file whose format is recognised, without separate labels.
     pub fn file(path: impl AsRef<Path>) -> Self {
         let path = PathOrStdin::Path(path.as_ref().to_path_buf());
         Self { path, labels: None, format: None }
     }
 
-    /// Standard input, whose format is recognised by content.
+    /// Returns standard input, whose format is recognised by content.
     pub fn stdin() -> Self {
         Self { path: PathOrStdin::Stdin, labels: None, format: None }
     }
@@ -80,7 +80,7 @@ impl Format {
         Self::ArrowIpc,
     ];
 
-    /// The name users type.
+    /// Returns the name users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -94,7 +94,7 @@ impl Format {
         }
     }
 
-    /// The format of that name, if there is one.
+    /// Returns the format of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }

@@ -56,7 +56,7 @@ pub(crate) enum Labels {
     Numbers {
         range: Option<(f64, f64)>,
         bounded: bool,
-        /// Those of one row, if there are several.
+        /// The labels of one row, if there are several.
         values: Vec<f64>,
         none: Missing,
     },
@@ -113,7 +113,7 @@ impl Labels {
         }
     }
 
-    /// Some of the classes of rows that were left out, in order.
+    /// Returns some of the classes of rows that were left out, in order.
     pub(crate) fn others(&self) -> Vec<String> {
         match self {
             Self::Classes { others, .. } => others.iter().cloned().collect(),
@@ -121,7 +121,7 @@ impl Labels {
         }
     }
 
-    /// How many classes are known so far.
+    /// Returns how many classes are known so far.
     pub(crate) fn known(&self) -> usize {
         match self {
             Self::Classes { names, .. } => names.len(),
@@ -200,7 +200,7 @@ impl Labels {
         }
     }
 
-    /// Judges the next of several labels of a row, of which the first is at 0.
+    /// Judges the next of several labels of a row, the first of which is at 0.
     pub(crate) fn judge_next(&mut self, at: usize, cell: Cell<'_>) -> Result<Verdict, Fault> {
         let Self::Numbers { range, bounded, values, none, .. } = self else {
             return Err(fault!(
@@ -216,7 +216,7 @@ impl Labels {
         Ok(Verdict::Keep(Label::Values))
     }
 
-    /// The numbers of several labels that were judged last; none of classes.
+    /// Returns the numbers of several labels that were judged last; empty for classes.
     pub(crate) fn values(&self) -> &[f64] {
         match self {
             Self::Numbers { values, .. } => values,
@@ -224,7 +224,7 @@ impl Labels {
         }
     }
 
-    /// The label as records carry it.
+    /// Returns the label as records carry it.
     pub(crate) fn reference(&self, label: Label) -> LabelRef<'_> {
         match (label, self) {
             (Label::Value(value), _) => LabelRef::Value(value),
@@ -238,7 +238,7 @@ impl Labels {
         }
     }
 
-    /// The classes in final order, `None` for numbers.
+    /// Returns the classes in final order, `None` for numbers.
     pub(crate) fn table(&self) -> Option<ClassTable> {
         let Self::Classes { names, index, origin, spellings, .. } = self else { return None };
         let mut order: Vec<u32> = (0..names.len() as u32).collect();
@@ -257,7 +257,7 @@ impl Labels {
     }
 }
 
-/// The number of a label; none if that is missing.
+/// Returns the number of a label; `None` if that is missing.
 fn number(
     cell: Cell<'_>,
     none: &Missing,
@@ -295,7 +295,7 @@ fn number(
     }
 }
 
-/// A number for a message: in scientific notation if it would otherwise have many zeros.
+/// Returns a number for a message: in scientific notation if it would otherwise have many zeros.
 fn short(value: f64) -> String {
     match value.abs() {
         size if size >= 1e16 || (size > 0.0 && size < 1e-5) => format!("{value:e}"),

@@ -28,13 +28,13 @@ impl Lengths {
         }
     }
 
-    /// Rows that were counted.
+    /// Returns how many rows were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.buckets.values().sum()
     }
 
-    /// A length, in three digits, that at most `rows` of the counted rows exceed; none when no more
+    /// Returns a length, in three digits, that at most `rows` of the counted rows exceed; `None` when no more
     /// were counted.
     #[must_use]
     pub fn exceeded_by(&self, rows: u64) -> Option<f64> {
@@ -49,7 +49,7 @@ impl Lengths {
     }
 }
 
-/// `value` in three digits, rounded up.
+/// Rounds `value` up to three digits.
 fn three_digits(value: f64) -> f64 {
     let written = |x: f64| format!("{x:.2e}").parse().unwrap_or(x);
     let near = written(value);

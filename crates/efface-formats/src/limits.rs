@@ -1,13 +1,13 @@
 //! Limits checked before anything is allocated.
 
-/// What a reader accepts at most; the defaults admit every honest table that fits one machine.
+/// The most that a reader accepts; the defaults admit every honest table that fits one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Rows of the table.
+    /// Most rows of the table.
     pub rows: u64,
     /// Columns of the file, and numbers in one encoded row.
     pub columns: u32,
-    /// Bytes of one field.
+    /// Most bytes of one field.
     pub field_bytes: u32,
     /// Bytes of one line or of one quoted record.
     pub line_bytes: u32,
@@ -18,8 +18,8 @@ pub struct Limits {
     /// Bytes of memory for what is kept of a table: numbers, ids and subjects, arrays stored
     /// column by column, archives on standard input, pages of columnar files.
     pub memory_bytes: u64,
-    /// The same memory as a multiple of the bytes of the file, if that is more than 192 MiB: a
-    /// stop for small files that unpack to large tables. `None` leaves `memory_bytes` alone.
+    /// The limit of `memory_bytes` as a multiple of the bytes of the file, if that is more than 192 MiB: it
+    /// stops small files that unpack to large tables. `None` leaves `memory_bytes` alone.
     pub expansion: Option<u32>,
     /// Whether rows are kept: those that pass by to a store do not count against `memory_bytes`, and
     /// neither do their names.

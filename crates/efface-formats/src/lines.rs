@@ -13,7 +13,7 @@ pub(crate) struct Lines<'r> {
 }
 
 impl<'r> Lines<'r> {
-    /// Lines of `input`, none longer than `limit` bytes; a byte order mark is skipped.
+    /// Reads lines of `input`, none longer than `limit` bytes; a byte order mark is skipped.
     pub(crate) fn new(
         file: &str,
         mut input: Box<dyn BufRead + 'r>,
@@ -48,12 +48,12 @@ impl<'r> Lines<'r> {
         Ok(true)
     }
 
-    /// The number of the last line, counted from 1.
+    /// Returns the number of the last line, counted from 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// The place of the last line.
+    /// Returns the place of the last line.
     pub(crate) fn place(&self) -> Place {
         Place::new(&self.file, Spot::Line(self.number))
     }

@@ -18,7 +18,7 @@ pub(crate) struct Arrays<'r> {
 }
 
 impl<'r> Arrays<'r> {
-    /// The arrays beside the features.
+    /// Returns the arrays other than the features.
     fn beside(&mut self) -> impl Iterator<Item = &mut ArrayRows<'r>> {
         self.labels.iter_mut().chain(self.columns.iter_mut().flatten())
     }

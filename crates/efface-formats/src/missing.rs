@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 
-/// The texts that say so if nobody lists them, in any case: of files, databases, spreadsheets, Python and R.
+/// The default texts, in any case: of files, databases, spreadsheets, Python and R.
 const USUAL: [&str; 17] = [
     "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "nat", "none", "null", "nil", "<na>", "#n/a",
     "(null)", "[null]", "\\n",
@@ -15,19 +15,19 @@ const LONGEST: usize = 6;
 pub struct Missing(Option<Vec<String>>);
 
 impl Missing {
-    /// The texts of a list with commas between them, and no others.
+    /// Returns the texts of a list with commas between them, and no others.
     #[must_use]
     pub fn listed(words: &str) -> Self {
         let words = words.split(',').map(str::trim).filter(|word| !word.is_empty());
         Self(Some(words.map(str::to_owned).collect()))
     }
 
-    /// Whether somebody listed the texts.
+    /// Returns whether the texts were listed by the user.
     pub(crate) fn is_listed(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether a cell has no value: a null, NaN, or a text that says so.
+    /// Returns whether a cell has no value: a null, NaN, or a text that says so.
     pub(crate) fn is(&self, cell: Cell<'_>) -> bool {
         match cell {
             Cell::Text(text) => self.says(text.trim()),
@@ -37,7 +37,7 @@ impl Missing {
         }
     }
 
-    /// Whether a text without spaces around says that there is no value.
+    /// Returns whether a text without spaces around says that there is no value.
     pub(crate) fn says(&self, text: &str) -> bool {
         match &self.0 {
             None => looks_missing(text),
@@ -46,7 +46,7 @@ impl Missing {
     }
 }
 
-/// Whether a text is one that tables commonly use for "no value".
+/// Returns whether a text is one that tables commonly use for "no value".
 pub(crate) fn looks_missing(text: &str) -> bool {
     let text = text.trim();
     // Most texts are numbers.

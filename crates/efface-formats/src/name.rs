@@ -1,8 +1,8 @@
 //! Names of records, persons and classes.
 //!
 //! A typed number is named by its shortest decimal form, a truth value as Python writes it, and a text by its
-//! characters, without spaces around. In files without types two texts that spell one number (`01` and `1`) are
-//! told from each other by nothing else: they are probably one name, and refused.
+//! characters, without spaces around. In files without types, two texts that spell one number (`01` and `1`)
+//! are distinguished by nothing else: they are probably one name, and refused.
 
 use std::borrow::Cow;
 use std::collections::hash_map::RandomState;
@@ -15,26 +15,26 @@ use crate::cell::{Cell, number_text, quoted, truth_name};
 use crate::error::{Fault, fault};
 use crate::missing::looks_missing;
 
-/// How the name begins that a record without a subject has in the place of one.
+/// Start of the name that a record without a subject has instead of one.
 pub const NOBODY: &str = "no subject: ";
 
 /// How many pairs of spellings a refusal lists.
 const PAIRS: usize = 5;
 
-/// The truth value that is spelled so, in any case.
+/// Returns the truth value that is spelled so, in any case.
 pub(crate) fn truth(text: &str) -> Option<bool> {
     [false, true].into_iter().find(|value| truth_name(*value).eq_ignore_ascii_case(text))
 }
 
-/// The name of the class of a label that is spelled so: its characters without spaces around. Truth values in any
-/// case have one name.
+/// Returns the name of the class of a label that is spelled so: its characters without spaces around. Truth
+/// values in any case have one name.
 #[must_use]
 pub fn class_name(text: &str) -> &str {
     let text = text.trim();
     truth(text).map_or(text, |value| truth_name(value))
 }
 
-/// The name of the class of a label.
+/// Returns the name of the class of a label.
 pub(crate) fn label_name(label: Cell<'_>) -> Cow<'_, str> {
     match label {
         Cell::Text(text) => Cow::Borrowed(class_name(text)),
@@ -56,7 +56,7 @@ pub(crate) fn sort_classes<T: AsRef<str>>(names: &mut [T]) {
     }
 }
 
-/// The name of the number that a text spells, of any size if it is whole.
+/// Returns the name of the number that a text spells, of any size if it is whole.
 #[must_use]
 pub fn number_name(text: &str) -> Option<Cow<'_, str>> {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
@@ -73,9 +73,9 @@ pub fn number_name(text: &str) -> Option<Cow<'_, str>> {
     value.filter(|_| starts_like_a_number).map(|value| Cow::Owned(number_text(value)))
 }
 
-/// What names that people take for one have in common: without spaces, capital letters, marks that keep
-/// spreadsheets from reading numbers, or the `T` of a time, in Unicode's form NFKC, and as a number without zeros in
-/// front.
+/// Returns what names that people take for one have in common: without spaces, capital letters, marks that
+/// keep spreadsheets from reading numbers, or the `T` of a time, in Unicode's form NFKC, and as a number
+/// without zeros in front.
 #[must_use]
 pub fn near_key(name: &str) -> String {
     let name = name.trim().trim_start_matches(['=', '\'', '"']).trim_end_matches('"');
@@ -89,16 +89,16 @@ pub fn near_key(name: &str) -> String {
     number_name(&key).map(Cow::into_owned).unwrap_or(key)
 }
 
-/// The names in one column of texts, as far as they spell numbers.
+/// The names in one column of texts that spell numbers.
 #[derive(Debug)]
 pub(crate) struct Spellings {
-    /// What the column holds.
+    /// The role of the column, for messages.
     role: &'static str,
     /// Whether a text that spells no number says that none of them is meant as one.
     settled_by_words: bool,
     is_settled: bool,
     hasher: RandomState,
-    /// Hashes of numbers that some text spells as they are named.
+    /// Hashes of numbers that some text spells in the form of their name.
     plain: HashSet<u64>,
     /// Other spellings by the names of their numbers.
     others: HashMap<String, String>,
@@ -106,12 +106,12 @@ pub(crate) struct Spellings {
 }
 
 impl Spellings {
-    /// For classes: among words, too, `01` and `1` are hardly two.
+    /// Checks names of classes: even among words, `01` and `1` are hardly two classes.
     pub(crate) fn of_classes() -> Self {
         Self::new("labels", false)
     }
 
-    /// For records or persons: if one of them is no number, these are codes.
+    /// Checks names of records or persons: if one of them is no number, these are codes.
     pub(crate) fn of_keys(role: &'static str) -> Self {
         Self::new(role, true)
     }
@@ -141,7 +141,7 @@ impl Spellings {
         let hash = self.hasher.hash_one(&*number);
         let mut other = self.others.get(&*number).filter(|other| *other != name).cloned();
         if number == name {
-            // A name that came before told its pair.
+            // A repeated name has reported its pair already.
             let is_new = self.plain.insert(hash);
             other = other.filter(|_| is_new);
         } else if !self.others.contains_key(&*number) {
@@ -153,23 +153,23 @@ impl Spellings {
         }
     }
 
-    /// Takes the names for what they are, as one who lists them does.
+    /// Accepts the names as they are, for a user who lists them.
     pub(crate) fn allow(&mut self) {
         self.pairs.clear();
     }
 
-    /// Some pairs of names that are equal as numbers.
+    /// Returns some pairs of names that are equal as numbers.
     pub(crate) fn pairs(&self) -> &[(String, String)] {
         &self.pairs
     }
 
-    /// Refuses such pairs.
+    /// Refuses names that are equal as numbers.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.pairs.is_empty() { Ok(()) } else { Err(in_two_ways(self.role, &self.pairs)) }
     }
 }
 
-/// The refusal of names that are equal as numbers.
+/// Returns the refusal of names that are equal as numbers.
 pub(crate) fn in_two_ways(role: &str, pairs: &[(String, String)]) -> Fault {
     let pair =
         |(one, other): &(String, String)| format!("`{}` and `{}`", quoted(one), quoted(other));

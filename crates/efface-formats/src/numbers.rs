@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Numbers in single or double precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Numbers<'a> {
-    /// 32 bits each.
+    /// Numbers of 32 bits each.
     Single(&'a [f32]),
     /// 64 bits each; stored as the nearest 32 bits.
     Double(&'a [f64]),
@@ -19,7 +19,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The numbers in a range; none if it goes beyond the end.
+    /// Returns the numbers in a range; empty if it goes beyond the end.
     pub(crate) fn part(self, range: Range<usize>) -> Self {
         match self {
             Self::Single(all) => Self::Single(all.get(range).unwrap_or_default()),
@@ -27,7 +27,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// The number at a position counted from 0.
+    /// Returns the number at a position counted from 0.
     pub(crate) fn get(self, at: usize) -> Option<f64> {
         match self {
             Self::Single(all) => all.get(at).map(|&value| value.into()),
@@ -35,7 +35,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// All of them in double precision; `buffer` is used if they are in single precision.
+    /// Returns all of them in double precision; `buffer` is used if they are in single precision.
     pub(crate) fn doubles<'n>(self, buffer: &'n mut Vec<f64>) -> &'n [f64]
     where
         'a: 'n,

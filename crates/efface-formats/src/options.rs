@@ -40,14 +40,14 @@ pub struct ReadOptions {
     pub ignore: Vec<String>,
     /// How columns become numbers; `None` takes every other column as a number.
     pub schema: Option<Schema>,
-    /// The setting, in words, for which columns are taken as numbers though rows could be raw: messages on
-    /// cells that are none name it.
+    /// The setting, in words, because of which columns are taken as numbers though rows could be raw:
+    /// messages on cells that are no numbers name it.
     pub numbers_for: Option<String>,
     /// Classification: the classes in order, the positive one last. Rows of any other class are
     /// left out and counted. `None` collects the classes from the data.
     pub classes: Option<Vec<String>>,
-    /// Which texts say that there is no value: of features that no schema declares, of labels and, if somebody
-    /// listed them, of subjects.
+    /// Which texts say that there is no value: of features that no schema declares, of labels and, if the
+    /// user listed them, of subjects.
     pub missing: Missing,
     /// Whether rows without a label are left out, and not refused.
     pub drop_unlabelled: bool,
@@ -79,7 +79,7 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// The options that are stated, of those that only some tables have a use for.
+    /// Returns the options that are stated, of those that only some tables have a use for.
     pub(crate) fn stated(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             ("label", self.label.is_some()),
@@ -94,18 +94,18 @@ impl ReadOptions {
         all.into_iter().filter(|(_, stated)| *stated).map(|(option, _)| option)
     }
 
-    /// How many labels are wanted: one if nobody names any.
+    /// Returns how many labels are wanted: one if none is named.
     pub(crate) fn labels_wanted(&self) -> usize {
         1 + self.more_labels.len()
     }
 
-    /// The label columns, in order.
+    /// Returns the label columns, in order.
     pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
         self.label.as_deref().into_iter().chain(self.more_labels.iter().map(String::as_str))
     }
 
-    /// What labels are called that have no names of their own: as the options name several of them, else
-    /// `one`.
+    /// Returns what labels are called that have no names of their own: as the options name several of them,
+    /// else `one`.
     pub(crate) fn label_names(&self, one: &str) -> Result<Vec<String>, Fault> {
         if self.more_labels.is_empty() {
             return Ok(vec![one.to_owned()]);
@@ -118,7 +118,7 @@ impl ReadOptions {
         }
     }
 
-    /// The columns that have a role, and which.
+    /// Returns the columns that have a role, and which.
     pub(crate) fn roles(&self) -> impl Iterator<Item = (&str, Kind)> {
         let single = [
             (&self.label, Kind::Label),
@@ -133,7 +133,8 @@ impl ReadOptions {
 }
 
 impl Default for ReadOptions {
-    /// Classification with classes from the data, no named columns, rows clipped to norm 1.
+    /// Returns options for classification with classes from the data, no named columns, and rows of norm at
+    /// most 1.
     fn default() -> Self {
         Self {
             label: None,

@@ -38,7 +38,7 @@ pub fn read(
     dispatch(Source::new(&input.path, limits), labels, input.format, options, sink)
 }
 
-/// As [`read`], from any reader; `name` stands for the file in messages.
+/// Works as [`read`], from any reader; `name` stands for the file in messages.
 ///
 /// The reader is read once, so LIBSVM needs a width.
 pub fn read_from<'r>(
@@ -54,7 +54,7 @@ pub fn read_from<'r>(
 
 /// An open input whose format is known.
 pub(crate) enum Opened<'r> {
-    /// Named columns.
+    /// A table of named columns.
     Table(Format, Box<dyn Table + 'r>),
     Stream(Format, Stream<'r>),
     /// A format that needs random access, not opened yet.
@@ -230,7 +230,7 @@ fn array(
     matrix::deliver(arrays, divide, format, delivery)
 }
 
-/// An array in a file of its own, of features unless another role is given, and what features are
+/// Returns an array in a file of its own, of features unless another role is given, and what features are
 /// divided by without a schema.
 pub(crate) fn bare_array<'r>(
     file: &str,
@@ -355,7 +355,7 @@ fn sparse_lines<'r>(
     delivery.run(&mut rows, maker, labels, Some(Format::Libsvm))
 }
 
-/// The width as declared, else from a first pass over a file.
+/// Returns the width as declared, else from a first pass over a file.
 pub(crate) fn libsvm_width<'r>(
     source: &mut Source<'r>,
     stream: Stream<'r>,

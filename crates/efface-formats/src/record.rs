@@ -19,7 +19,7 @@ pub enum FeatureNames {
 }
 
 impl FeatureNames {
-    /// How many names there are.
+    /// Returns how many names there are.
     pub fn len(&self) -> usize {
         match self {
             Self::Listed(names) => names.len(),
@@ -27,12 +27,12 @@ impl FeatureNames {
         }
     }
 
-    /// Whether there is no name at all.
+    /// Returns whether there is no name at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The name at a position counted from 0.
+    /// Returns the name at a position counted from 0.
     pub fn name(&self, index: usize) -> Option<Cow<'_, str>> {
         match self {
             Self::Listed(names) => names.get(index).map(|name| Cow::Borrowed(name.as_str())),
@@ -68,7 +68,7 @@ pub enum Features<'a> {
 }
 
 impl<'a> Features<'a> {
-    /// The stored numbers: all of a dense row, the non-zero ones of a sparse row.
+    /// Returns the stored numbers: all of a dense row, the non-zero ones of a sparse row.
     pub fn values(&self) -> &'a [f32] {
         match *self {
             Self::Dense(values) | Self::Sparse { values, .. } => values,
@@ -79,7 +79,7 @@ impl<'a> Features<'a> {
 /// The label of one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LabelRef<'a> {
-    /// Classification.
+    /// A class of classification.
     Class {
         /// The index of the class: final when the classes were given or [all rows](Sink::rows) come at
         /// once; else provisional, in order of appearance, and [`crate::ClassTable::remap`] gives the final one after the last row.
@@ -98,9 +98,9 @@ pub enum LabelRef<'a> {
 pub struct Record<'a> {
     /// Place in the input counted from 1, rows that were left out included.
     pub position: u64,
-    /// Where that is in the file: a line of text, or a row.
+    /// Its place in the file: a line of text, or a row.
     pub spot: Spot,
-    /// The encoded features, after the feature map and the row map; none if raw rows were asked for.
+    /// The encoded features, after the feature map and the row map; empty if raw rows were asked for.
     pub features: Features<'a>,
     /// The raw row, if raw rows were asked for: [`crate::RawRows::push`] takes it. Its class is
     /// stated by name.
@@ -118,20 +118,20 @@ pub struct Record<'a> {
 /// All rows of a dense table whose features are its numbers, bounded by the row map: what a [`Sink`] may take at
 /// once.
 pub trait DenseRows: Sync {
-    /// How many they are.
+    /// Returns how many they are.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Tells each record, without features, in order; the index of its class is the final one.
+    /// Calls `take` with each record, without features, in order; the index of its class is the final one.
     ///
-    /// False if one of them cannot be taken, which [`Sink::record`] then tells of.
+    /// Returns false if one of them cannot be taken, which [`Sink::record`] then reports.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// Fails with the error of `take`.
     fn each_record(
         &self,
         take: &mut dyn FnMut(Record<'_>) -> Result<(), SinkError>,
@@ -145,26 +145,26 @@ pub trait DenseRows: Sync {
 pub trait RowWriter {
     /// Writes the features of the row at this place among all; `values` has as many.
     ///
-    /// False if it cannot be taken, which [`Sink::record`] then tells of.
+    /// Returns false if it cannot be taken, which [`Sink::record`] then reports.
     fn write(&mut self, at: usize, values: &mut [f32]) -> bool;
 }
 
 /// Takes the rows as they are read.
 pub trait Sink {
-    /// Called once, before the first record.
+    /// Prepares for the rows; called once, before the first record.
     fn begin(&mut self, layout: &Layout) -> Result<(), SinkError>;
 
-    /// Called for every record that is kept, in input order. Ids may repeat: whether that is an
-    /// error is the sink's to say.
+    /// Takes a record; called for every record that is kept, in input order. Ids may repeat: the sink decides
+    /// whether that is an error.
     ///
-    /// Dense rows come some thousands at a time, behind what is read already, so that a fault in one of the
-    /// rows after them may be told first.
+    /// Dense rows come some thousands at a time, behind what is read already, so that a fault in a later row
+    /// may be reported first.
     fn record(&mut self, record: Record<'_>) -> Result<(), SinkError>;
 
     /// Offers all rows of a dense table in memory at once, before the first record, if its numbers are
     /// its features: true if they were taken, and no record follows. Else all come one by one.
     ///
-    /// A sink that met a row which cannot be taken says false, so that the row is told of in its turn.
+    /// A sink that met a row which cannot be taken returns false, so that the row is reported in its turn.
     fn rows(&mut self, rows: &dyn DenseRows) -> Result<bool, SinkError> {
         let _ = rows;
         Ok(false)

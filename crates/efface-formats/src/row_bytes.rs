@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroize;
 
-/// Bytes of a piece that rows are appended to one by one, unless one row is longer.
+/// Size in bytes of a piece that rows are appended to one by one, unless one row is longer.
 const PIECE: usize = 256 << 10;
 
 /// Rows as bytes, one after the other.
@@ -16,7 +16,7 @@ const PIECE: usize = 256 << 10;
 #[derive(Clone, Default)]
 pub struct RowBytes {
     segments: VecDeque<Segment>,
-    /// Rows that the segments before the first one had, which are taken.
+    /// Number of rows of the segments that were taken from the front.
     taken: usize,
     rows: usize,
 }
@@ -30,7 +30,7 @@ struct Segment {
     rows: Range<usize>,
 }
 
-/// Bytes, and where the rows in them are.
+/// Bytes, and the ranges of the rows in them.
 #[derive(Default)]
 struct Piece {
     bytes: Vec<u8>,
@@ -65,12 +65,12 @@ impl Piece {
 }
 
 impl RowBytes {
-    /// No rows.
+    /// Creates an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes that were read as a whole, and where the rows in them are, in order; a row that is not
+    /// Wraps bytes that were read as a whole, and the range of each row in them, in order; a row that is not
     /// within the bytes is empty.
     pub fn of(bytes: Vec<u8>, rows: Vec<Range<usize>>) -> Self {
         let mut made = Self::new();
@@ -91,9 +91,9 @@ impl RowBytes {
         }
     }
 
-    /// Appends a row.
+    /// Appends the bytes of one row.
     pub fn push(&mut self, row: &[u8]) {
-        // A piece that others share, or of which the rest was taken, is not written to.
+        // A piece that others share, or whose end was taken, is not written to.
         let last = self.segments.back_mut().and_then(|segment| {
             let piece = Arc::get_mut(&mut segment.piece)?;
             let fits = piece.bytes.capacity() - piece.bytes.len() >= row.len();
@@ -120,17 +120,17 @@ impl RowBytes {
         }
     }
 
-    /// How many rows there are.
+    /// Returns how many rows there are.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is no row.
+    /// Returns whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// The row at a position counted from 0; empty beyond the last.
+    /// Returns the row at a position counted from 0; empty beyond the last.
     pub fn row(&self, at: usize) -> &[u8] {
         let at = self.taken + at;
         let after = self.segments.partition_point(|segment| segment.first <= at);
@@ -142,17 +142,17 @@ impl RowBytes {
         }
     }
 
-    /// The rows in order.
+    /// Returns the rows in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.range(0..self.rows)
     }
 
-    /// The rows at these positions, in order; none beyond the last.
+    /// Returns the rows at these positions, in order; nothing beyond the last.
     pub fn range(&self, rows: Range<usize>) -> impl Iterator<Item = &[u8]> {
         self.pieces(rows).flat_map(|(piece, rows)| rows.map(|row| piece.row(row)))
     }
 
-    /// The rows at these positions, which share the memory of these; none beyond the last.
+    /// Returns the rows at these positions, which share the memory of these; nothing beyond the last.
     #[must_use]
     pub fn slice(&self, rows: Range<usize>) -> Self {
         let mut slice = Self::new();
@@ -160,7 +160,7 @@ impl RowBytes {
         slice
     }
 
-    /// The pieces that have the rows at these positions, and which of theirs these are.
+    /// Returns the pieces that have the rows at these positions, and the range of these in each piece.
     fn pieces(&self, rows: Range<usize>) -> impl Iterator<Item = (&Arc<Piece>, Range<usize>)> {
         let (start, end) = (self.taken + rows.start, self.taken + rows.end);
         let before = self.segments.partition_point(|segment| segment.first <= start);
@@ -174,7 +174,7 @@ impl RowBytes {
         })
     }
 
-    /// Bytes of all rows.
+    /// Returns how many bytes all rows have.
     pub fn bytes(&self) -> usize {
         self.iter().map(<[u8]>::len).sum()
     }
@@ -201,8 +201,8 @@ impl RowBytes {
         front
     }
 
-    /// The same rows without those at these positions, which ascend. Pieces that had one of them are
-    /// made anew of their other rows.
+    /// Returns the same rows without those at these positions, which ascend. Pieces that had one of them are
+    /// built again from their other rows.
     #[must_use]
     pub fn without(&self, rows: &[usize]) -> Self {
         let mut kept = Self::new();
@@ -233,7 +233,7 @@ impl PartialEq for RowBytes {
 }
 
 impl std::fmt::Debug for RowBytes {
-    /// The count alone: rows are private data and do not belong in logs.
+    /// Shows the count alone: rows are private data and do not belong in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RowBytes").field("rows", &self.rows).finish_non_exhaustive()
     }
@@ -263,7 +263,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of lists, whatever is done in whatever order.
+        /// Compares with a list of lists, whatever is done in whatever order.
         #[test]
         fn they_are_the_rows_that_were_put_in(
             steps in prop::collection::vec((0..5_u8, prop::collection::vec(0..40_usize, 0..12)), 0..40),

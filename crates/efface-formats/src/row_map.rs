@@ -16,7 +16,7 @@ pub enum RowMapMode {
 }
 
 impl RowMapMode {
-    /// The name users type.
+    /// Returns the name users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Clip => "clip",
@@ -25,7 +25,7 @@ impl RowMapMode {
         }
     }
 
-    /// The mode of that name, if there is one.
+    /// Returns the mode of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Clip, Self::Unit, Self::Refuse].into_iter().find(|mode| mode.name() == name)
     }
@@ -84,7 +84,7 @@ impl RowMap {
     }
 }
 
-/// What a fast sum tells of [`row_norm`].
+/// What a fast sum says about [`row_norm`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
     /// It is at most the bound.
@@ -95,7 +95,7 @@ enum Length {
     Near,
 }
 
-/// Holds the norm of a row, of which this is the sum of squares, against a bound.
+/// Compares the norm of a row, given its sum of squares, with a bound.
 ///
 /// A sum of `terms` squares in any order is off by a relative `terms * 2^-53` at most, what [`row_norm`] adds
 /// included by `terms * 2^-51`.
@@ -157,7 +157,7 @@ impl WithSimd for Scaling<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         let Self { values, norm, bound } = self;
-        // Numbers are rounded by half of that at most.
+        // Rounding changes a number by at most half of that.
         let mut factor = bound / norm * (1.0 - 0.75 * f64::from(f32::EPSILON));
         let mut shrink = f64::from(f32::EPSILON);
         loop {
@@ -178,14 +178,14 @@ impl WithSimd for Scaling<'_> {
     }
 }
 
-/// The Euclidean length of a row, in `f64`, never below the true one.
+/// Returns the Euclidean length of a row, in `f64`, never below the true one.
 ///
 /// Squares of `f32` are exact in `f64`. If every partial sum is exact too, only the root is
 /// rounded (upwards); else the result also covers the rounding of any order of summation, a
 /// relative `len * 2^-52` at most. NaN or infinite values give NaN or infinity.
 pub fn row_norm(values: &[f32]) -> f64 {
     let (mut sum, off) = Arch::new().dispatch(SumWithRest(values));
-    // Not a number if a square or a sum is none.
+    // NaN if a square or a sum is.
     if off != 0.0 {
         sum = (sum * (1.0 + (values.len() as f64 + 4.0) * f64::EPSILON)).next_up();
     }
@@ -290,7 +290,7 @@ mod tests {
             }
         }
 
-        /// The faster sum never says other than the norm does.
+        /// The faster sum never contradicts the norm.
         #[test]
         fn what_the_fast_sum_tells_is_so(
             row in prop::collection::vec(-1e3_f32..1e3, 0..60),

@@ -13,7 +13,7 @@ use crate::error::{ReadError, fault};
 use crate::input::PathOrStdin;
 use crate::limits::Limits;
 
-/// Bytes looked at to recognise a format.
+/// Number of bytes that are read to recognise a format.
 const HEAD: u64 = 1 << 16;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -42,7 +42,7 @@ pub(crate) trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
 impl<'r> Source<'r> {
-    /// A path or standard input.
+    /// Returns a path or standard input.
     pub(crate) fn new(path: &PathOrStdin, limits: &Limits) -> Self {
         match path {
             PathOrStdin::Path(path) => Self::path(path, limits),
@@ -62,23 +62,23 @@ impl<'r> Source<'r> {
         Self { name: path.display().to_string(), kind: Kind::Path(path.to_path_buf()), budget }
     }
 
-    /// Any reader, named for messages.
+    /// Wraps any reader, named for messages.
     pub(crate) fn reader(name: &str, reader: Box<dyn Read + 'r>, limits: &Limits) -> Self {
         let kind = Kind::Once(Some(reader));
         Self { name: name.to_owned(), kind, budget: Budget::new(limits) }
     }
 
-    /// What may be kept of it.
+    /// Returns what may be kept of it.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// The name as the user gave it.
+    /// Returns the name as the user gave it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The path, if it is one.
+    /// Returns the path, if it is one.
     pub(crate) fn as_path(&self) -> Option<&Path> {
         match &self.kind {
             Kind::Path(path) => Some(path),
@@ -128,7 +128,7 @@ impl<'r> Source<'r> {
         })
     }
 
-    /// The file, if this is one that is not packed.
+    /// Returns the file, if this is one that is not packed.
     pub(crate) fn plain_file(&self) -> Result<Option<File>, ReadError> {
         let Kind::Path(path) = &self.kind else { return Ok(None) };
         let io = |error| ReadError::of_file(&self.name, error);
@@ -148,7 +148,7 @@ impl<'r> Source<'r> {
         self.hold_stream(stream)
     }
 
-    /// As [`Source::hold`], for a stream already open.
+    /// Works as [`Source::hold`], for a stream already open.
     pub(crate) fn hold_stream(&mut self, stream: Stream<'r>) -> Result<Arc<[u8]>, ReadError> {
         // It is read whole before it is shared, so it is there twice for a moment.
         let held: Arc<[u8]> = read_all(stream.input, u64::MAX, 2, &self.budget)
@@ -196,7 +196,7 @@ impl<R: Read> Read for Stored<R> {
     }
 }
 
-/// The first bytes, and a reader that starts before them.
+/// Returns the first bytes, and a reader that starts before them.
 fn peek<'r>(
     mut reader: Box<dyn Read + 'r>,
     bytes: u64,
@@ -217,7 +217,7 @@ pub(crate) struct Counted<R> {
 }
 
 impl<R> Counted<R> {
-    /// Counts from here.
+    /// Starts to count at the current position.
     pub(crate) fn new(inner: R, limits: &Limits) -> Self {
         Self { inner, left: limits.stream_bytes, limit: limits.stream_bytes, packed: None }
     }

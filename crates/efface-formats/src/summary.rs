@@ -17,18 +17,18 @@ use crate::schema::{Origin, Schema};
 pub struct Summary {
     /// The format that was read; `None` for a table in memory.
     pub format: Option<Format>,
-    /// Rows of the input.
+    /// Number of rows in the input.
     pub rows_read: u64,
     /// Rows given to the sink.
     pub rows_kept: u64,
     /// Rows of other classes than the given ones.
     pub rows_left_out: u64,
-    /// Rows without a label that were left out.
+    /// Number of rows without a label that were left out.
     pub rows_unlabelled: u64,
     /// Some of these classes (at most 12), sorted, shortened for a message.
     pub other_classes: Vec<String>,
-    /// What a row index is called that was left out: a first column of a CSV file without a name, or what pandas
-    /// makes of one in a Parquet file.
+    /// Name of a row index that was left out: a first column of a CSV file without a name, or the column that
+    /// pandas makes of an index in a Parquet file.
     pub index_left_out: Option<String>,
     /// Classification: the classes. `None` for regression and if labels are not read.
     pub classes: Option<ClassTable>,
@@ -38,18 +38,18 @@ pub struct Summary {
     pub schema: Schema,
     /// Numbers in a row given to the sink; of raw rows, feature columns.
     pub width: u32,
-    /// The map that made rows to features, if one did, with all that the table told of it.
+    /// The map that made features of rows, if one did, with all that the table stated for it.
     pub feature_map: Option<FeatureMap>,
     /// The shape of the images that rows are, if the file says so.
     pub image: Option<ImageShape>,
-    /// What raw rows are made of, if they were asked for; the schema then holds roles only.
+    /// The columns of raw rows, if raw rows were asked for; the schema then holds roles only.
     pub frame: Option<Frame>,
     /// Facts that depend on single rows.
     pub private: PrivateEvidence,
 }
 
 impl Summary {
-    /// The same with the names of its labels, if there are several.
+    /// Adds the names of the labels, if there are several.
     pub(crate) fn with_targets(self, labels: Vec<String>) -> Self {
         Self { targets: if labels.len() > 1 { labels } else { Vec::new() }, ..self }
     }
@@ -58,19 +58,19 @@ impl Summary {
 /// Facts computed from the rows: they may not be published with a certificate.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PrivateEvidence {
-    /// Rows that the row map scaled.
+    /// Number of rows that the row map scaled.
     pub rows_scaled: u64,
     /// Rows whose features are all zero.
     pub rows_zero: u64,
-    /// How long the scaled rows were that were longer than the bound by more than a rounding.
+    /// Lengths of the scaled rows that exceeded the bound by more than a rounding.
     pub lengths: Lengths,
     /// How many records have a subject that is a usual text for no value.
     pub nobody: BTreeMap<String, u64>,
-    /// By column of raw rows, how many cells have no value: empty ones, and texts that say so.
+    /// By column of raw rows, how many cells have no value: empty cells, and missing tokens.
     pub missing: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
-/// A row this many times as long as the bound was of that length but for a rounding.
+/// A row at most this many times as long as the bound exceeds it only by rounding.
 const ROUNDING: f64 = 1.001;
 
 impl PrivateEvidence {
@@ -123,7 +123,7 @@ impl ClassTable {
     /// Refuses classes that are one number in two spellings, unless both are known to be classes.
     ///
     /// # Errors
-    /// Such classes.
+    /// Fails if there are such classes.
     pub fn check_spellings(&self, known: &[String]) -> Result<(), Fault> {
         let is_known = |name: &String| known.contains(name);
         let mut pairs = self.one_number.clone();
@@ -131,7 +131,7 @@ impl ClassTable {
         if pairs.is_empty() { Ok(()) } else { Err(in_two_ways("labels", &pairs)) }
     }
 
-    /// The final index of the index a record carried; `None` for an index never handed out.
+    /// Returns the final index of the index a record carried; `None` for an index never handed out.
     pub fn remap(&self, provisional: u32) -> Option<u32> {
         self.from_provisional.get(usize::try_from(provisional).ok()?).copied()
     }

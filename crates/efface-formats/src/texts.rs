@@ -10,11 +10,11 @@ use crate::read::{Opened, open};
 use crate::source::Source;
 use crate::table::{Table, Unread, name};
 
-/// The values of a column in the text form that ids have ([`crate::Cell::text`]); empty cells are left
-/// out. Tables with named columns only: CSV, Parquet, Arrow.
+/// Returns the values of a column in the text form that ids have ([`crate::Cell::text`]); empty cells are
+/// left out. Tables with named columns only: CSV, Parquet, Arrow.
 ///
 /// # Errors
-/// A table that cannot be read, has no such column, or whose texts take more memory than the limits
+/// Fails if the table cannot be read, has no such column, or has texts that take more memory than the limits
 /// allow.
 pub fn column_texts(
     input: &Input,

@@ -1,11 +1,11 @@
-//! Days and times: how they are spelled, counted and taken apart.
+//! Reads, counts and splits days and times.
 
 use serde::{Deserialize, Serialize};
 
-/// Microseconds.
+/// Microseconds of a day.
 pub(crate) const DAY: i64 = 86_400_000_000;
 
-/// What times count.
+/// The unit that times count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimeUnit {
     /// Days.
@@ -21,7 +21,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// In microseconds; the nearest there is for years beyond 290,000.
+    /// Converts to microseconds, saturating for years beyond 290,000.
     pub(crate) fn micros(self, value: i64) -> i64 {
         match self {
             Self::Day => value.saturating_mul(DAY),
@@ -53,17 +53,17 @@ impl Order {
     const SPELLED: [Self; 3] = [Self::YearFirst, Self::DayFirst, Self::MonthFirst];
 }
 
-/// Names of months in order, as far as all their forms have in common.
+/// The beginnings of months' names in order, which all their forms share.
 pub(crate) const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-/// Names of weekdays in order, as far as all their forms have in common.
+/// The beginnings of weekdays' names in order, which all their forms share.
 pub(crate) const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 /// What follows in the long forms.
 const MONTHS_ON: [&str; 12] =
     ["uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember"];
 const WEEKDAYS_ON: [&str; 7] = ["day", "sday", "nesday", "rsday", "day", "urday", "day"];
 
-/// A time as it was spelled in one order: microseconds since 1970-01-01 00:00 UTC.
+/// Reads a time that is spelled in one order: microseconds since 1970-01-01 00:00 UTC.
 pub(crate) fn spelled(text: &str, order: Order) -> Option<i64> {
     let (day, clock) = split(text)?;
     let days = days(day, order)?;
@@ -71,13 +71,13 @@ pub(crate) fn spelled(text: &str, order: Order) -> Option<i64> {
     Some(days * DAY + clock - offset)
 }
 
-/// The time that is stored for a text: of one that begins with a whole day in the order of ISO 8601.
+/// Returns the time that is stored for a text: of one that begins with a whole day in the order of ISO 8601.
 pub(crate) fn stored(text: &str) -> Option<i64> {
     let begins = matches!(text.as_bytes(), [_, _, _, _, b'-', _, _, b'-', _, _, ..]);
     begins.then(|| spelled(text, Order::YearFirst)).flatten()
 }
 
-/// Whether a text spells a time with the year, the day and the month first.
+/// Returns whether a text spells a time with the year, the day and the month first.
 pub(crate) fn orders(text: &str) -> [bool; 3] {
     match split(text) {
         Some((day, clock)) if clock.is_none_or(|clock| clock_of(clock).is_some()) => {
@@ -87,12 +87,12 @@ pub(crate) fn orders(text: &str) -> [bool; 3] {
     }
 }
 
-/// Whether a text spells a time in some order.
+/// Returns whether a text spells a time in some order.
 pub(crate) fn is_spelled(text: &str) -> bool {
     orders(text) != [false; 3]
 }
 
-/// The order in which a text spells a time; none if day and month could change places.
+/// Returns the order in which a text spells a time; `None` if day and month could change places.
 pub(crate) fn settled(orders: [bool; 3]) -> Option<Order> {
     match orders {
         [true, ..] => Some(Order::YearFirst),
@@ -102,7 +102,7 @@ pub(crate) fn settled(orders: [bool; 3]) -> Option<Order> {
     }
 }
 
-/// The day, and the time of day behind it.
+/// Returns the day, and the time of day behind it.
 fn split(text: &str) -> Option<(&str, Option<&str>)> {
     let text = without_utc(text);
     let first = *text.as_bytes().first()?;
@@ -123,7 +123,7 @@ fn split(text: &str) -> Option<(&str, Option<&str>)> {
     })
 }
 
-/// A time of day without the name of universal time behind it.
+/// Returns a time of day without the name of universal time behind it.
 fn without_utc(text: &str) -> &str {
     let end =
         text.len().checked_sub(3).filter(|at| text.is_char_boundary(*at) && text.contains(':'));
@@ -132,8 +132,8 @@ fn without_utc(text: &str) -> &str {
     if is_utc { time.trim_end() } else { text }
 }
 
-/// Whether a text spells a time or has the look of a day, in whatever order and form: three groups of digits, or a
-/// number beside the name of a month.
+/// Returns whether a text spells a time or has the look of a day, in whatever order and form: three groups of
+/// digits, or a number next to the name of a month.
 pub(crate) fn looks_like(text: &str) -> bool {
     if is_spelled(text) {
         return true;
@@ -156,18 +156,18 @@ pub(crate) fn looks_like(text: &str) -> bool {
     }
 }
 
-/// Whether three letters follow each other.
+/// Returns whether three letters follow each other.
 fn has_word(text: &str) -> bool {
     text.as_bytes().windows(3).any(|three| three.iter().all(u8::is_ascii_alphabetic))
 }
 
-/// The place of the name that a text begins with, whatever the case.
+/// Returns the place of the name that a text begins with, whatever the case.
 fn named(text: &str, names: &[&str]) -> Option<usize> {
     let start = text.get(..3)?;
     names.iter().position(|name| name.eq_ignore_ascii_case(start))
 }
 
-/// The place of the name, long or short, that a text is.
+/// Returns the place of the name, long or short, that a text is.
 fn name_of(text: &str, names: &[&str], longer: &[&str]) -> Option<usize> {
     let at = named(text, names)?;
     let rest = &text[3..];
@@ -177,7 +177,7 @@ fn name_of(text: &str, names: &[&str], longer: &[&str]) -> Option<usize> {
     is_whole.then_some(at)
 }
 
-/// Days since 1970-01-01.
+/// Reads a day, as days since 1970-01-01.
 fn days(text: &str, order: Order) -> Option<i64> {
     if has_word(text) {
         return days_in_words(text);
@@ -208,7 +208,7 @@ fn days(text: &str, order: Order) -> Option<i64> {
     date(digits(year, 4, 4).or_else(short)?, digits(month, 1, 2)?, digits(day, 1, 2)?)
 }
 
-/// `Jan 31, 2024`, `31 January 2024`, `31-Jan-24`, `2024-Jan-31`, `Jan 2024`, with a weekday in front
+/// Reads `Jan 31, 2024`, `31 January 2024`, `31-Jan-24`, `2024-Jan-31`, `Jan 2024`, with a weekday in front
 /// or not.
 fn days_in_words(text: &str) -> Option<i64> {
     let mut groups = text.split([' ', ',', '-', '/', '.']).filter(|group| !group.is_empty());
@@ -236,13 +236,13 @@ fn days_in_words(text: &str) -> Option<i64> {
     }
 }
 
-/// A year of two digits, from 1969 to 2068, as POSIX reads them.
+/// Returns a year of two digits, from 1969 to 2068, as POSIX reads them.
 fn short_year(text: &str) -> Option<i64> {
     let year = digits(text, 2, 2)?;
     Some(if year < 69 { 2000 + year } else { 1900 + year })
 }
 
-/// A day of a month: `1`, `01`, `1st`.
+/// Returns a day of a month: `1`, `01`, `1st`.
 fn ordinal(text: &str) -> Option<i64> {
     let end = text.len().checked_sub(2).and_then(|at| text.get(at..));
     let is_ordinal = end.is_some_and(|end| {
@@ -251,7 +251,7 @@ fn ordinal(text: &str) -> Option<i64> {
     digits(if is_ordinal { &text[..text.len() - 2] } else { text }, 1, 2)
 }
 
-/// Days since 1970-01-01, if there is such a day.
+/// Returns days since 1970-01-01, if there is such a day.
 fn date(year: i64, month: i64, day: i64) -> Option<i64> {
     let exists =
         year > 0 && (1..=12).contains(&month) && (1..=month_days(year, month)).contains(&day);
@@ -297,7 +297,7 @@ fn clock_of(text: &str) -> Option<(i64, i64)> {
     Some((((hour * 60 + minute) * 60 + second) * 1_000_000 + micros, offset))
 }
 
-/// The text before `Z`, `+01:00`, `+0100` or `+01`, and the microseconds that is ahead of UTC.
+/// Returns the text before `Z`, `+01:00`, `+0100` or `+01`, and the microseconds that is ahead of UTC.
 fn zone(text: &str) -> Option<(&str, i64)> {
     if let Some(rest) = text.strip_suffix(['Z', 'z']) {
         return Some((rest, 0));
@@ -313,13 +313,13 @@ fn zone(text: &str) -> Option<(&str, i64)> {
     Some((rest.trim_end(), if text.as_bytes().get(at) == Some(&b'-') { -ahead } else { ahead }))
 }
 
-/// A number of `least` to `most` digits.
+/// Returns a number of `least` to `most` digits.
 fn digits(text: &str, least: usize, most: usize) -> Option<i64> {
     let fits = (least..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
     if fits { text.parse().ok() } else { None }
 }
 
-/// Up to nine digits behind the point, as microseconds.
+/// Reads up to nine digits behind the point, as microseconds.
 fn fraction(text: &str) -> Option<i64> {
     let nanos = digits(text, 1, 9)? * 10_i64.pow(9 - text.len() as u32);
     Some(nanos / 1000)
@@ -334,7 +334,7 @@ fn month_days(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar, extended to all years (Howard Hinnant,
+/// Returns days since 1970-01-01 in the Gregorian calendar, extended to all years (Howard Hinnant,
 /// "chrono-compatible low-level date algorithms", public domain).
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
@@ -344,7 +344,7 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Year, month and day of days since 1970-01-01.
+/// Returns year, month and day of days since 1970-01-01.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -360,11 +360,11 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(crate) year: i64,
-    /// 0 for January.
+    /// Month, 0 for January.
     pub(crate) month: usize,
-    /// 0 for Monday.
+    /// Day of the week, 0 for Monday.
     pub(crate) weekday: usize,
-    /// 0 to 23.
+    /// Hour of the day, 0 to 23.
     pub(crate) hour: usize,
     /// Whether it is a day and no time of day.
     pub(crate) is_midnight: bool,
@@ -383,7 +383,7 @@ pub(crate) fn apart(micros: i64) -> Moment {
     }
 }
 
-/// The time as ISO 8601 text, without a clock at midnight.
+/// Returns the time as ISO 8601 text, without a clock at midnight.
 pub(crate) fn text(micros: i64) -> String {
     let (year, month, day) = civil_from_days(micros.div_euclid(DAY));
     let clock = micros.rem_euclid(DAY);

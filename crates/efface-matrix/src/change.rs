@@ -1,4 +1,4 @@
-//! Why something is refused, and the checks of rows that are added to or removed from a matrix.
+//! Refusals, and the checks of rows that are added to or removed from a matrix.
 
 /// Why something is refused, as the sentence that a person reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,12 +17,12 @@ macro_rules! refuse {
 pub(crate) use {refusal, refuse};
 
 impl Refusal {
-    /// A refusal that says this.
+    /// Returns a refusal that says this.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 
-    /// The refusal of a square matrix of this order, for which there is no memory.
+    /// Returns the refusal of a square matrix of this order, for which there is no memory.
     pub fn no_memory(order: usize) -> Self {
         refusal!("a matrix of order {order} does not fit in memory")
     }

@@ -20,7 +20,7 @@ pub struct Csr {
     segments: Vec<Segment>,
 }
 
-/// Where a row lies.
+/// Location of a row.
 #[derive(Clone, Copy)]
 struct Place {
     segment: u32,
@@ -35,33 +35,33 @@ struct Segment {
 }
 
 impl Csr {
-    /// An empty matrix of `cols` columns.
+    /// Returns an empty matrix of `cols` columns.
     pub fn new(cols: usize) -> Self {
         Self { cols, places: Vec::new(), segments: Vec::new() }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.places.len()
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Number of stored entries.
+    /// Returns the number of stored entries.
     pub fn entries(&self) -> usize {
         self.segments.iter().map(|segment| segment.indices.len()).sum()
     }
 
-    /// Bytes allocated, room for further rows included.
+    /// Returns how many bytes are allocated, room for further rows included.
     pub fn bytes(&self) -> usize {
         let entries: usize = self.segments.iter().map(|s| s.indices.capacity()).sum();
         entries * 8 + self.places.capacity() * size_of::<Place>()
     }
 
-    /// Row `i`: its column indices, strictly increasing, and as many values.
+    /// Returns row `i`: its column indices, strictly increasing, and as many values.
     ///
     /// # Panics
     /// When `i` is not below `rows()`, like a slice.
@@ -74,8 +74,8 @@ impl Csr {
     /// Appends a row. Explicit zeros are kept as entries.
     ///
     /// # Errors
-    /// When the two slices differ in length, the indices do not increase strictly or reach beyond
-    /// `cols()`, a value is not finite, or the row does not fit in memory. The matrix is then
+    /// Fails if the two slices differ in length, if the indices do not increase strictly or reach beyond
+    /// `cols()`, if a value is not finite, or if the row does not fit in memory. The matrix is then
     /// unchanged.
     pub fn push_row(&mut self, indices: &[u32], values: &[f32]) -> Result<(), ChangeError> {
         if indices.len() != values.len() {
@@ -100,7 +100,8 @@ impl Csr {
     /// Appends all rows of a matrix of as many columns.
     ///
     /// # Errors
-    /// Another number of columns, or no memory. Of the rows, the first ones may then be appended.
+    /// Fails if the number of columns differs, or if there is no memory. The first of the rows may then be
+    /// appended.
     pub fn append_rows(&mut self, rows: &Self) -> Result<(), ChangeError> {
         if rows.cols != self.cols {
             refuse!("`row` must have {} values, one per column, got {}", self.cols, rows.cols);
@@ -116,8 +117,8 @@ impl Csr {
     /// with zeros, and neighbours that then fit into one segment are merged.
     ///
     /// # Errors
-    /// When `remove` does not increase strictly or names a row that does not exist. The matrix is
-    /// then unchanged.
+    /// Fails if `remove` does not increase strictly or names a row that does not exist. The matrix is then
+    /// unchanged.
     pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), Refusal> {
         check_removal(remove, self.rows())?;
         let Some(&first) = remove.first() else { return Ok(()) };
@@ -153,7 +154,7 @@ impl Csr {
         self.places.truncate(to);
     }
 
-    /// Merges each segment behind number `first` into the one before it where it fits.
+    /// Merges each segment behind number `first` into the one before it if it fits.
     fn merge_from(&mut self, first: usize) {
         let first = first.saturating_sub(1);
         let mut moved: Vec<(u32, u32)> = Vec::new();
@@ -238,7 +239,7 @@ impl Segment {
 }
 
 impl std::fmt::Debug for Csr {
-    /// The shape alone: rows are private data and do not belong in logs.
+    /// Shows the shape alone: rows are private data and do not belong in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Csr")
             .field("rows", &self.rows())

@@ -12,7 +12,7 @@ use crate::tree::CHUNK;
 
 pub use fill::Fill;
 
-/// Bytes of a value.
+/// Size of a value in bytes.
 const SIZE: usize = size_of::<f32>();
 /// Size of a cache line, the unit of alignment and padding.
 const LINE: usize = 64;
@@ -46,14 +46,14 @@ struct Block {
 }
 
 impl Dense {
-    /// Bytes from one row of `cols` columns to the next.
+    /// Returns how many bytes lie from one row of `cols` columns to the next.
     #[must_use]
     pub fn row_bytes(cols: usize) -> usize {
         let bytes = cols.saturating_mul(SIZE);
         if bytes < PAD_FROM { bytes } else { (bytes.div_ceil(LINE) | 1).saturating_mul(LINE) }
     }
 
-    /// An empty matrix of `cols` columns.
+    /// Returns an empty matrix of `cols` columns.
     pub fn new(cols: usize) -> Self {
         let stride = Self::row_bytes(cols) / SIZE;
         let fitting = BLOCK_BYTES / stride.saturating_mul(SIZE).max(1);
@@ -64,22 +64,22 @@ impl Dense {
         Self { cols, rows: 0, stride, block_rows, blocks: Vec::new() }
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn cols(&self) -> usize {
         self.cols
     }
 
-    /// Bytes allocated for the rows, padding and room for further rows included.
+    /// Returns how many bytes are allocated for the rows, padding and room for further rows included.
     pub fn bytes(&self) -> usize {
         self.blocks.iter().map(|block| block.buffer.capacity() * SIZE).sum()
     }
 
-    /// Row `i`, `cols()` values.
+    /// Returns row `i`, `cols()` values.
     ///
     /// # Panics
     /// When `i` is not below `rows()`, like a slice.
@@ -90,8 +90,8 @@ impl Dense {
         &block.buffer[start..start + self.cols]
     }
 
-    /// The rows from `start` on, each followed by whatever finite values lie behind it in memory up to whole
-    /// registers; `None` where their block ends before.
+    /// Returns the rows from `start` on, each followed by whatever finite values lie behind it in memory up
+    /// to whole registers; `None` if their block ends before.
     pub(crate) fn group(&self, start: usize) -> Option<[&[f32]; GROUP]> {
         let (block, row) = (start / self.block_rows, start % self.block_rows);
         let length = self.cols.next_multiple_of(LANES);
@@ -101,11 +101,11 @@ impl Dense {
         Some(std::array::from_fn(|k| &rows[k * self.stride..][..length]))
     }
 
-    /// Appends a row.
+    /// Appends one row.
     ///
     /// # Errors
-    /// When `row` is not `cols()` long, holds a value that is not finite, or does not fit in
-    /// memory. The matrix is then unchanged.
+    /// Fails if `row` is not `cols()` long, holds a value that is not finite, or does not fit in memory. The
+    /// matrix is then unchanged.
     pub fn push_row(&mut self, row: &[f32]) -> Result<(), ChangeError> {
         if row.len() != self.cols {
             refuse!("`row` must have {} values, one per column, got {}", self.cols, row.len());
@@ -117,11 +117,12 @@ impl Dense {
         self.append_row(row)
     }
 
-    /// Appends all rows of a matrix of as many columns. Where the blocks of this one are full, those of
-    /// the other become its own, and no row is copied.
+    /// Appends all rows of a matrix of as many columns. If the blocks of this one are full, those of the
+    /// other become its own, and no row is copied.
     ///
     /// # Errors
-    /// Another number of columns, or no memory. Of the rows, the first ones may then be appended.
+    /// Fails if the number of columns differs, or if there is no memory. The first of the rows may then be
+    /// appended.
     pub fn append(&mut self, rows: Self) -> Result<(), ChangeError> {
         if rows.cols != self.cols {
             refuse!("`row` must have {} values, one per column, got {}", self.cols, rows.cols);
@@ -147,14 +148,14 @@ impl Dense {
         Ok(())
     }
 
-    /// Removes the rows numbered in `remove` (strictly increasing); the others keep their order.
-    /// What lay behind the last row that is left is overwritten with zeros before its memory is
-    /// given back. Costs one move of everything behind the first removed row, by all threads of the pool
-    /// where few rows are removed; these then take memory for at most an eighth of the matrix.
+    /// Removes the rows numbered in `remove` (strictly increasing); the others keep their order. What lay
+    /// behind the last row that is left is overwritten with zeros before its memory is given back. Costs one
+    /// move of everything behind the first removed row, by all threads of the pool if few rows are removed;
+    /// these then take memory for at most an eighth of the matrix.
     ///
     /// # Errors
-    /// When `remove` does not increase strictly or names a row that does not exist. The matrix is
-    /// then unchanged.
+    /// Fails if `remove` does not increase strictly or names a row that does not exist. The matrix is then
+    /// unchanged.
     pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), Refusal> {
         check_removal(remove, self.rows)?;
         let Some(&first) = remove.first() else { return Ok(()) };
@@ -165,7 +166,7 @@ impl Dense {
             self.rows = 0;
             return Ok(());
         }
-        // Rows that go over from one block to the one before it.
+        // Number of rows that move from a block to the one before it.
         let over = |block| remove.partition_point(|&row| row < block * self.block_rows);
         let over: usize = (first / self.block_rows + 1..self.blocks.len()).map(over).sum();
         if remove.len() <= self.block_rows / 2 && 8 * over <= self.rows {
@@ -182,10 +183,10 @@ impl Dense {
         Ok(())
     }
 
-    /// Overwrites these rows, which ascend, with zeros where they are.
+    /// Overwrites these rows, which ascend, with zeros in place.
     ///
     /// # Errors
-    /// As [`remove_rows`](Self::remove_rows).
+    /// Fails as [`remove_rows`](Self::remove_rows) does.
     pub fn clear_rows(&mut self, rows: &[usize]) -> Result<(), Refusal> {
         check_removal(rows, self.rows)?;
         rows.iter().for_each(|&row| self.row_mut(row).zeroize());
@@ -207,9 +208,9 @@ impl Dense {
         }
     }
 
-    /// The same, block by block at once: each gives the rows that the one before it has room for, which are
-    /// copied first, closes up, and takes those of the next. At most half as many may be removed as a block
-    /// has, so that none of it goes further.
+    /// Does the same for all blocks at once: each gives the rows that the one before it has room for, which
+    /// are copied first, closes up, and takes those of the next. At most half as many may be removed as a
+    /// block has, so that none of it goes further.
     fn close_up(&mut self, remove: &[usize]) {
         let (rows, block_rows) = (self.rows, self.block_rows);
         let first = remove[0] / block_rows;
@@ -284,7 +285,7 @@ impl Dense {
     }
 }
 
-/// The runs of rows between those that are gone, which ascend, up to `count`.
+/// Returns the runs of rows between those that are gone, which ascend, up to `count`.
 fn runs(
     gone: impl Iterator<Item = usize>,
     count: usize,
@@ -294,7 +295,7 @@ fn runs(
 }
 
 impl Block {
-    /// An empty block; its memory is reserved but not yet touched.
+    /// Returns an empty block; its memory is reserved but not yet touched.
     fn allocate(stride: usize, rows: usize) -> Result<Self, ChangeError> {
         let length = Self::length(stride, rows);
         let mut buffer: Vec<f32> = Vec::new();
@@ -304,7 +305,7 @@ impl Block {
         Ok(Self::in_place(buffer))
     }
 
-    /// A block of zeros; the memory is not yet touched where the system gives zeros.
+    /// Returns a block of zeros; the memory is not yet touched if the system gives zeros.
     fn zeroed(stride: usize, rows: usize) -> Result<Self, ChangeError> {
         let length = Self::length(stride, rows);
         let buffer: Vec<f32> = bytemuck::allocation::try_zeroed_vec(length)
@@ -312,8 +313,8 @@ impl Block {
         Ok(Self { start: aligned(&buffer), buffer })
     }
 
-    /// The same, long enough for so many rows of the `block_rows` that it has room for; what is behind them
-    /// becomes zeros.
+    /// Sets its length to so many rows of the `block_rows` that it has room for; what is behind them becomes
+    /// zeros.
     fn of_rows(mut self, rows: usize, stride: usize, block_rows: usize) -> Self {
         let end = self.start + rows * stride;
         if rows < block_rows {
@@ -336,7 +337,7 @@ impl Block {
     }
 }
 
-/// The first element that lies on a cache line.
+/// Returns the first element that lies on a cache line.
 fn aligned(buffer: &[f32]) -> usize {
     match buffer.as_ptr().align_offset(LINE) {
         start if start <= LINE / SIZE => start,
@@ -358,7 +359,7 @@ impl Clone for Dense {
 }
 
 impl std::fmt::Debug for Dense {
-    /// The shape alone: rows are private data and do not belong in logs.
+    /// Shows the shape alone: rows are private data and do not belong in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Dense")
             .field("rows", &self.rows)
@@ -404,7 +405,7 @@ mod tests {
         }
     }
 
-    /// With a row a block, with few, and with many; also where most of a block goes, and all that it has.
+    /// Tests blocks of one row, of few and of many; most of a block, or all of it, may be removed.
     #[test]
     #[allow(unsafe_code)]
     fn rows_that_are_left_close_up_over_blocks() {
@@ -433,7 +434,7 @@ mod tests {
                         x.stride * block_rows.min(rows - (x.rows - 1) / block_rows * block_rows);
                     let behind = (last.start + written).saturating_sub(held + x.stride);
                     for spare in &mut last.buffer.spare_capacity_mut()[..behind] {
-                        // SAFETY: that many values behind the last were written when all rows were there.
+                        // SAFETY: so many values behind the last were written when all rows were there.
                         assert_eq!(unsafe { spare.assume_init() }, 0.0);
                     }
                 }

@@ -48,8 +48,8 @@
 //! The Gram matrices of dense rows go through `faer`, whose kernels differ between processors:
 //! they are bit-identical for any number of threads on one processor type.
 //!
-//! Rows that are too many for memory come in [`windows`] of that tree, and their totals, merged as the
-//! windows say, have the same bits again.
+//! Rows that do not fit in memory come in [`windows`] of that tree, and their totals, merged as the windows
+//! say, have the same bits.
 //!
 //! # Erasure
 //!

@@ -9,9 +9,9 @@ use crate::tree::{CHUNK, additions, depth};
 /// The feature rows of all records, dense or sparse.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Matrix {
-    /// Every value stored.
+    /// A matrix whose values are all stored.
     Dense(Dense),
-    /// Only the entries stored.
+    /// A matrix with only its entries stored.
     Sparse(Csr),
 }
 
@@ -20,7 +20,7 @@ pub enum Matrix {
 pub enum Row<'a> {
     /// One value per column.
     Dense(&'a [f32]),
-    /// The stored entries.
+    /// The stored entries of a sparse row.
     Sparse {
         /// Column indices, strictly increasing.
         indices: &'a [u32],
@@ -29,24 +29,24 @@ pub enum Row<'a> {
     },
 }
 
-/// As [`Matrix::additions`], of so many dense rows.
+/// Works as [`Matrix::additions`], of so many dense rows.
 #[must_use]
 pub fn dense_additions(rows: usize) -> usize {
     depth(rows, CHUNK, GROUP.ilog2() as usize + CHUNK / GROUP + GROUP - 1)
 }
 
 impl Matrix {
-    /// An empty dense matrix.
+    /// Returns an empty dense matrix.
     pub fn dense(cols: usize) -> Self {
         Self::Dense(Dense::new(cols))
     }
 
-    /// An empty sparse matrix.
+    /// Returns an empty sparse matrix.
     pub fn sparse(cols: usize) -> Self {
         Self::Sparse(Csr::new(cols))
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         match self {
             Self::Dense(dense) => dense.rows(),
@@ -54,7 +54,7 @@ impl Matrix {
         }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn cols(&self) -> usize {
         match self {
             Self::Dense(dense) => dense.cols(),
@@ -62,7 +62,7 @@ impl Matrix {
         }
     }
 
-    /// Bytes allocated for the rows.
+    /// Returns how many bytes are allocated for the rows.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Dense(dense) => dense.bytes(),
@@ -70,7 +70,7 @@ impl Matrix {
         }
     }
 
-    /// The most additions that round any one row's term of a gradient summed over all rows.
+    /// Returns the most additions that round any one row's term of a gradient summed over all rows.
     ///
     /// In a dense chunk of 512 rows eight rows' products meet in three additions, 64 such groups
     /// in as many more; the last group of the last chunk may be added row by row, which takes seven
@@ -83,7 +83,7 @@ impl Matrix {
         }
     }
 
-    /// Row `i`.
+    /// Returns row `i`.
     ///
     /// # Panics
     /// When `i` is not below `rows()`, like a slice.
@@ -100,8 +100,8 @@ impl Matrix {
     /// Appends a row of the matrix's own kind.
     ///
     /// # Errors
-    /// As [`Dense::push_row`] and [`Csr::push_row`]; and when a dense row meets a sparse matrix or
-    /// the reverse. The matrix is then unchanged.
+    /// Fails as [`Dense::push_row`] and [`Csr::push_row`] do, and if a dense row meets a sparse matrix or the
+    /// reverse. The matrix is then unchanged.
     pub fn push(&mut self, row: Row<'_>) -> Result<(), ChangeError> {
         match (self, row) {
             (Self::Dense(dense), Row::Dense(values)) => dense.push_row(values),
@@ -118,7 +118,7 @@ impl Matrix {
     /// Appends all rows of a matrix of the same kind and as many columns.
     ///
     /// # Errors
-    /// As [`Dense::append`] and [`Csr::append_rows`]; and when dense meets sparse.
+    /// Fails as [`Dense::append`] and [`Csr::append_rows`] do, and if dense meets sparse.
     pub fn append(&mut self, rows: Self) -> Result<(), ChangeError> {
         match (self, rows) {
             (Self::Dense(own), Self::Dense(rows)) => own.append(rows),
@@ -136,7 +136,7 @@ impl Matrix {
     /// and what lay behind is overwritten with zeros.
     ///
     /// # Errors
-    /// As [`Dense::remove_rows`] and [`Csr::remove_rows`]. The matrix is then unchanged.
+    /// Fails as [`Dense::remove_rows`] and [`Csr::remove_rows`] do. The matrix is then unchanged.
     pub fn remove_rows(&mut self, remove: &[usize]) -> Result<(), Refusal> {
         match self {
             Self::Dense(dense) => dense.remove_rows(remove),
@@ -146,14 +146,14 @@ impl Matrix {
 }
 
 impl<'a> Row<'a> {
-    /// The stored values: one per column when dense, one per entry when sparse.
+    /// Returns the stored values: one per column when dense, one per entry when sparse.
     pub fn values(self) -> &'a [f32] {
         match self {
             Self::Dense(values) | Self::Sparse { values, .. } => values,
         }
     }
 
-    /// Column and value of each stored value, columns increasing.
+    /// Returns column and value of each stored value, columns increasing.
     pub fn iter(self) -> impl Iterator<Item = (usize, f32)> + 'a {
         let indices = match self {
             Self::Dense(_) => None,

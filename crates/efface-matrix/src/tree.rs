@@ -53,21 +53,21 @@ fn join<P: Send>(
     merge(left, right)
 }
 
-/// Rows that are summed together, as a part of the tree of [`reduce_chunks`].
+/// Consecutive rows that are summed together, as a part of the tree of [`reduce_chunks`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The rows: whole chunks, but for the last of all.
+    /// The rows: whole chunks, except for the last window's last one.
     pub rows: Range<usize>,
-    /// Totals that are merged once this window has one: so often the last two become one, the earlier
-    /// as `merge`'s first argument.
+    /// How many merges follow once this window has its total: each time the last two totals become one, the
+    /// earlier as `merge`'s first argument.
     pub merges: usize,
 }
 
-/// Cuts the tree that [`reduce_chunks`] makes of `rows` rows into parts of at most `most` rows, or one
-/// chunk where that has more, in the order of rows: none for no rows or an empty `chunk`.
+/// Cuts the tree that [`reduce_chunks`] makes of `rows` rows into parts of at most `most` rows, or of one
+/// chunk if that has more, in the order of rows: empty for no rows or an empty `chunk`.
 ///
-/// Rows that are reduced window by window, and the totals merged as each window says, give what all rows
-/// give at once, to the last bit: the tree of a part depends on its number of chunks alone.
+/// If rows are reduced window by window, and the totals merged as each window says, the result is that of all
+/// rows at once, to the last bit: the tree of a part depends on its number of chunks alone.
 ///
 /// ```
 /// let rows = [0.1_f64, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7];
@@ -107,16 +107,16 @@ pub fn windows(rows: usize, chunk: usize, most: usize) -> Vec<Window> {
     all
 }
 
-/// The most additions that round any one row's term of a gradient summed over `rows` rows in one
-/// pass, however the rows are stored: those of a sparse chunk, row by row, and the levels of the
-/// tree. A dense chunk has fewer (see [`Matrix::additions`](crate::Matrix::additions)).
+/// Returns the most additions that round any one row's term of a gradient summed over `rows` rows in one
+/// pass, however the rows are stored: those of a sparse chunk, row by row, and the levels of the tree. A
+/// dense chunk has fewer (see [`Matrix::additions`](crate::Matrix::additions)).
 #[must_use]
 pub fn additions(rows: usize) -> usize {
     depth(rows, SPARSE_CHUNK, SPARSE_CHUNK)
 }
 
-/// As [`additions`], for chunks of `chunk` rows in which no term is under more than `inside`
-/// additions; never more than the rows themselves, which bound every order.
+/// Works as [`additions`], for chunks of `chunk` rows in which no term is under more than `inside` additions;
+/// never more than the rows themselves, which bound every order.
 pub(crate) fn depth(rows: usize, chunk: usize, inside: usize) -> usize {
     let chunks = rows.div_ceil(chunk).max(1);
     // A range of c chunks is cut in halves rounded up: ceil(log2 c) levels.
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!((windows(0, 8, 8), windows(8, 0, 8)), (Vec::new(), Vec::new()));
     }
 
-    /// Against the longest path that `reduce_chunks` makes.
+    /// Compares with the longest path that `reduce_chunks` makes.
     #[test]
     fn the_depth_is_the_longest_path_of_the_tree() {
         for rows in (1..2000).step_by(7) {

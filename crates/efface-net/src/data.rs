@@ -1,4 +1,4 @@
-//! What is learnt from.
+//! The data of a training.
 
 use crate::error::length;
 use crate::{NetError, Network};
@@ -6,19 +6,19 @@ use crate::{NetError, Network};
 /// Most rows: sums of as many clipped gradients fit into 64 bits.
 pub const MOST_ROWS: usize = u32::MAX as usize;
 
-/// Rows, the class of each, and whose they are.
+/// Rows, the class of each, and the unit that each belongs to.
 #[derive(Debug, Clone, Copy)]
 pub struct Data<'a> {
     /// n rows of the network's inputs, one after another; each as [`crate::Shape`] says.
     pub rows: &'a [f32],
     /// n classes, each below the network's outputs.
     pub labels: &'a [u32],
-    /// The unit of each row, below n; none: each row is a unit of its own. A number that no row has
-    /// is a unit without rows, whose gradient is 0.
+    /// The unit of each row, below n; if `None`, each row is a unit of its own. A number that no row has is a
+    /// unit without rows, whose gradient is 0.
     pub units: Option<&'a [u32]>,
 }
 
-/// Data that fit a network.
+/// Data that were checked against a network.
 #[derive(Clone, Copy)]
 pub(crate) struct Checked<'a> {
     data: Data<'a>,
@@ -63,13 +63,13 @@ impl<'a> Checked<'a> {
         self.data.labels.len()
     }
 
-    /// One row and its class.
+    /// Returns one row and its class.
     pub(crate) fn row(&self, row: usize) -> (&'a [f32], usize) {
         let values = &self.data.rows[row * self.inputs..][..self.inputs];
         (values, self.data.labels[row] as usize)
     }
 
-    /// The rows by their units.
+    /// Returns the rows by their units.
     pub(crate) fn units(&self) -> Units {
         let Some(units) = self.data.units else { return Units::Rows(self.rows()) };
         let count = units.iter().max().map_or(0, |&most| most as usize + 1);
@@ -91,13 +91,13 @@ impl<'a> Checked<'a> {
     }
 }
 
-/// Which rows are of which unit.
+/// The rows of each unit.
 pub(crate) enum Units {
     /// Each row is a unit: so many.
     Rows(usize),
     /// The rows of each unit in the order of the data.
     Grouped {
-        /// Where each unit's begin in `rows`, and where the last one's end.
+        /// Start of each unit's rows in `rows`, and end of the last one's.
         starts: Vec<u32>,
         rows: Vec<u32>,
     },
@@ -111,7 +111,7 @@ impl Units {
         }
     }
 
-    /// The rows of one of them, in order.
+    /// Returns the rows of one of them, in order.
     pub(crate) fn rows(&self, unit: u32) -> impl ExactSizeIterator<Item = usize> {
         let (own, listed) = match self {
             Self::Rows(_) => (Some(unit), &[][..]),

@@ -10,9 +10,9 @@ pub enum NetError {
     Range {
         /// Its name as users type it.
         name: &'static str,
-        /// The rule in words.
+        /// The broken rule, in words.
         rule: &'static str,
-        /// The value.
+        /// The value that was given.
         got: f64,
     },
     /// Two rows that could be in either order.
@@ -20,10 +20,10 @@ pub enum NetError {
     Keys {
         /// One of them, counted from 0.
         first: usize,
-        /// The other.
+        /// Position of the other row.
         second: usize,
     },
-    /// Whoever holds a part of the rows did not answer, or with what is no answer.
+    /// The holder of a part of the rows did not answer, or gave an invalid answer.
     #[error("{0}")]
     Part(String),
     /// Weights that left the range of their numbers.
@@ -38,7 +38,7 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// A step of sums that is not begun, added to and released in this order.
+    /// Refuses a step of sums that is not begun, added to and released in this order.
     pub(crate) fn step(why: &str) -> Self {
         Self::Refused(why.to_owned())
     }

@@ -35,7 +35,7 @@ pub(crate) fn add(sums: &mut [i64], integers: &[i32]) {
     registers::run(Add { sums, integers });
 }
 
-/// x_j <- trunc(x_j K/R) with R the root of the sum of squares, rounded up: the norm is then at most K.
+/// Sets x_j <- trunc(x_j K/R) with R the root of the sum of squares, rounded up: the norm is then at most K.
 #[cold]
 fn scale_down(integers: &mut [i32], limit: u32, square: u128) {
     let root = square.isqrt();
@@ -45,8 +45,8 @@ fn scale_down(integers: &mut [i32], limit: u32, square: u128) {
     }
 }
 
-/// The sum of squares in double precision, in eight lanes: not finite where a number is not, and never
-/// too large otherwise.
+/// The sum of squares in double precision, in eight lanes: not finite if a number is not, and never too large
+/// otherwise.
 struct FloatSquare<'a>(&'a [f32]);
 
 impl WithSimd for FloatSquare<'_> {

@@ -1,10 +1,9 @@
 //! Small neural networks, and DP-SGD on them whose sums are exact.
 //!
-//! A [`Network`] is a checked architecture; [`Network::initial`] draws its first weights from a public
-//! seed, [`dp_sgd()`] trains them with clipped gradients, each rounded to integers by itself, summed
-//! exactly and released with exact Gaussian noise, and [`sgd()`] trains without noise to the same bits
-//! on every machine. Where others hold the rows, [`dp_sgd_on`] takes the same steps on the
-//! [`clipped_sums`] that they tell.
+//! A [`Network`] is a checked architecture; [`Network::initial`] draws its first weights from a public seed,
+//! [`dp_sgd()`] trains them with clipped gradients, each rounded to integers on its own, summed exactly and
+//! released with exact Gaussian noise, and [`sgd()`] trains without noise to the same bits on every machine.
+//! If others hold the rows, [`dp_sgd_on`] takes the same steps on the [`clipped_sums`] that they send.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -45,15 +44,15 @@
 //!
 //! # Determinism
 //!
-//! Every float operation is rounded by itself, in an order that the architecture and the row alone
-//! decide; registers of any width hold different sums. So what is computed of a row (logits, its
-//! gradient, its integers) has the same bits on any machine with IEEE arithmetic, with any number of
-//! threads, and whatever rows there are beside it.
+//! Every float operation is rounded separately, in an order that the architecture and the row alone decide;
+//! registers of any width hold different sums. So what is computed of a row (logits, its gradient, its
+//! integers) has the same bits on any machine with IEEE arithmetic, with any number of threads, and whatever
+//! other rows there are.
 //!
 //! # Erasure
 //!
-//! Buffers that held rows, gradients or drawn units are overwritten before they are freed. Weights
-//! that [`sgd()`] returns are a function of all rows: keeping or erasing them is the caller's.
+//! Buffers that held rows, gradients or drawn units are overwritten before they are freed. Weights that
+//! [`sgd()`] returns are a function of all rows: the caller must keep or erase them.
 #![forbid(unsafe_code)]
 
 mod data;

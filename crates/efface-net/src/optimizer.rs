@@ -8,7 +8,7 @@ use crate::error::range;
 pub enum Optimizer {
     /// v <- momentum v + gradient; w <- w - learning rate times v.
     Sgd {
-        /// In [0, 1).
+        /// The momentum, in [0, 1).
         momentum: f64,
     },
     /// Kingma and Ba (2015), Algorithm 1.
@@ -65,7 +65,7 @@ struct Average {
 }
 
 impl Descent {
-    /// From a start; constants are checked.
+    /// Begins at a start; constants are checked.
     pub(crate) fn new(
         optimizer: Optimizer,
         learning_rate: f64,
@@ -89,12 +89,12 @@ impl Descent {
         }
     }
 
-    /// The weights as they are, not their mean.
+    /// Returns the weights as they are, not their mean.
     pub(crate) fn weights(&self) -> &[f32] {
         &self.weights
     }
 
-    /// One step along a gradient.
+    /// Takes one step along a gradient.
     pub(crate) fn step(&mut self, gradient: impl Iterator<Item = f64>) {
         let rate = self.learning_rate;
         match self.optimizer {
@@ -122,10 +122,10 @@ impl Descent {
         }
     }
 
-    /// The weights, or their mean where that was asked for.
+    /// Returns the weights, or their mean if the plan asks for it.
     ///
     /// # Errors
-    /// Weights that are not finite.
+    /// Fails if weights are not finite.
     pub(crate) fn finish(self) -> Result<Vec<f32>, NetError> {
         let weights = match self.average {
             Some(average) if average.steps > 0 => {
@@ -142,7 +142,8 @@ impl Descent {
 }
 
 impl Average {
-    /// The plain mean as long as that forgets faster than the decay, so that the start has no part.
+    /// Adds weights to the mean: the plain mean as long as that forgets faster than the decay, so that the
+    /// start has no part.
     fn add(&mut self, weights: &[f32]) {
         let plain = self.steps as f64 / (self.steps as f64 + 1.0);
         self.steps += 1;
@@ -167,7 +168,7 @@ mod tests {
     fn steps_are_those_of_the_formulas() {
         // Velocities 1, 2.5, -0.75.
         assert_eq!(walk(Optimizer::Sgd { momentum: 0.5 }, None, &[1.0, 2.0, -2.0]), -0.375);
-        // The first step of Adam is the learning rate, but for epsilon.
+        // The first step of Adam is the learning rate, apart from epsilon.
         let adam = Optimizer::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
         assert!((walk(adam, None, &[123.0]) - 0.5).abs() < 1e-6);
     }

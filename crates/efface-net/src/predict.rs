@@ -7,33 +7,33 @@ use crate::network::Layer;
 use crate::pass::{Loaded, Pass};
 use crate::{NetError, Network};
 
-/// Rows that one thread takes at a time.
+/// Number of rows that one thread takes at a time.
 const TASK: usize = 64;
 
 impl Network {
-    /// The logits of n rows, n x outputs, on all threads of the pool at hand. The bits of each row's
+    /// Computes the logits of n rows, n x outputs, on all threads of the pool at hand. The bits of each row's
     /// depend on the weights and that row alone.
     ///
     /// # Errors
-    /// Weights, rows or `out` of another length than the network has.
+    /// Fails if weights, rows or `out` have another length than the network.
     pub fn logits(&self, weights: &[f32], rows: &[f32], out: &mut [f32]) -> Result<(), NetError> {
         self.values_at(self.layers().len(), self.outputs(), weights, rows, out)
     }
 
-    /// How many hidden features a row has before a layer with weights, counted from the last of these,
-    /// which is 1: what that layer takes. None where the network has no such layer, or where it takes
-    /// the row itself.
+    /// Returns how many hidden features a row has before a layer with weights, counted from the last of
+    /// these, which is 1: the inputs of that layer. Returns `None` if the network has no such layer, or if
+    /// the layer takes the row itself.
     #[must_use]
     pub fn hidden(&self, from_last: usize) -> Option<usize> {
         self.hidden_at(from_last).map(|(_, features)| features)
     }
 
-    /// The hidden features of n rows, n x [`hidden`](Self::hidden), on all threads of the pool at hand.
-    /// The bits of each row's depend on the weights and that row alone. Those of `tanh` are in [-1, 1];
-    /// no bound is known of those of `relu`.
+    /// Computes the hidden features of n rows, n x [`hidden`](Self::hidden), on all threads of the pool at
+    /// hand. The bits of each row's depend on the weights and that row alone. Features of `tanh` are in [-1,
+    /// 1]; no bound is known for those of `relu`.
     ///
     /// # Errors
-    /// Weights, rows or `out` of another length than the network has; no such layer.
+    /// Fails if weights, rows or `out` have another length than the network, or if there is no such layer.
     pub fn features(
         &self,
         from_last: usize,
@@ -49,7 +49,7 @@ impl Network {
         self.values_at(at, features, weights, rows, out)
     }
 
-    /// The layer, and how many numbers there are before it.
+    /// Returns the layer, and how many numbers there are before it.
     fn hidden_at(&self, from_last: usize) -> Option<(usize, usize)> {
         let layers = self.layers().iter().enumerate();
         let linear = layers.filter(|(_, layer)| matches!(layer, Layer::Linear(_)));
@@ -60,7 +60,7 @@ impl Network {
         Some((at, before.outputs()))
     }
 
-    /// The numbers before layer `at` of each row, so many of them.
+    /// Computes the numbers before layer `at` of each row, so many of them.
     fn values_at(
         &self,
         at: usize,

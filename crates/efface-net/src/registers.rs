@@ -1,4 +1,4 @@
-//! Where kernels run: in the widest registers of the processor.
+//! Runs kernels in the widest registers of the processor.
 
 use pulp::{Arch, WithSimd};
 
@@ -18,11 +18,11 @@ pub(crate) mod tests {
     use pulp::{Scalar, Scalar128b, Scalar256b, Scalar512b, Simd, WithSimd};
 
     thread_local! {
-        /// Those of the kernels of this thread, where a test asks for others than the processor's.
+        /// The registers of this thread's kernels, if a test asks for others than the processor's.
         pub(crate) static CHOSEN: Cell<Option<Registers>> = const { Cell::new(None) };
     }
 
-    /// Registers by the numbers that they hold, in instructions that every processor of the kind has.
+    /// Registers by how many numbers they hold, in instructions that every processor of the kind has.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Registers {
         One,

@@ -1,15 +1,15 @@
-//! Threads that share a list.
+//! Shares a list between threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-/// Where a training is. Nothing in it depends on the data or on what was drawn.
+/// Progress of a training. Nothing in it depends on the data or on what was drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Steps that are done.
+    /// Number of steps that are done.
     pub done: u64,
-    /// Steps there will be.
+    /// Number of steps in all.
     pub steps: u64,
 }
 

@@ -11,7 +11,7 @@ pub const SEEDED: (&str, &str) = (
     "The noise came from a user-given seed: this model is for tests and gives no guarantee.",
 );
 
-/// The page of a certificate. `invalid` is why it is not what was signed, if it is not.
+/// Returns the page of a certificate. `invalid` is why it is not what was signed, if it is not.
 #[must_use]
 pub fn page(c: &Certificate, invalid: Option<&str>) -> Page {
     let noise = c.noise.grid.map_or_else(
@@ -60,7 +60,7 @@ pub fn page(c: &Certificate, invalid: Option<&str>) -> Page {
         ))
 }
 
-/// The page of an erasure's entry.
+/// Returns the page of an erasure's entry.
 #[must_use]
 pub fn erasure(e: &Erasure, invalid: Option<&str>) -> Page {
     let title = format!("Erasure without a release, entry {} of vault {}", e.chain.index, e.vault);
@@ -86,7 +86,7 @@ pub fn erasure(e: &Erasure, invalid: Option<&str>) -> Page {
         .with(Section::new("What is NOT").list(&e.scope.does_not_cover))
 }
 
-/// The head of a page, which says first where nothing of it can be relied on.
+/// Returns the head of a page, which says first if nothing of it can be relied on.
 fn headed(title: String, signed: String, invalid: Option<&str>) -> Page {
     let section = Section::new("");
     match invalid {
@@ -106,7 +106,7 @@ pub fn assumptions(assumptions: &[Assumption]) -> impl Iterator<Item = Item> {
         .map(|a| Item::new(&a.name, format!("{} ({})", a.value, evidence(a.evidence))))
 }
 
-/// Constants and where each comes from.
+/// Lists constants and the origin of each.
 #[must_use]
 pub fn constants(caption: &str, constants: &[Constant]) -> Table {
     // How many parameters fitted preprocessing finds follows from the records; what is listed bounds it.

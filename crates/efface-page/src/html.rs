@@ -1,5 +1,5 @@
-//! Pages as HTML: everything escaped, nothing fetched, no scripts; headings, captions and scopes
-//! for who listens instead of looking.
+//! Pages as HTML: everything escaped, nothing fetched, no scripts; headings, captions and scopes for screen
+//! readers.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ const CARD: &str = "max-width:60rem;border:1px solid currentColor;border-radius:
     padding:.2rem 1rem .6rem;font-size:.95em;line-height:1.45";
 
 impl Page {
-    /// The page as a document of its own.
+    /// Returns the page as a document of its own.
     #[must_use]
     pub fn document(&self) -> String {
         let title = escaped(&self.title);
@@ -29,7 +29,7 @@ impl Page {
         html + "</main></body></html>\n"
     }
 
-    /// The page as a piece of another, such as a notebook.
+    /// Returns the page as a piece of another, such as a notebook.
     #[must_use]
     pub fn fragment(&self) -> String {
         let label = plain(if self.title.is_empty() { &self.of } else { &self.title });
@@ -152,16 +152,16 @@ impl Table {
     }
 }
 
-/// Text in SVG or HTML; nothing in it is markup.
+/// Escapes text for SVG or HTML; nothing in it is markup.
 fn plain(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Text as HTML; what stands between backticks is code.
+/// Escapes text as HTML; what stands between backticks is code.
 fn escaped(text: &str) -> String {
     let plain = plain(text);
     let pieces: Vec<&str> = plain.split('`').collect();
-    // A backtick without its pair is one of somebody's text.
+    // A backtick without its pair belongs to a quoted text.
     if pieces.len().is_multiple_of(2) {
         return plain;
     }

@@ -1,9 +1,8 @@
 //! What people read of efface: one model of pages, and how they become text or HTML.
 //!
-//! A [`Page`] is a title and sections of facts, tables, lists and figures. Who has something to say
-//! builds one; [`Page::text`] lays it out for a terminal, [`Page::document`] and [`Page::fragment`]
-//! for a browser and a notebook. Numbers are rounded in [`number`], claims and certificates are put
-//! into words in [`words`] and [`certificate`], and nowhere else.
+//! A [`Page`] is a title and sections of facts, tables, lists and figures. [`Page::text`] lays it out for a
+//! terminal, [`Page::document`] and [`Page::fragment`] for a browser and a notebook. Numbers are rounded in
+//! [`number`], claims and certificates are put into words in [`words`] and [`certificate`], and nowhere else.
 //!
 //! ```
 //! use efface_page::{Page, Section};

@@ -19,30 +19,30 @@ pub struct Section {
 /// One piece of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Block {
-    /// Running text.
+    /// Text that is wrapped to the page.
     Text(String),
-    /// A line that is never broken: names of files, hashes, what is copied from a terminal.
+    /// A line that is never broken: names of files, hashes, text to copy from a terminal.
     Line(String),
     Notice(Tone, String, String),
-    /// Points, each of which may have a name.
+    /// Points, which may have names.
     List(Vec<Item>),
     /// Names, each above what it means.
     Terms(Vec<Item>),
-    /// Names beside values.
+    /// Pairs of a name and its value.
     Facts(Vec<(String, String)>),
     Table(Table),
-    /// SVG and its caption.
+    /// A picture as SVG, and its caption.
     Figure(String, String),
 }
 
 /// How a notice is meant. Its words say all of it; a colour says nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// All is well.
+    /// A good result.
     Good,
     /// Nothing here may be relied on.
     Bad,
-    /// Something to know.
+    /// Something worth knowing.
     Note,
 }
 
@@ -66,19 +66,19 @@ pub struct Table {
 }
 
 impl Page {
-    /// A page without sections.
+    /// Returns a page without sections.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
 
-    /// What it is about, beside the title where a browser names its windows.
+    /// Adds the subject, which browsers show next to the title of a window.
     #[must_use]
     pub fn of(self, what: impl Into<String>) -> Self {
         Self { of: what.into(), ..self }
     }
 
-    /// With one more section, left out if nothing is in it.
+    /// Adds one more section, unless nothing is in it.
     #[must_use]
     pub fn with(mut self, section: Section) -> Self {
         if !section.blocks.is_empty() {
@@ -87,7 +87,7 @@ impl Page {
         self
     }
 
-    /// With more sections.
+    /// Adds more sections, unless nothing is in them.
     #[must_use]
     pub fn with_all(self, sections: impl IntoIterator<Item = Section>) -> Self {
         sections.into_iter().fold(self, Self::with)
@@ -95,13 +95,13 @@ impl Page {
 }
 
 impl Section {
-    /// A section of nothing.
+    /// Creates a section with a heading and no content.
     #[must_use]
     pub fn new(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), ..Self::default() }
     }
 
-    /// One that a browser shows when asked to, and [`Page::brief`] leaves out.
+    /// Folds the section: a browser shows it on request, and [`Page::brief`] leaves it out.
     #[must_use]
     pub fn folded(self) -> Self {
         Self { folded: true, ..self }
@@ -112,45 +112,45 @@ impl Section {
         self
     }
 
-    /// With a paragraph.
+    /// Adds a paragraph of text.
     #[must_use]
     pub fn text(self, text: impl Into<String>) -> Self {
         self.and(Block::Text(text.into()))
     }
 
-    /// With a line that is never broken.
+    /// Adds a line that is never broken.
     #[must_use]
     pub fn line(self, text: impl Into<String>) -> Self {
         self.and(Block::Line(text.into()))
     }
 
-    /// With a line for each text.
+    /// Adds a line for each text.
     #[must_use]
     pub fn lines(self, texts: impl IntoIterator<Item = String>) -> Self {
         texts.into_iter().fold(self, Self::line)
     }
 
-    /// With something that must not be missed.
+    /// Adds something that must not be missed.
     #[must_use]
     pub fn notice(self, tone: Tone, title: impl Into<String>, text: impl Into<String>) -> Self {
         self.and(Block::Notice(tone, title.into(), text.into()))
     }
 
-    /// With a list of points; nothing where there is none.
+    /// Adds a list of points, unless it is empty.
     #[must_use]
     pub fn list<T: Into<Item>>(self, items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<Item> = items.into_iter().map(Into::into).collect();
         if items.is_empty() { self } else { self.and(Block::List(items)) }
     }
 
-    /// With names and what each means; nothing where there is none.
+    /// Adds names and what each means, unless there are none.
     #[must_use]
     pub fn terms<T: Into<Item>>(self, items: impl IntoIterator<Item = T>) -> Self {
         let items: Vec<Item> = items.into_iter().map(Into::into).collect();
         if items.is_empty() { self } else { self.and(Block::Terms(items)) }
     }
 
-    /// With names and their values.
+    /// Adds names and their values.
     #[must_use]
     pub fn facts<N: Into<String>, V: Into<String>>(
         self,
@@ -160,14 +160,13 @@ impl Section {
         self.and(Block::Facts(facts.collect()))
     }
 
-    /// With a table; nothing where it has no rows.
+    /// Adds a table, unless it has no rows.
     #[must_use]
     pub fn table(self, table: Table) -> Self {
         if table.rows.is_empty() { self } else { self.and(Block::Table(table)) }
     }
 
-    /// With a picture, an element `svg` without namespace that says itself what it shows; pages of text leave it
-    /// out.
+    /// Adds a picture, an element `svg` without namespace that describes itself; pages of text leave it out.
     #[must_use]
     pub fn figure(self, svg: impl Into<String>, caption: impl Into<String>) -> Self {
         self.and(Block::Figure(svg.into(), caption.into()))
@@ -175,13 +174,13 @@ impl Section {
 }
 
 impl Item {
-    /// A name and what is said of it.
+    /// Creates an item of a name and its text.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into(), more: Vec::new() }
     }
 
-    /// With more lines under it.
+    /// Adds more lines under it.
     #[must_use]
     pub fn more(mut self, lines: impl IntoIterator<Item = String>) -> Self {
         self.more.extend(lines);
@@ -208,7 +207,7 @@ impl<N: Into<String>, T: Into<String>> From<(N, T)> for Item {
 }
 
 impl Table {
-    /// A table without rows. `>` before a name sets the column to the right.
+    /// Returns a table without rows. `>` before a name sets the column to the right.
     #[must_use]
     pub fn new(caption: impl Into<String>, head: &[&str]) -> Self {
         Self {
@@ -224,7 +223,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// With a row for each list of cells.
+    /// Adds a row for each list of cells.
     #[must_use]
     pub fn rows<C: Into<String>, R: IntoIterator<Item = C>>(
         mut self,

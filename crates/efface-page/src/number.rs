@@ -2,25 +2,25 @@
 
 use efface_privacy::quantity::rounded_up;
 
-/// A bound from above, which may only grow: four significant digits, rounded up.
+/// Returns a bound from above, which may only grow: four significant digits, rounded up.
 #[must_use]
 pub fn bound(x: f64) -> String {
     if x.is_finite() { rounded_up(x) } else { "no bound".to_owned() }
 }
 
-/// A measured upper bound in four decimals, rounded up.
+/// Returns a measured upper bound in four decimals, rounded up.
 #[must_use]
 pub fn ceiling(x: f64) -> String {
     format!("{:.4}", (x * 1e4).ceil() / 1e4)
 }
 
-/// A measured lower bound in four decimals, rounded down.
+/// Returns a measured lower bound in four decimals, rounded down.
 #[must_use]
 pub fn floor(x: f64) -> String {
     format!("{:.4}", (x * 1e4).floor() / 1e4)
 }
 
-/// The nearest number of so many significant digits; whole digits of numbers below ten million are
+/// Returns the nearest number of so many significant digits; whole digits of numbers below ten million are
 /// kept.
 #[must_use]
 pub fn near(x: f64, digits: usize) -> String {
@@ -37,12 +37,12 @@ pub fn near(x: f64, digits: usize) -> String {
     format!("{}e{exponent}", trimmed(mantissa))
 }
 
-/// Without zeros after the last digit behind the point.
+/// Removes the zeros after the last digit behind the point.
 fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// Bytes in binary units, rounded up to three digits: `0 B`, `1023 B`, `64 MiB`, `4.19 GiB`.
+/// Writes bytes in binary units, rounded up to three digits: `0 B`, `1023 B`, `64 MiB`, `4.19 GiB`.
 #[must_use]
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -67,7 +67,7 @@ pub fn bytes(count: u64) -> String {
     format!("{} {name}", (size * digits).ceil() / digits)
 }
 
-/// A time in seconds, in the unit that suits it.
+/// Returns a time in seconds, in the unit that suits it.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     match seconds {
@@ -79,13 +79,13 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A time of the ledger, for a table that says UTC.
+/// Returns a time of the ledger, for a table that says UTC.
 #[must_use]
 pub fn time(stamp: &str) -> String {
     stamp.trim_end_matches('Z').replace('T', " ")
 }
 
-/// `1 record`, `2 records`, `2 passes`.
+/// Writes a count and its noun: `1 record`, `2 records`, `2 passes`.
 #[must_use]
 pub fn counted(count: u64, thing: &str) -> String {
     let ending = match (count, thing.ends_with('s') || thing.ends_with("sh")) {
@@ -96,7 +96,7 @@ pub fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{ending}")
 }
 
-/// `a, b and c`.
+/// Joins things as in `a, b and c`.
 #[must_use]
 pub fn joined(things: &[String]) -> String {
     match things {
@@ -106,7 +106,7 @@ pub fn joined(things: &[String]) -> String {
     }
 }
 
-/// The first few of a list of names, and how many there are besides.
+/// Returns the first few of a list of names, and how many more there are.
 #[must_use]
 pub fn listed(names: &[String]) -> String {
     const MOST: usize = 10;

@@ -7,10 +7,10 @@ pub const WIDTH: usize = 88;
 /// How far a value stands from the longest name, and the least room for names.
 const GAP: usize = 2;
 const NAMES: usize = 9;
-/// The least room that a last column is wrapped into.
+/// Least width that a last column is wrapped to.
 const LAST: usize = 24;
 
-/// Words in lines of at most `most` characters, where they fit. A word is never cut.
+/// Wraps words into lines of at most `most` characters, if they fit. A word is never cut.
 #[must_use]
 pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -32,7 +32,7 @@ pub fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Lines under one another, the first after `first` and the others below it.
+/// Appends lines under one another, the first after `first` and the others below it.
 fn hanging(first: &str, text: &str, lines: &mut Vec<String>) {
     let indent = first.chars().count();
     for (k, line) in wrapped(text, WIDTH.saturating_sub(indent)).iter().enumerate() {
@@ -41,14 +41,14 @@ fn hanging(first: &str, text: &str, lines: &mut Vec<String>) {
 }
 
 impl Page {
-    /// The page as lines of at most [`WIDTH`] columns, as far as words, tables and lines that must
-    /// not be broken allow. Pictures are left out.
+    /// Returns the page as lines of at most [`WIDTH`] columns, unless words, tables or lines that must not be
+    /// broken are longer. Pictures are left out.
     #[must_use]
     pub fn text(&self) -> String {
         self.lines(|_| true)
     }
 
-    /// The same without the sections that a browser folds away.
+    /// Returns the page as text, without the sections that a browser folds away.
     #[must_use]
     pub fn brief(&self) -> String {
         self.lines(|section| !section.folded)
@@ -164,7 +164,7 @@ impl Table {
     }
 }
 
-/// A cell of CSV, quoted where it has to be.
+/// Returns a cell of CSV, quoted if necessary.
 #[must_use]
 pub fn csv_cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {

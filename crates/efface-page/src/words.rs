@@ -9,13 +9,13 @@ use efface_privacy::quantity::Decimal;
 use crate::model::Item;
 use crate::number::{bound, counted};
 
-/// A claim in a sentence.
+/// Returns a claim in a sentence.
 #[must_use]
 pub fn claim(claim: &Claim) -> Item {
     Item::new(claim.notion.name(), &claim.words)
 }
 
-/// A claim with what it compares with, when it is valid, and by which result.
+/// Returns a claim with what it compares with, when it is valid, and by which result.
 #[must_use]
 pub fn whole_claim(of: &Claim) -> Item {
     let worlds = match of.adjacency {
@@ -40,7 +40,7 @@ pub fn whole_claim(of: &Claim) -> Item {
         }))
 }
 
-/// How many records or people a claim is about.
+/// Returns how many records or people a claim is about.
 fn group(of: &str) -> String {
     match of {
         "any" => "groups of any size".to_owned(),
@@ -49,7 +49,7 @@ fn group(of: &str) -> String {
     }
 }
 
-/// The delta or the order that an epsilon is for, where it has one.
+/// Returns the delta or the order that an epsilon is for, if it has one.
 #[must_use]
 pub fn parameter(delta: Option<Decimal>, order: Option<Decimal>) -> Option<String> {
     match (delta, order) {
@@ -59,14 +59,14 @@ pub fn parameter(delta: Option<Decimal>, order: Option<Decimal>) -> Option<Strin
     }
 }
 
-/// An epsilon and what it is for.
+/// Writes an epsilon and what it is for.
 #[must_use]
 pub fn epsilon(epsilon: f64, delta: Option<Decimal>, order: Option<Decimal>) -> String {
     let at = parameter(delta, order).map_or_else(String::new, |at| format!(", {at}"));
     format!("epsilon {}{at}", bound(epsilon))
 }
 
-/// How requests may depend on releases.
+/// Describes how requests may depend on releases.
 #[must_use]
 pub fn requests(requests: Requests) -> String {
     match requests {
@@ -78,7 +78,7 @@ pub fn requests(requests: Requests) -> String {
     }
 }
 
-/// What is kept after a request.
+/// Returns what is kept after a request.
 #[must_use]
 pub fn state(state: State) -> &'static str {
     match state {
@@ -87,7 +87,7 @@ pub fn state(state: State) -> &'static str {
     }
 }
 
-/// How sure an assumption is.
+/// Describes how certain an assumption is.
 #[must_use]
 pub fn evidence(evidence: Evidence) -> &'static str {
     match evidence {
@@ -98,7 +98,7 @@ pub fn evidence(evidence: Evidence) -> &'static str {
     }
 }
 
-/// Where a constant comes from.
+/// Names the origin of a constant.
 #[must_use]
 pub fn origin(constant: &Constant) -> &'static str {
     match constant.origin {
@@ -109,7 +109,7 @@ pub fn origin(constant: &Constant) -> &'static str {
     }
 }
 
-/// How to compare the claims of one certificate, if they are of several notions.
+/// Describes how to compare the claims of one certificate, if they are of several notions.
 #[must_use]
 pub fn comparison(claims: &[Claim]) -> Option<Item> {
     let several = claims.iter().any(|claim| claim.notion != claims[0].notion);
@@ -124,11 +124,11 @@ pub fn comparison(claims: &[Claim]) -> Option<Item> {
     })
 }
 
-/// A bound on the records of a subject that says nothing: as many as a network learns from.
+/// The trivial bound on the records of a subject: as many as a network learns from.
 const ANY_ROWS: u64 = u32::MAX as u64;
 
-/// How networks were trained, and how many of whom one may have learnt from are deleted; nothing for
-/// other models. `constants` are the certificate's, whose `deletions` is the capacity.
+/// Describes how networks were trained, and how many of the units that one may have learnt from are deleted;
+/// nothing for other models. `constants` are the certificate's, whose `deletions` is the capacity.
 #[must_use]
 pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
     let event = match event {
@@ -166,13 +166,13 @@ pub fn trained(event: &Event, constants: &[Constant]) -> Vec<String> {
     ]
 }
 
-/// How many deletions the noise was chosen for, where constants say so.
+/// Returns how many deletions the noise was chosen for, if constants say so.
 fn capacity(constants: &[Constant]) -> String {
     let capacity = constants.iter().find(|constant| constant.name == "deletions");
     capacity.map_or_else(String::new, |most| format!(" of at most {}", most.value))
 }
 
-/// What a training made elsewhere is declared to have been.
+/// Returns what a training made elsewhere is declared to have been.
 fn elsewhere(event: &Composed, constants: &[Constant]) -> Vec<String> {
     let (Some(training), Some(removed)) = (&event.given.declared, event.removed) else {
         return Vec::new();
@@ -195,7 +195,7 @@ fn elsewhere(event: &Composed, constants: &[Constant]) -> Vec<String> {
     ]
 }
 
-/// What became of the networks of shards.
+/// Returns what became of the networks of shards.
 fn in_shards(event: &Shards) -> String {
     let whose = match event.unit {
         Unit::Record => "of its id",
@@ -211,7 +211,7 @@ fn in_shards(event: &Shards) -> String {
     )
 }
 
-/// The deleted units of the segment that had the most of them.
+/// Returns the deleted units of the segment that had the most of them.
 fn units(event: &DpSgd) -> String {
     let unit = match event.unit {
         Unit::Record => "record",
@@ -220,13 +220,13 @@ fn units(event: &DpSgd) -> String {
     counted(event.deleted(), unit)
 }
 
-/// A number of records; certificates do not state it where it is private.
+/// Returns a number of records, which certificates do not state if it is private.
 #[must_use]
 pub fn records(count: Option<u64>) -> String {
     count.map_or_else(|| "records (number not stated)".to_owned(), |count| counted(count, "record"))
 }
 
-/// What a request did.
+/// Returns what a request did.
 #[must_use]
 pub fn request(kind: RequestKind, count: Option<u64>) -> String {
     let records = records(count);

@@ -1,4 +1,4 @@
-//! Privacy accounting by itself.
+//! Privacy accounting without a vault.
 
 use efface::accounting::{Answer, Input, Kind, Presence};
 use pyo3::prelude::*;

@@ -9,7 +9,7 @@ use crate::error::json;
 use crate::resident;
 use crate::watch::watched;
 
-/// How long a move or a copy waits for another process that has the vault.
+/// How long a move or a copy waits for another process that holds the vault.
 const WAIT: Duration = Duration::from_secs(60);
 
 /// Copies a vault, as its last request left it, to a file that does not exist yet; JSON of what the

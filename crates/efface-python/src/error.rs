@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::settings::PARAMETERS;
 
-/// The exception to raise.
+/// Returns the exception to raise.
 pub(crate) fn raised(error: &Error) -> PyErr {
     Python::attach(|py| made(py, error).unwrap_or_else(|failed| failed))
 }
@@ -32,7 +32,7 @@ pub(crate) fn codes() -> String {
     Value::from_iter(Code::all().into_iter().map(told)).to_string()
 }
 
-/// A value as JSON, what it names in Python's words.
+/// Returns a value as JSON, with settings in Python's words.
 pub(crate) fn json(value: &impl serde::Serialize) -> PyResult<String> {
     let broken = |error: serde_json::Error| raised(&Error::storage(Code::Json, error.to_string()));
     let text = serde_json::to_string(value).map_err(broken)?;
@@ -44,7 +44,7 @@ pub(crate) fn json(value: &impl serde::Serialize) -> PyResult<String> {
     Ok(value.to_string())
 }
 
-/// A value from JSON; `what` names it in messages.
+/// Reads a value from JSON; `what` names it in messages.
 pub(crate) fn parsed<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
     serde_json::from_str(text)
         .map_err(|error| raised(&Error::input(Code::Usage, format!("{what}: {error}"))))

@@ -1,4 +1,4 @@
-//! Sums of gradients that Python computes, with batches and noise of the engine.
+//! Sums of gradients that Python computes, with batches and noise drawn by the engine.
 
 use efface::{Code, Error, GradientSteps, GradientSums};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};

@@ -1,4 +1,4 @@
-//! Key files.
+//! Key files, and new keys that are in no file yet.
 
 use std::path::{Path, PathBuf};
 
@@ -32,12 +32,12 @@ impl NewKeys {
         Ok(keys)
     }
 
-    /// To sign with.
+    /// Returns the keys to sign with.
     pub(crate) fn keyring(&self) -> Keyring {
         Keyring::in_memory(&self.seed, &self.secret)
     }
 
-    /// Writes their file, where there is none.
+    /// Writes the key file, unless one exists.
     pub(crate) fn write(&self, path: &Path) -> PyResult<Keyring> {
         Keyring::create(path, &self.seed, &self.secret)
             .map_err(|error| raised(&Error::storage(Code::Key, error.to_string())))

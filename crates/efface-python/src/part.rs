@@ -1,4 +1,4 @@
-//! The rows of one part, for whoever holds it.
+//! The rows of one part, for the process that holds it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,14 +22,14 @@ pub(crate) struct Part {
     inner: Mutex<efface::Part>,
 }
 
-/// Ids and subjects, where there are some.
+/// Lists of ids and of subjects, if there are any.
 type NameLists = (Option<Vec<String>>, Option<Vec<String>>);
 
-/// Where a part must be: the positions of rows that are overwritten and of rows that are kept out of
-/// sums, all others in; with a fingerprint, the rows that are left must be those it was taken of.
+/// The state that a part must have: the positions of rows that are overwritten and of rows that are left out
+/// of sums, all others being in; with a fingerprint, the remaining rows must be those it was taken of.
 type Place<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, Option<[u8; 16]>);
 
-/// What a part tells of a step: which, itself, how many units, and their sums.
+/// The answer of a part to a step: the step, the part, the number of units, and their sums.
 type Clipped<'py> = (u64, usize, u64, Bound<'py, PyArray1<i64>>);
 
 #[pymethods]
@@ -175,8 +175,8 @@ impl Part {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings the part to a place and works on it there, while nobody else can move it: a task that
-    /// outlived its request may still run beside the next one's.
+    /// Brings the part to a state and works on it there, while nothing else can change it: a task that
+    /// outlived its request may still run next to a later one.
     fn at<T: Send>(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Threads for the kernels, also in a process that was forked after they had been started.
+//! Threads for the kernels, even in a process that was forked after they had been started.
 //!
 //! A fork copies memory but no threads: in the child, the pool of the parent would wait for ever.
 
@@ -14,7 +14,7 @@ static HOME: OnceLock<u32> = OnceLock::new();
 /// The pool of a forked process, and which.
 static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Runs work where its parallel parts find threads.
+/// Runs work whose parallel parts need threads.
 pub(crate) fn within<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let here = process::id();
     if *HOME.get_or_init(process::id) == here {

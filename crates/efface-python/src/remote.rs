@@ -1,4 +1,4 @@
-//! Parts that Python reaches, as the engine asks for them.
+//! Asks parts that Python reaches, on behalf of the engine.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Remote {
 }
 
 impl Remote {
-    /// The object, if one is given.
+    /// Wraps the object, if one is given.
     pub(crate) fn of(py: Python<'_>, source: Option<Py<PyAny>>) -> PyResult<Option<Self>> {
         let Some(source) = source else { return Ok(None) };
         let sizes = source.call_method0(py, "sizes")?.extract(py)?;
@@ -49,7 +49,7 @@ impl Remote {
         });
     }
 
-    /// What a method raised, which ended the work.
+    /// Returns the exception of a method that ended the work.
     pub(crate) fn raised(&self) -> Option<PyErr> {
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -58,7 +58,7 @@ impl Remote {
         self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls Python; what it raises is kept, and told in words.
+    /// Calls Python; its exception is kept, and described in words.
     fn ask<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, String> {
         Python::attach(|py| {
             call(py).map_err(|error| {
@@ -76,7 +76,7 @@ impl Remote {
         Ok(())
     }
 
-    /// One pass; `take` gets what each part tells.
+    /// Runs one pass; `take` receives the answer of each part.
     fn pass(
         &self,
         kind: &str,

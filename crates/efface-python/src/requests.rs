@@ -230,10 +230,10 @@ pub(crate) fn export<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// What was served as JSON, its certificate, and the weights where some were published.
+/// The served request as JSON, its certificate, and the weights if some were published.
 pub(crate) type Answer<'py> = (String, String, Option<WeightArrays<'py>>);
 
-/// The answer to a request.
+/// Returns the answer to a request.
 pub(crate) fn told<'py>(py: Python<'py>, served: &Served) -> PyResult<Answer<'py>> {
     let weights = served.weights.clone().map(|weights| arrays(py, weights)).transpose()?;
     Ok((json(served)?, served.certificate.clone(), weights))

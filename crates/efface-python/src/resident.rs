@@ -1,4 +1,4 @@
-//! Rows that stay in memory between the requests of this process, for as long as Python asks for it.
+//! Rows that stay in memory between the requests of this process, as long as Python asks for it.
 
 use std::collections::BTreeMap;
 use std::fs::canonicalize;
@@ -60,13 +60,13 @@ impl ResidentRows {
     }
 }
 
-/// The rows of a vault that stay, if they do.
+/// Returns the rows of a vault that stay in memory, if they do.
 pub(crate) fn of(vault: &Path) -> Option<Shared> {
     let place = canonicalize(vault).ok()?;
     whole(&HELD).get(&place).and_then(Weak::upgrade)
 }
 
-/// A vault has another place, and its rows stay with it; `before` as [`place`] gave it.
+/// Notes that a vault has moved, with its rows; `before` as [`place`] gave it.
 pub(crate) fn moved(before: &Path, after: &Path) {
     let mut held = whole(&HELD);
     if let (Some(rows), Ok(after)) = (held.remove(before), canonicalize(after)) {
@@ -74,13 +74,13 @@ pub(crate) fn moved(before: &Path, after: &Path) {
     }
 }
 
-/// What a vault is known by before it is moved.
+/// Returns the path by which a vault is known before it is moved.
 pub(crate) fn place(vault: &Path) -> Option<PathBuf> {
     canonicalize(vault).ok()
 }
 
-/// What is behind a lock that nobody holds: another request of this process may, or one of the process that
-/// this one was forked from, and then its rows are not ours to use.
+/// Returns what is behind a lock that is free: another request of this process may hold it, or one of the
+/// process that this one was forked from, whose rows must not be used here.
 pub(crate) fn free(lock: &Mutex<Resident>) -> Option<MutexGuard<'_, Resident>> {
     match lock.try_lock() {
         Ok(rows) => Some(rows),
@@ -89,7 +89,7 @@ pub(crate) fn free(lock: &Mutex<Resident>) -> Option<MutexGuard<'_, Resident>> {
     }
 }
 
-/// What is behind a lock, also where a thread has panicked with it: a request that did not end has left
+/// Returns what is behind a lock, even if a thread panicked while holding it: an unfinished request leaves
 /// nothing that a later one would use.
 pub(crate) fn whole<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)

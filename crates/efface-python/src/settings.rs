@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// A setting is a parameter.
 pub(crate) const PARAMETERS: Words = Words { setting: parameter, command };
 
-/// The name that a setting has as a parameter.
+/// Returns the parameter name of a setting.
 fn name_of(flag: &str) -> String {
     match flag {
         "lambda" => "lambda_".to_owned(),
@@ -35,8 +35,8 @@ const PARAMETERS_OF_ESTIMATORS: [&str; 10] = [
     "seed",
 ];
 
-/// The parameter whose options a setting belongs to, and the names of these options; none for a setting
-/// that is a parameter itself.
+/// Returns the parameter whose options a setting belongs to, and the names of these options; `None` for a
+/// setting that is a parameter itself.
 fn options(row: &Row) -> Option<(&'static str, &'static [&'static str])> {
     if row.internal || PARAMETERS_OF_ESTIMATORS.contains(&row.name) {
         return None;
@@ -53,8 +53,8 @@ fn options(row: &Row) -> Option<(&'static str, &'static [&'static str])> {
     }
 }
 
-/// The class of the options that a setting belongs to, as texts name it; none if several mechanisms have
-/// the setting.
+/// Returns the class of the options that a setting belongs to, as texts name it; `None` if several mechanisms
+/// have the setting.
 fn class_of(flag: &str) -> Option<String> {
     let row = SETTINGS.iter().find(|row| row.flag == flag)?;
     match options(row)? {
@@ -68,7 +68,7 @@ fn capitalised(word: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// What a text says in the place of a setting: a parameter, or the options that have it.
+/// Returns what a text says instead of a setting: a parameter, or the options that have it.
 fn parameter(flag: &str, value: Option<&str>) -> String {
     let named = alone(flag, value);
     match class_of(flag) {
@@ -101,7 +101,7 @@ fn alone(flag: &str, value: Option<&str>) -> String {
     }
 }
 
-/// A command is a method where there is one.
+/// Replaces a command by its method, if there is one.
 fn command(line: &str) -> String {
     match line {
         "add" | "doctor" | "refresh" | "status" | "update" => format!("{line}()"),
@@ -150,10 +150,10 @@ fn setting(row: &Row) -> Value {
     })
 }
 
-/// The largest count that a range is worth telling for.
+/// The largest count that is worth stating in a range.
 const MOST: u64 = 1 << 52;
 
-/// The name of a form, and its range; counts are numbers here.
+/// Returns the name of a form, and its range; counts are numbers here.
 fn form(form: Form) -> (&'static str, Option<Interval>) {
     match form {
         Form::Name(_) => ("name", None),

@@ -256,7 +256,7 @@ impl Rows {
 }
 
 impl LentRows<'_> {
-    /// The named columns, where the rows are in some.
+    /// Returns the named columns, if the rows are in columns.
     fn columns(&self) -> PyResult<Vec<MemoryColumn<'_>>> {
         let Self::Columns(all) = self else { return Ok(Vec::new()) };
         let mut columns = Vec::with_capacity(all.len());

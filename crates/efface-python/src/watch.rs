@@ -1,5 +1,5 @@
-//! Long work beside the interpreter: its lock is released, Ctrl-C stops the work, and a callback
-//! is told how far it has come.
+//! Runs long work without the interpreter's lock; Ctrl-C stops the work, and a callback receives its
+//! progress.
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
@@ -20,25 +20,25 @@ use crate::remote::Remote;
 use crate::resident::{self, Shared, free};
 use crate::{key, pool};
 
-/// How often signals are looked for and progress is told.
+/// Interval at which signals are checked and progress is reported.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Told about progress: `(phase, done, total, gradient_norm, goal)`.
+/// Called with progress: `(phase, done, total, gradient_norm, goal)`.
 pub(crate) type Callback = Option<Py<PyAny>>;
 
-/// Where the rows of a request are.
+/// The location of a request's rows.
 #[derive(Clone, Copy)]
 pub(crate) enum Where<'a> {
-    /// In the vault, or in memory where that was asked for.
+    /// In the vault, or in memory if that was asked for.
     Vault,
-    /// In the vault, of which no more are in memory at a time than this allows.
+    /// In the vault, with no more rows in memory at a time than this allows.
     Within(MemoryBudget),
-    /// With others.
+    /// With the holders of parts.
     Parts(&'a Remote),
 }
 
 impl<'a> Where<'a> {
-    /// In these parts, or in the vault, within a limit as people write it.
+    /// Locates rows in these parts, or in the vault within a limit as people write it.
     pub(crate) fn of(parts: Option<&'a Remote>, memory: Option<&str>) -> PyResult<Self> {
         let memory = memory.map(MemoryBudget::parse).transpose().map_err(|error| raised(&error))?;
         match (parts, memory) {
@@ -56,7 +56,7 @@ impl<'a> Where<'a> {
 /// Serves a request of a vault whose key file is `key`.
 ///
 /// # Errors
-/// The engine's; a limit of memory for rows that stay in memory.
+/// Fails as the engine does, or if a memory limit is given for rows that stay in memory.
 pub(crate) fn serve<T: Send>(
     py: Python<'_>,
     vault: &Path,
@@ -68,7 +68,7 @@ pub(crate) fn serve<T: Send>(
     serve_with(py, &key::read(key)?, resident::of(vault), progress, rows, work)
 }
 
-/// As [`serve`], with keys that were read and the rows of the vault that stay in memory, if they do.
+/// Works as [`serve`], with keys that were read and the rows of the vault that stay in memory, if they do.
 pub(crate) fn serve_with<T: Send>(
     py: Python<'_>,
     keyring: &Keyring,
@@ -113,8 +113,8 @@ pub(crate) fn watched<T: Send>(
     attended(py, progress, None, work)
 }
 
-/// As [`watched`], for work that waits for parts in Python: they are told to stop, too, and what
-/// they raised is raised again.
+/// Works as [`watched`], for work that waits for parts in Python: they are told to stop, too, and their
+/// exceptions are raised again.
 pub(crate) fn attended<T: Send>(
     py: Python<'_>,
     progress: &Callback,
@@ -172,7 +172,8 @@ pub(crate) fn attended<T: Send>(
     }
 }
 
-/// The work had ended when it was asked to stop: its result stands, and what asked is not lost.
+/// Handles work that had ended when it was asked to stop: its result stands, and the cause of the stop is not
+/// lost.
 fn too_late(py: Python<'_>, cause: PyErr) {
     let again = if cause.is_instance_of::<PyKeyboardInterrupt>(py) {
         py.import("_thread").and_then(|module| module.call_method0("interrupt_main")).map(drop)
@@ -201,7 +202,7 @@ fn show(py: Python<'_>, callback: &Callback, report: Option<Progress>) -> PyResu
     callback.call1(py, told).map(drop)
 }
 
-/// The time now: UTC, RFC 3339, whole seconds; the engine refuses one that has no such form.
+/// Returns the current time: UTC, RFC 3339, whole seconds; the engine refuses any other form.
 fn now() -> String {
     let now = Timestamp::try_from(SystemTime::now());
     now.and_then(|now| Timestamp::from_second(now.as_second()))

@@ -1,15 +1,15 @@
-//! Memory that blocks are read to one after another: new memory for each costs more than reading them.
+//! Memory for reading blocks one after another: allocating new memory for each costs more than reading it.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroize;
 
-/// Memory that was given back, as it was left; overwritten when all of it is dropped.
+/// Memory that was given back, as it was left; it is overwritten when the pool is dropped.
 #[derive(Default)]
 pub(crate) struct BufferPool(Mutex<Vec<Vec<u8>>>);
 
 impl BufferPool {
-    /// Some memory, with whatever was left in it.
+    /// Returns some memory, with whatever was left in it.
     pub(crate) fn take(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
@@ -46,13 +46,13 @@ impl Features {
         Self { bytes, from: Some(Arc::clone(pool)) }
     }
 
-    /// Overwrites all but the first bytes, which are those that are left.
+    /// Overwrites all but the first bytes and keeps these.
     pub(crate) fn truncate(&mut self, length: usize) {
         wipe(self.bytes.get_mut(length..).unwrap_or_default());
         self.bytes.truncate(length);
     }
 
-    /// The bytes, which are whoever's who takes them.
+    /// Returns the bytes, which then belong to the caller.
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         self.from = None;
         std::mem::take(&mut self.bytes)
@@ -89,7 +89,7 @@ impl Drop for Features {
 }
 
 impl std::fmt::Debug for Features {
-    /// How many: they are private data and do not belong in logs.
+    /// Shows the count alone: the bytes are private data and do not belong in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} bytes", self.bytes.len())
     }

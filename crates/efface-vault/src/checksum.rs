@@ -1,26 +1,26 @@
-//! Keyed checksums: what shows that a row, a request or the kept state was changed behind the
-//! program's back.
+//! Keyed checksums, which show that a row, a request or the kept state was changed by something other than
+//! this program.
 //!
-//! The key follows from the secret of the key file and from the vault's id, so a checksum is worth
-//! nothing in another vault, and whoever has the vault alone can make none. Each item has 32 bytes:
-//! the first half is stored beside a block of rows, the second enters a sum over all items of its kind
-//! and is stored nowhere. Sums of values that nobody without the key knows cannot be aimed at, however
-//! many earlier copies of the vault somebody has.
+//! The key follows from the secret of the key file and from the vault's id, so a checksum is worth nothing in
+//! another vault, and the vault alone does not suffice to make one. Each item has 32 bytes: the first half is
+//! stored next to a block of rows, the second enters a sum over all items of its kind and is stored nowhere.
+//! Without the key the summed values are unknown, so the sum cannot be aimed at, even with many earlier
+//! copies of the vault.
 
 use crate::keyring::Keyring;
 use crate::stored::Request;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Bytes of a checksum that are stored.
+/// Number of stored bytes of a checksum.
 pub(crate) const STORED: usize = 16;
 
 /// The checksum of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Checksum {
-    /// Stored beside a block.
+    /// The half that is stored next to a block.
     pub(crate) stored: [u8; STORED],
-    /// Enters the sum.
+    /// The half that enters the sum.
     pub(crate) share: u128,
 }
 
@@ -42,25 +42,25 @@ impl Checksums {
         Self { key }
     }
 
-    /// The checksum of the features of rows whose numbers begin with this one.
+    /// Returns the checksum of the features of rows whose numbers begin with this one.
     pub(crate) fn features(&self, first: i64, features: &[u8]) -> [u8; STORED] {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
-        // Features come first, where whole chunks of them are hashed side by side; the end says how
-        // many bytes they are and what this is.
+        // Features come first, so that whole chunks of them are hashed side by side; the end states their
+        // length and what the block is.
         hasher.update(features).update(&first.to_le_bytes());
         hasher.update(&(features.len() as u64).to_le_bytes()).update(b"features");
         stored_half(hasher.finalize().as_bytes())
     }
 
-    /// The checksum of everything else of some rows.
+    /// Returns the checksum of everything else of some rows.
     pub(crate) fn group(&self, rest: &[u8]) -> [u8; STORED] {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(rest).update(&(rest.len() as u64).to_le_bytes()).update(b"group");
         stored_half(hasher.finalize().as_bytes())
     }
 
-    /// The checksum of a block that begins with this number: of its head, which has the checksums of
-    /// its rows.
+    /// Computes the checksum of the block that begins with this number: of its head, which has the checksums
+    /// of its rows.
     pub(crate) fn block(&self, first: i64, head: &[u8]) -> Checksum {
         self.halves(b"block", |input| {
             input.extend(first.to_le_bytes());
@@ -68,7 +68,7 @@ impl Checksums {
         })
     }
 
-    /// The checksum of a request as it is stored.
+    /// Returns the checksum of a request as it is stored.
     pub(crate) fn request(&self, request: &Request) -> Checksum {
         self.halves(b"request", |input| {
             put(input, Some(request.request_id.as_bytes()));
@@ -79,7 +79,7 @@ impl Checksums {
         })
     }
 
-    /// The checksum of a tombstone.
+    /// Returns the checksum of a tombstone.
     pub(crate) fn tombstone(&self, mac: &[u8; 32], entry: u64) -> Checksum {
         self.halves(b"tombstone", |input| {
             input.extend(mac);
@@ -87,7 +87,7 @@ impl Checksums {
         })
     }
 
-    /// A keyed hash of what `fill` puts in, for one purpose.
+    /// Returns a keyed hash of what `fill` puts in, for one purpose.
     pub(crate) fn hash(&self, purpose: &[u8], fill: impl FnOnce(&mut Vec<u8>)) -> [u8; 32] {
         let mut input = Vec::with_capacity(256);
         put(&mut input, Some(purpose));
@@ -116,8 +116,8 @@ pub(crate) fn for_tests(secret: u8, vault_id: &str) -> Checksums {
     Checksums::new(&Keyring::create(&path, &[1; 32], &[secret; 32]).unwrap(), vault_id)
 }
 
-/// Appends bytes with their length in front, so that no two lists of parts give the same input;
-/// nothing at all has a length of its own.
+/// Appends bytes preceded by their length, so that no two lists of parts give the same input; `None` has a
+/// length of its own.
 pub(crate) fn put(input: &mut Vec<u8>, part: Option<&[u8]>) {
     let length = part.map_or(u64::MAX, |bytes| bytes.len() as u64);
     input.extend(length.to_le_bytes());

@@ -4,19 +4,19 @@ use crate::ReadError;
 use rusqlite::{OptionalExtension, Params, Row};
 use std::fmt::Display;
 
-/// A column in SQL, or no bytes where it has more than it may: those are not read.
+/// Returns SQL for a column that reads no bytes if it is longer than it may be.
 pub(crate) fn within(column: &str, most: impl Display) -> String {
     let name = column.rsplit('.').next().unwrap_or(column);
     format!("CASE WHEN octet_length({column}) > {most} THEN x'' ELSE {column} END AS {name}")
 }
 
-/// A whole number that is never negative.
+/// Reads a whole number that is never negative.
 pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(column)?;
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
-/// A whole number that is never negative, or nothing.
+/// Reads a whole number that is never negative, or null.
 pub(crate) fn maybe_unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     match row.get_ref(column)? {
         rusqlite::types::ValueRef::Null => Ok(None),
@@ -24,17 +24,17 @@ pub(crate) fn maybe_unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<O
     }
 }
 
-/// Bytes, borrowed from the row.
+/// Reads bytes, borrowed from the row.
 pub(crate) fn blob<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
     Ok(row.get_ref(column)?.as_blob()?)
 }
 
-/// Text, borrowed from the row.
+/// Reads text, borrowed from the row.
 pub(crate) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
     Ok(row.get_ref(column)?.as_str()?)
 }
 
-/// The one row of a query, if there is one.
+/// Returns the one row of a query, if there is one.
 pub(crate) fn at_most_one<T>(
     connection: &rusqlite::Connection,
     sql: &str,

@@ -22,7 +22,7 @@ pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Open
     Ok(connection)
 }
 
-/// The rollback journal of a vault.
+/// Returns the rollback journal of a vault.
 pub(crate) fn journal_of(path: &Path) -> PathBuf {
     beside(path, "-journal")
 }

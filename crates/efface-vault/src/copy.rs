@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 /// Pages copied between two looks at whether to stop.
 const STEP: i32 = 1024;
 
-/// A whole and durable copy of a vault that has not got its name yet. Dropping it overwrites and
-/// removes it.
+/// A complete and durable copy of a vault that does not have its name yet. Dropping it overwrites and removes
+/// it.
 #[derive(Debug)]
 pub struct Copied {
     // Fields drop in this order: the lock last.
@@ -31,7 +31,7 @@ pub struct Copied {
     lock: Lock,
 }
 
-/// What becomes of a vault that has the copy's name already.
+/// What happens to a vault that already has the copy's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and the copy is refused.
@@ -41,14 +41,13 @@ pub enum Existing {
 }
 
 impl Vault {
-    /// Copies the state that this handle sees to a file that will be called `path`, which only its
-    /// owner may read, and on which no byte is left that no content uses. It works on a handle for
-    /// reading, beside a writer: the writer's commit waits for the handle to be dropped. The copy
-    /// is as if it had never served: its first request will find it moved. `stop` is asked now and
-    /// then.
+    /// Copies the state that this handle sees to a file that will be called `path`, which only its owner may
+    /// read, and which holds no byte that no content uses. It works on a read-only handle next to a writer:
+    /// the writer's commit waits until the handle is dropped. The copy is as if it had never served: its
+    /// first request will find it moved. `stop` is called now and then.
     ///
     /// # Errors
-    /// See [`CreateError`]; [`WriteError::Stopped`] when `stop` says so.
+    /// Fails as [`CreateError`] says; with [`WriteError::Stopped`] if `stop` returns true.
     pub fn copy_to(
         &self,
         path: &Path,
@@ -58,14 +57,14 @@ impl Vault {
         self.copied(path, existing, false, stop)
     }
 
-    /// Moves the vault, which must be open for writing, to where nothing may be yet. The old file is
+    /// Moves the vault, which must be open for writing, to a path that must be free. The old file is
     /// overwritten and removed once the new one is durable.
     ///
-    /// Before the new file has its name, the old one gives up its place: a process that is killed
-    /// between the two leaves two vaults, but the old one says from then on that it was moved.
+    /// Before the new file gets its name, the old one gives up its place: a process that is killed between
+    /// the two steps leaves two vaults, but the old one says from then on that it was moved.
     ///
     /// # Errors
-    /// See [`CreateError`]. One error comes after the move: the old file could not be erased.
+    /// Fails as [`CreateError`] says. One error comes after the move: the old file could not be erased.
     pub fn move_to(
         self,
         path: &Path,
@@ -84,7 +83,7 @@ impl Vault {
         let target = copy.place().inspect_err(|_| {
             let moved = new.is_some() && Place::of(&target).ok().flatten() == new;
             if let Some(last) = last.filter(|_| !moved) {
-                // If even this fails, the vault says that it was moved: on the safe side.
+                // If even this fails, the vault says that it was moved, which errs on the safe side.
                 let _ = old.set_place(last);
             }
         })?;
@@ -103,12 +102,12 @@ impl Vault {
         Ok(target)
     }
 
-    /// What a lock says while the vault is copied or moved.
+    /// Returns what a lock says while the vault is copied or moved.
     fn purpose(&self) -> Result<String, CreateError> {
         Ok(purpose(&self.genesis().map_err(WriteError::from)?.vault_id))
     }
 
-    /// Puts another place in that of the file; the one it had, if any.
+    /// Replaces the place that the file states. Returns the former one, if any.
     fn set_place(&mut self, place: Place) -> Result<Option<Place>, WriteError> {
         let change = self.begin()?;
         let Some((last, moves)) = Place::read(&change)? else { return Ok(None) };
@@ -139,7 +138,7 @@ impl Vault {
         Ok(Copied { partial, target, replaced, lock })
     }
 
-    /// The same error; of a full disk with how much a copy needs.
+    /// Adds to the error of a full disk how much room a copy needs; returns any other unchanged.
     fn or_room(&self, error: CreateError, target: &Path) -> CreateError {
         let pages = || self.connection.pragma_query_value(None, "page_count", |row| row.get(0));
         match (&error, pages()) {
@@ -189,7 +188,7 @@ impl Vault {
     }
 }
 
-/// That the name to take away is still that of the vault that was moved.
+/// Checks that the name to remove still belongs to the vault that was moved.
 fn still_at(access: &Access, path: &Path) -> io::Result<()> {
     match access {
         Access::Writing { file, .. } if !file.is_at(path)? => {
@@ -217,7 +216,7 @@ fn pages(
     }
 }
 
-/// A vault that is to be replaced, kept from everybody else. No journal may be beside it.
+/// Opens a vault that is to be replaced and keeps everybody else from it. Fails if a journal is next to it.
 fn replaced(target: &Path) -> Result<Option<RawFile>, CreateError> {
     let io = |source| CreateError::io(target, &source);
     let journal = journal_of(target);
@@ -253,30 +252,31 @@ fn replaced(target: &Path) -> Result<Option<RawFile>, CreateError> {
 }
 
 impl Copied {
-    /// Where the copy is until it has its name: for looking at it first.
+    /// Returns the path of the copy until it has its name, for inspection.
     pub fn path(&self) -> &Path {
         &self.partial.path
     }
 
-    /// The vault that the copy is about to replace, as its last request left it; none if its name is free.
+    /// Returns the vault that the copy is about to replace, as its last request left it; `None` if its name
+    /// is free.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// Fails as [`OpenError`] says.
     pub fn replaced(&self) -> Result<Option<Vault>, OpenError> {
         if self.replaced.is_none() {
             return Ok(None);
         }
-        // Everybody else is kept away already, so that no further hold on its state is needed.
+        // Everybody else is already locked out, so its state needs no further lock.
         let state = RawFile::open_for_reading(&self.target)
             .map_err(|source| OpenError::io(&self.target, &source))?;
         let connection = begin_reading(&self.target)?;
         Ok(Some(Vault::of(connection, Access::Reading { state }, self.target.clone())))
     }
 
-    /// Gives the copy its name, durably, and overwrites what it replaces. Returns where it is.
+    /// Gives the copy its name, durably, and overwrites what it replaces. Returns its path.
     ///
     /// # Errors
-    /// See [`CreateError`].
+    /// Fails as [`CreateError`] says.
     pub fn place(self) -> Result<PathBuf, CreateError> {
         let Self { mut partial, target, replaced, lock } = self;
         let io = |source| CreateError::io(&target, &source);

@@ -30,7 +30,7 @@ pub enum CreateError {
         "`{}` is a name that a vault uses for its journal, its lock or an unfinished copy; give another name", .0.display()
     )]
     Reserved(PathBuf),
-    /// What is at the path or beside it, the space, the keys or the operating system do not allow it.
+    /// The file at the path or next to it, the free space, the keys or the operating system do not allow it.
     #[error("{0}")]
     Refused(String),
     /// Another process is making or using a vault of this name.
@@ -49,13 +49,14 @@ impl CreateError {
         Self::Refused(format!("{} cannot be created: {source}", path.display()))
     }
 
-    /// The name needed while the vault is being made is taken by something that is not a left-over
-    /// of an earlier attempt: a link, a folder, or a file with a second name.
+    /// Builds the error for a temporary name that is taken by something that is not a left-over of an earlier
+    /// attempt: a link, a folder, or a file with a second name.
     pub(crate) fn obstructed(path: &Path) -> Self {
         Self::Refused(format!("{} exists and is not a regular file; remove it", path.display()))
     }
 
-    /// A vault of this name was interrupted in a request and then taken away; its journal was not.
+    /// Builds the error for a vault of this name that was interrupted in a request and then removed without
+    /// its journal.
     pub(crate) fn journal_in_the_way(journal: &Path) -> Self {
         Self::Refused(format!(
             "{} is the journal of an interrupted request of another vault, with rows of it; put that \
@@ -64,7 +65,7 @@ impl CreateError {
         ))
     }
 
-    /// The new vault is whole and durable; what it replaces could not be erased.
+    /// Builds the error for a new vault that is whole and durable, if what it replaces could not be erased.
     pub(crate) fn old_left(path: &Path, source: &io::Error) -> Self {
         Self::Refused(format!(
             "the vault is in its new place, but {} could not be overwritten: {source}",
@@ -88,11 +89,11 @@ pub struct Creation {
 }
 
 impl Vault {
-    /// Begins a new vault that will be called `path`, under the keys that its genesis names. Only
-    /// its owner may read the file.
+    /// Begins a new vault that will be called `path`, under the keys that its genesis names. Only its owner
+    /// may read the file.
     ///
     /// # Errors
-    /// See [`CreateError`]; an existing file is never overwritten.
+    /// Fails as [`CreateError`] says; an existing file is never overwritten.
     pub fn create(
         path: &Path,
         genesis: &Genesis,
@@ -142,7 +143,7 @@ impl Creation {
     /// Makes the vault durable under its name and opens it for writing.
     ///
     /// # Errors
-    /// See [`CreateError`]. Before the renaming nothing is left behind; an error after it (the
+    /// Fails as [`CreateError`] says. Before the renaming nothing is left behind; an error after it (the
     /// folder could not be synchronised, or the file not be opened again) leaves a whole vault.
     pub fn commit(self) -> Result<Vault, CreateError> {
         let Self { lock, target, mut partial, transaction } = self;
@@ -215,8 +216,8 @@ impl Drop for Partial {
     }
 }
 
-/// Whether a file has a name of those that vaults give to their journals, locks and unfinished copies, and
-/// overwrite.
+/// Returns whether a file has one of the names that vaults give to their journals, locks and unfinished
+/// copies, and overwrite.
 #[must_use]
 pub fn is_reserved(path: &Path) -> bool {
     let name = path.file_name().map_or(&[][..], |name| name.as_encoded_bytes());
@@ -225,7 +226,7 @@ pub fn is_reserved(path: &Path) -> bool {
         .any(|ending| name.ends_with(ending.as_bytes()))
 }
 
-/// The path with its folder resolved.
+/// Returns the path with its folder resolved.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf, CreateError> {
     if is_reserved(path) {
         return Err(CreateError::Reserved(path.into()));
@@ -248,7 +249,7 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf, CreateError> {
     Ok(folder.join(name))
 }
 
-/// The path with its folder resolved, if nothing has that name.
+/// Returns the path with its folder resolved, if nothing has that name.
 pub(crate) fn free_name(path: &Path) -> Result<PathBuf, CreateError> {
     let target = resolved(path)?;
     match fs::symlink_metadata(&target) {

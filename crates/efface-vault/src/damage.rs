@@ -1,9 +1,9 @@
-//! Vaults whose rows are not those that the last request left: what can still be told of them, and
+//! Vaults whose rows are not those that the last request left: what can still be found out about them, and
 //! the one change that they serve, an erasure.
 //!
-//! Rows whose checksum fails belong to nobody any more: the id, the subject or the contents of one of
-//! them are not those that were stored. An erasure takes them out with the rows that it names, so that
-//! no row of the people named is left under another name, and the tally starts anew from what remains.
+//! Rows whose checksum fails belong to nobody any more: the id, the subject or the contents of one of them
+//! are not those that were stored. An erasure removes them together with the rows that it names, so that no
+//! row of the people named is left under another name, and the tally is recomputed from what remains.
 
 use crate::block::{Builder, Flaw, RowBlock};
 use crate::place::Place;
@@ -18,12 +18,12 @@ use std::collections::BTreeSet;
 /// What the rows themselves say, whatever indexes and tally say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Rows in the file.
+    /// Number of rows in the file.
     pub present: u64,
-    /// Rows that cannot be read, or that share a checksum that fails, ascending. Of a block that
-    /// cannot be read at all, these are as many numbers as it had rows.
+    /// Rows that cannot be read, or that share a checksum that fails, ascending. A block that cannot be read
+    /// at all contributes as many numbers as it had rows.
     pub damaged: Vec<RecordId>,
-    /// Rows that the last request left, where the tally holds.
+    /// Number of rows that the last request left, if the tally holds.
     pub certified: Option<u64>,
     /// Whether the tally holds and these are its rows: as many, none of them damaged, and their
     /// checksums add up.
@@ -34,8 +34,8 @@ impl Vault {
     /// Reads every row, and no index, and shows those whose checksum holds to `visit`.
     ///
     /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it: [`ReadError::Locked`] without the key, and
-    /// what keeps the table itself from being read.
+    /// Fails with the visitor's error, or a [`ReadError`] converted to it: [`ReadError::Locked`] without the
+    /// key, and what keeps the table itself from being read.
     pub fn survey<E: From<ReadError>>(
         &self,
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
@@ -65,13 +65,12 @@ impl Vault {
         })
     }
 
-    /// Begins a change of a vault that may be damaged, without these rows and with indexes made
-    /// anew. The tally is set to what remains, and the commit sweeps the whole file: what another
-    /// program deleted may have left traces anywhere. Every row that [`Vault::survey`] calls damaged must be
-    /// among them.
+    /// Begins a change of a vault that may be damaged, without these rows and with rebuilt indexes. The tally
+    /// is set to what remains, and the commit sweeps the whole file: what another program deleted may have
+    /// left traces anywhere. Every row that [`Vault::survey`] calls damaged must be among them.
     ///
     /// # Errors
-    /// [`RowFault::Rows`] if a damaged row remains; [`StoreFault::Damaged`] if more than rows and
+    /// Fails with [`RowFault::Rows`] if a damaged row remains; [`StoreFault::Damaged`] if more than rows and
     /// their indexes is damaged; a row that is not there.
     pub fn begin_without(&mut self, records: &[RecordId]) -> Result<Transaction<'_>, WriteError> {
         let mut transaction = self.begin_unsealed()?;
@@ -85,7 +84,7 @@ impl Vault {
         purged?;
         transaction.tally_anew()?;
         if Place::read(&transaction).is_err() {
-            // Where it served is not known: it counts as moved.
+            // The place where it last served is unknown, so it counts as moved.
             Place::NOWHERE.write(&transaction.connection, 0)?;
         }
         transaction.sweep_whole_file();
@@ -95,7 +94,7 @@ impl Vault {
     fn tally_that_holds(&self) -> Result<Option<Tally>, ReadError> {
         match self.tally() {
             Ok(tally) => Ok(Some(tally)),
-            // Also where it, or what it is bound to, cannot be read.
+            // The tally is also lost if it, or what it is bound to, cannot be read.
             Err(ReadError::Store(StoreFault::Rows(RowFault::Tally) | StoreFault::Damaged(_))) => {
                 Ok(None)
             }
@@ -112,7 +111,7 @@ impl Vault {
         let (mut blocks, mut records, mut sum) = (0u64, 0u64, 0u128);
         let size = self.block_rows().map_err(E::from)?;
         let work = |stored: Stored| {
-            // Where no block begins, none of its numbers can stand for a row.
+            // If no block begins at this number, none of its numbers can stand for a row.
             let (first, rows) = (stored.first, stored.rows.clamp(1, size.unsigned_abs()));
             let rows = if begins_at(first, size) { rows } else { 0 };
             let (block, checked) = stored.checked(checksums);
@@ -131,24 +130,24 @@ impl Vault {
 /// A block, and what is wrong with it.
 struct Walked {
     first: i64,
-    /// How many rows the file says it has, as far as it can have them.
+    /// Number of rows that the file states, limited to what the block can have.
     rows: u64,
     block: Option<RowBlock>,
     checked: Result<u128, Flaw>,
 }
 
 impl Walked {
-    /// How many rows it has.
+    /// Returns how many rows it has.
     fn rows(&self) -> u64 {
         self.block.as_ref().map_or(self.stand_ins().count() as u64, |block| block.len() as u64)
     }
 
-    /// The numbers that stand for the rows of a block that cannot be read.
+    /// Returns the numbers that stand for the rows of a block that cannot be read.
     fn stand_ins(&self) -> impl Iterator<Item = RecordId> {
         (0..self.rows as i64).map(|row| RecordId::new(self.first.saturating_add(row)))
     }
 
-    /// The numbers of its rows.
+    /// Returns the numbers of its rows.
     fn numbers(&self) -> Vec<RecordId> {
         match &self.block {
             Some(block) => block.numbers().collect(),
@@ -156,7 +155,7 @@ impl Walked {
         }
     }
 
-    /// Whether the row of a slot shares a checksum with one that is not as it was stored.
+    /// Returns whether the row of a slot shares a checksum with one that is not as it was stored.
     fn is_damaged(&self, slot: usize) -> bool {
         match &self.checked {
             Err(Flaw::Changed { slots }) => slots.iter().any(|group| group.contains(&slot)),
@@ -165,7 +164,7 @@ impl Walked {
         }
     }
 
-    /// The numbers of its damaged rows.
+    /// Returns the numbers of its damaged rows.
     fn damaged(&self) -> Vec<RecordId> {
         match &self.block {
             None => self.stand_ins().collect(),
@@ -197,7 +196,7 @@ impl Transaction<'_> {
                 None => None,
                 Some(block) => {
                     let leaves = |slot| named.contains(&RecordId::new(block.first() + slot as i64));
-                    // Also a group without rows may have a false checksum.
+                    // A group without rows may have a wrong checksum, too.
                     Builder::of(block, leaves).anew().finish(&checksums)?
                 }
             };
@@ -224,9 +223,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// Sets the tally to the rows that are there. Requests and tombstones stay counted as they
-    /// were, so that a change of them by another program is still found, unless the tally itself
-    /// does not hold.
+    /// Sets the tally to the rows that are there. Requests and tombstones stay counted as they were, so that
+    /// a change of them by another program is still found, unless the tally itself does not hold.
     fn tally_anew(&mut self) -> Result<(), WriteError> {
         let notes = match self.tally_that_holds()? {
             Some(tally) => tally.notes,
@@ -234,7 +232,7 @@ impl Transaction<'_> {
         };
         let mut last = self.last_number().unwrap_or(0);
         let found = self.walk(|walked| -> Result<(), ReadError> {
-            // Also the numbers of empty slots were given.
+            // The numbers of empty slots were given, too.
             let slots = walked.block.as_ref().map_or(0, RowBlock::slots) as i64;
             last = last.max((walked.first + slots - 1).unsigned_abs());
             match walked.damaged().first() {
@@ -255,7 +253,7 @@ impl Transaction<'_> {
         let sql = "INSERT INTO counter (one, record, position) VALUES (1, ?1, \
                    MAX(?2, (SELECT COALESCE(MAX(first + count), 0) FROM run)))";
         self.execute(sql, [last, position])?;
-        // Of a damaged row it is not known which request brought it.
+        // The request that brought a damaged row is unknown.
         self.erase_bodies(None)
     }
 }

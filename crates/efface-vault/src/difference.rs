@@ -1,5 +1,5 @@
-//! What the ledger stores of an entry that repeats most of the one before it: its text, compressed with that
-//! one as what may be repeated.
+//! Stores a ledger entry that repeats most of the one before it: its text is compressed with the earlier text
+//! as dictionary.
 
 use crate::stored::MOST_BYTES;
 use crate::{ReadError, StoreFault};
@@ -10,20 +10,20 @@ use zstd::zstd_safe::get_frame_content_size;
 /// difference, and take twice the time.
 const LEVEL: i32 = 3;
 
-/// The most bytes that a byte of a difference stands for, beside as many as the text before has: no few
-/// bytes become many gigabytes.
+/// Most bytes of text that one byte of a difference may stand for, in addition to the length of the text
+/// before, so that a few bytes cannot become many gigabytes.
 const MOST_EACH: usize = 32;
 
-/// The difference from one text to the next. [`apply`] may not lead back where one is much longer than the
-/// other: compare before relying on it.
+/// Returns the difference from one text to the next. If one is much longer than the other, [`apply`] may
+/// refuse it: check the result before relying on it.
 pub(crate) fn difference(base: &str, text: &str) -> Result<Vec<u8>, ReadError> {
     Compressor::with_dictionary(LEVEL, base.as_bytes())
         .and_then(|mut compressor| compressor.compress(text.as_bytes()))
         .map_err(|error| StoreFault::Other(error.to_string()).into())
 }
 
-/// The text that a difference leads to; none for what is no difference, or would make a longer text than it
-/// may.
+/// Returns the text that a difference leads to; `None` if it is no difference, or would make a longer text
+/// than allowed.
 pub(crate) fn apply(base: &str, difference: &[u8]) -> Option<String> {
     let most = difference.len().saturating_mul(MOST_EACH).saturating_add(base.len());
     let length = usize::try_from(get_frame_content_size(difference).ok()??).ok()?;
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(apply(&base, &[change.clone(), change].concat()), None);
     }
 
-    /// Neither at once nor in steps.
+    /// A few bytes become no long text, neither at once nor in steps.
     #[test]
     fn a_few_bytes_are_no_long_text() {
         let base = entry(1);

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Extended result code of SQLite: a journal waits to be rolled back, but this handle is read-only.
 const READONLY_ROLLBACK: i32 = rusqlite::ffi::SQLITE_READONLY_ROLLBACK;
 
-/// A failure of the store itself, whatever was asked of it.
+/// A failure of the store itself, independent of the operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreFault {
@@ -34,7 +34,7 @@ pub enum StoreFault {
     /// What is stored is not what the last request left.
     #[error(transparent)]
     Rows(#[from] RowFault),
-    /// Anything else SQLite reports.
+    /// Any other error of SQLite.
     #[error("store failed: {0}")]
     Other(String),
 }
@@ -77,22 +77,22 @@ impl From<io::Error> for StoreFault {
     }
 }
 
-/// What shows that a vault is not as its last request left it: another program changed it, a disk
-/// did, or the file was copied in the middle of a change and without its journal.
+/// What shows that a vault is not as its last request left it: another program or a disk changed it, or the
+/// file was copied in the middle of a change and without its journal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowFault {
-    /// More rows, or fewer.
+    /// The number of rows differs.
     #[error(
         "the vault's rows are not those of its last request: {certified} rows certified, {present} present"
     )]
     Count {
-        /// Rows that the last request left.
+        /// Number of rows that the last request left.
         certified: u64,
-        /// Rows in the file.
+        /// Number of rows in the file.
         present: u64,
     },
-    /// Rows that share a checksum.
+    /// A checksum that these rows share fails.
     #[error(
         "rows {first} to {last} of the vault, or one of them, were changed after they were stored: \
          their checksum is another"
@@ -109,7 +109,7 @@ pub enum RowFault {
          one was put in the place of another"
     )]
     Sum {
-        /// How many there are.
+        /// Number of records involved.
         records: u64,
     },
     /// Features that belong to no row.
@@ -132,7 +132,7 @@ pub enum RowFault {
         "the vault's requests or its hashes of deleted ids were changed after they were stored"
     )]
     Notes,
-    /// What is kept beside the model.
+    /// The state kept next to the model.
     #[error("the vault's kept state was changed after it was stored: its digest is another")]
     Kept,
 }
@@ -181,28 +181,28 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// The vault was opened for reading.
+    /// Builds the error for a vault that was opened for reading.
     pub fn opened_for_reading() -> Self {
         Self::Refused("vault was opened for reading only".into())
     }
 
-    /// The vault must be unlocked first.
+    /// Builds the error for a vault that must be unlocked first.
     pub(crate) fn locked() -> Self {
         Self::Refused("the vault can only be changed with its keys".into())
     }
 
-    /// A record to delete is not (or no longer) in the vault.
+    /// Builds the error for a record to delete that is not (or no longer) in the vault.
     pub(crate) fn unknown_record(record: RecordId) -> Self {
         Self::Refused(format!("`record` must be in the vault, but {record} is not"))
     }
 
-    /// A number does not fit the 63 bits of the store.
+    /// Builds the error for a number that does not fit the 63 bits of the store.
     pub(crate) fn out_of_range(name: &str, value: u64) -> Self {
         Self::Refused(format!("`{name}` must be below 2^63, got {value}"))
     }
 
-    /// The file was moved or replaced while it was open; `durable` if the change was made, in the
-    /// file that was there. `journal` could not be overwritten.
+    /// Builds the error for a file that was moved or replaced while it was open; `durable` says whether the
+    /// change was made, in the file that was there. `journal` could not be overwritten.
     pub(crate) fn moved(path: &Path, durable: bool, journal: Option<&Path>) -> Self {
         let outcome = if durable {
             "the change is in the file that was there"
@@ -217,8 +217,8 @@ impl WriteError {
         ))
     }
 
-    /// Another program wrote over the file's bytes during the change. `journal` could not be
-    /// overwritten.
+    /// Builds the error for a file whose bytes another program overwrote during the change. `journal` could
+    /// not be overwritten.
     pub(crate) fn overwritten(path: &Path, journal: Option<&Path>) -> Self {
         Self::Displaced(format!(
             "another program wrote over the vault at `{}` while it was changed: what is there now is \
@@ -275,7 +275,7 @@ pub enum OpenError {
     /// The file has several names, and the journal of an interrupted change only one.
     #[error("{0}")]
     SeveralNames(String),
-    /// The journal beside the file does not fit it: the file was replaced after a crash.
+    /// The journal next to the file does not fit it: the file was replaced after a crash.
     #[error("{0}")]
     ForeignJournal(String),
     /// The file is in the middle of a change, and what undoes the change is not as it was written.
@@ -314,7 +314,7 @@ impl OpenError {
         ))
     }
 
-    /// The operating system refused to look at the file.
+    /// Builds the error for a refusal of the operating system to examine the file.
     pub(crate) fn io(path: &Path, source: &io::Error) -> Self {
         Self::Refused(format!("{} cannot be opened: {source}", path.display()))
     }
@@ -326,7 +326,7 @@ impl From<rusqlite::Error> for OpenError {
     }
 }
 
-/// Whether a statement failed because a value must be unique and is not.
+/// Returns whether a statement failed because a value must be unique and is not.
 pub(crate) fn is_duplicate(error: &rusqlite::Error) -> bool {
     matches!(error, rusqlite::Error::SqliteFailure(code, _)
         if code.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE

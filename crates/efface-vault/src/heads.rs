@@ -1,10 +1,10 @@
-//! Passes over the heads of all blocks: who the rows are, without their features, which are most of the
+//! Passes over the heads of all blocks, which name the rows, without their features, which are most of the
 //! file.
 //!
 //! A head has the keyed checksums of its block's features, and the sum over all blocks is one of heads. So
-//! the heads alone show that each row is there under its own name, and none that should have left, nor one
-//! that another program took away, put back or exchanged; whether the features are as they were stored is
-//! seen when they are read.
+//! the heads alone show that each row is there under its own name, that no removed row is still there, and
+//! that no row was taken away, put back or exchanged by another program; whether the features are as they
+//! were stored is seen when they are read.
 
 use crate::block::BlockHead;
 use crate::direct_read::HeadsAhead;
@@ -22,8 +22,8 @@ impl Vault {
     /// not read, and may be damaged.
     ///
     /// # Errors
-    /// That of `take`, or a [`ReadError`] turned into it; a [`RowFault`](crate::RowFault) for rows that are
-    /// not those that the last request left.
+    /// Fails with the error of `take`, or a [`ReadError`] converted to it; a [`RowFault`](crate::RowFault) if
+    /// rows are not those that the last request left.
     pub fn scan_heads<T: Send, E: From<ReadError> + Send>(
         &self,
         read: impl Fn(&BlockHead) -> T + Sync,
@@ -57,10 +57,10 @@ impl Vault {
         )
     }
 
-    /// The numbers of all records, ascending.
+    /// Returns the numbers of all records, ascending.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn record_numbers(&self) -> Result<Vec<RecordId>, ReadError> {
         let mut numbers = Vec::new();
         self.each_head(|head| numbers.extend(head.rows().map(|(number, _)| number)))?;

@@ -1,10 +1,10 @@
 //! The rollback journal of a vault: whose it is, and how it goes.
 //!
-//! SQLite keeps the pages that a change will overwrite in `NAME-journal`. It deletes that file at
-//! the commit, which leaves the rows of the last deletion in free blocks of the disk; and it trusts
-//! the file's name alone, so that a backup put back beside the journal of a killed request would be
-//! rolled "back" into ruins. Both are mended here, without changing what makes a commit safe. Each
-//! step leaves a state that the next opening understands:
+//! SQLite keeps the pages that a change will overwrite in `NAME-journal`. It deletes that file at the commit,
+//! which leaves the rows of the last deletion in free blocks of the disk; and it trusts the file's name
+//! alone, so that a backup restored next to the journal of a killed request would be rolled "back" into
+//! ruins. Both are mended here, without changing what makes a commit safe. Each step leaves a state that the
+//! next opening understands:
 //!
 //! 1. [`start`]: the change begins by drawing a mark for the file's head (the schema cookie, which
 //!    SQLite compares and never interprets), so that the head is the first page in the journal, and
@@ -23,13 +23,13 @@
 //! 5. [`retire`] overwrites the rest of the journal with zeros, waits for them to be on the disk, and
 //!    only then removes its name. Killed here: the next opening for writing does it again.
 //!
-//! Where more pages are written before the commit, the journal is sealed anew before. SQLite's own checksum
-//! covers a byte in 200, and its head none: a journal that is not as it was sealed is not played back.
+//! If more pages are written before the commit, the journal is sealed again before. SQLite's own checksum
+//! covers one byte in 200, and its head none: a journal that is not as it was sealed is not played back.
 //!
-//! A valid journal belongs to the vault beside it if the vault's head is still the one in the
-//! journal, or bears the journal's mark (a head is less than a sector: it is written whole). Else
-//! one of the two was put there later, and neither is touched. A vault that is under way and has no
-//! journal was copied or moved in the middle of a change.
+//! A valid journal belongs to the vault next to it if the vault's head is still the one in the journal, or
+//! bears the journal's mark (a head is less than a sector: it is written whole). Otherwise one of the two was
+//! put there later, and neither is touched. A vault that is under way and has no journal was copied or moved
+//! in the middle of a change.
 
 use crate::StoreFault;
 use crate::connection::{connect, journal_of};
@@ -53,16 +53,16 @@ pub(crate) const UNDER_WAY: u32 = 1 << 30;
 /// What the padding of a journal begins with, before the mark.
 const STAMP: [u8; 8] = *b"efface-2";
 
-/// Where the padding begins: behind the fields of the journal's head.
+/// Offset of the padding, behind the fields of the journal's head.
 const PADDING: usize = 28;
 
-/// Where the number of records that were sealed is, before their checksum.
+/// Offset of the number of sealed records, which their checksum follows.
 const SEAL: usize = PADDING + 12;
 
 /// Bytes of the vault's head.
 const HEAD: usize = 100;
 
-/// Where the mark is in it.
+/// Offset of the mark in the vault's head.
 const MARK: usize = 40;
 
 /// Begins a change; returns its mark, and its journal, which can so be overwritten wherever its name
@@ -80,8 +80,8 @@ pub(crate) fn start(connection: &Connection, vault: &Path) -> Result<(u32, File)
     Ok((mark, journal))
 }
 
-/// Puts the checksum of the records that the journal has by now behind its mark, `again` where an earlier one
-/// may be needed until it is on the disk: then the records are first.
+/// Writes the checksum of the records that the journal has by now behind its mark. `again` says that an
+/// earlier one may be needed until this one is on the disk: then the records are synchronised first.
 pub(crate) fn seal(
     mut journal: &File,
     records: &mut Records,
@@ -101,14 +101,14 @@ pub(crate) fn seal(
     if again { Ok(journal.sync_all()?) } else { Ok(()) }
 }
 
-/// Says in the vault that its pages are about to be written.
+/// Writes into the vault that its pages are about to be written.
 pub(crate) fn under_way(file: &RawFile, vault: &Path, mark: u32) -> Result<(), StoreFault> {
     existing(vault)?.sync_all()?;
     sync_folder(vault)?;
     Ok(file.write(MARK as u64, &(mark | UNDER_WAY).to_be_bytes())?)
 }
 
-/// Takes back what [`under_way`] said, where no journal did.
+/// Takes back the mark of [`under_way`] if no journal did.
 pub(crate) fn take_back(file: &RawFile) -> Result<(), StoreFault> {
     let mark = mark_of(file)?;
     if mark & UNDER_WAY != 0 {
@@ -118,20 +118,20 @@ pub(crate) fn take_back(file: &RawFile) -> Result<(), StoreFault> {
     Ok(())
 }
 
-/// Overwrites and removes the journal of a change that is over.
+/// Overwrites and removes the journal of a finished change.
 pub(crate) fn retire(vault: &Path) -> io::Result<()> {
     match discard(&journal_of(vault)) {
-        // Elsewhere than on Unix a file that SQLite has open cannot be removed; it holds zeros.
+        // On systems other than Unix a file that SQLite has open cannot be removed; it holds zeros.
         Err(error) if cfg!(not(unix)) && error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         done => done,
     }
 }
 
-/// Overwrites the journal of a change that is over, and removes its name where it still has it.
+/// Overwrites the journal of a finished change, and removes its name if that still leads to it.
 pub(crate) fn retire_open(mut journal: File, vault: &Path) -> io::Result<()> {
     overwrite(&mut journal)?;
     let path = journal_of(vault);
-    // It holds nothing: a name that cannot be looked at is left to the next opening.
+    // The journal holds nothing by now: a name that cannot be examined is left to the next opening.
     let there = still_there(&journal, &path).unwrap_or(false);
     drop(journal);
     match if there { fs::remove_file(path) } else { Ok(()) } {
@@ -167,7 +167,7 @@ pub(crate) fn check(vault: &Path, file: &RawFile) -> Result<(), OpenError> {
     }
 }
 
-/// Whether a valid journal is beside the name of a vault that is yet to be made.
+/// Returns whether a valid journal is next to the name of a vault that is yet to be made.
 pub(crate) fn is_left(vault: &Path) -> io::Result<bool> {
     Ok(open_plain(&journal_of(vault), false)?
         .map(Journal::read)
@@ -190,7 +190,7 @@ fn examine(vault: &Path, file: &RawFile) -> Result<Found, OpenError> {
     let journal = open_plain(&path, false).map_err(StoreFault::from)?;
     let journal = journal.map(Journal::read).transpose().map_err(StoreFault::from)?;
     if file.len().map_err(StoreFault::from)? < HEAD as u64 {
-        // No vault: whoever reads it says so, and must not find a journal to play back.
+        // The file is no vault: the caller reports that, and must not find a journal to play back.
         return match journal {
             Some(Journal { valid: true, .. }) => Err(OpenError::foreign_journal(vault, &path)),
             _ => Ok(Found::Nothing),
@@ -211,7 +211,7 @@ fn examine(vault: &Path, file: &RawFile) -> Result<Found, OpenError> {
             }
             Err(OpenError::foreign_journal(vault, &path))
         }
-        // Else the head of no vault of efface: what reads it next says so.
+        // Otherwise it is not the head of a vault of efface, which the next read reports.
         _ if !is_under_way => Ok(Found::Nothing),
         Some(Journal { stamp: Some(stamp), .. }) if mark == stamp | UNDER_WAY => Ok(Found::Pending),
         _ => Err(OpenError::WithoutJournal(format!(
@@ -224,7 +224,8 @@ fn examine(vault: &Path, file: &RawFile) -> Result<Found, OpenError> {
     }
 }
 
-/// Whether the journal is as it was when it was sealed, and the vault not shorter than before the change.
+/// Returns whether the journal is as it was when it was sealed, and the vault not shorter than before the
+/// change.
 fn is_sealed(vault: &Path, file: &RawFile) -> io::Result<bool> {
     let Some(mut journal) = open_plain(&journal_of(vault), false)? else { return Ok(false) };
     let mut start = [0; SEAL + 40];
@@ -255,19 +256,19 @@ fn undo(vault: &Path) -> Result<(), OpenError> {
     let connection = connect(vault, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = EXTRA")?;
     connection.pragma_query_value(None, "application_id", |row| row.get::<_, i32>(0))?;
-    // What was damaged beside the journal is better known now than in the middle of a request.
+    // Damage that the journal does not undo is better found now than in the middle of a request.
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if found == "ok" { Ok(()) } else { Err(StoreFault::Damaged(found).into()) }
 }
 
-/// The mark in a vault's head.
+/// Returns the mark in a vault's head.
 pub(crate) fn mark_of(file: &RawFile) -> Result<u32, StoreFault> {
     let mut mark = [0; 4];
     file.read(MARK as u64, &mut mark)?;
     Ok(u32::from_be_bytes(mark))
 }
 
-/// The journal that a change must have by now.
+/// Opens the journal that a change must have by now.
 fn existing(vault: &Path) -> Result<File, StoreFault> {
     open_plain(&journal_of(vault), true)?
         .ok_or_else(|| StoreFault::Other("the journal of the change is gone".into()))
@@ -278,7 +279,7 @@ struct Journal {
     valid: bool,
     /// The vault's head as it was before the change.
     first: Option<[u8; HEAD]>,
-    /// The mark of the change, where efface made it.
+    /// The mark of the change, if efface made it.
     stamp: Option<u32>,
 }
 

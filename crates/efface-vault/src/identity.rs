@@ -1,4 +1,4 @@
-//! Who a record is: its public id, its subject and when it came, without its features.
+//! Identities of records: public id, subject and first version, without the features.
 
 use crate::block::BlockHead;
 use crate::record::first_of;
@@ -13,20 +13,20 @@ pub struct Identity {
     pub id: String,
     /// Whose it is, if anybody's.
     pub subject: Option<String>,
-    /// Version of the model that first saw it.
+    /// Version of the model that first saw the record.
     pub added_version: u64,
 }
 
 impl Vault {
-    /// Who these records are, in the order asked; unknown ones are left out. Names are checked
-    /// as in [`Vault::scan`], features are not read.
+    /// Returns the identities of these records, in the order given; unknown ones are left out. Names are
+    /// checked as in [`Vault::scan`], features are not read.
     ///
     /// # Errors
-    /// See [`ReadError`]; [`RowFault::Rows`](crate::RowFault::Rows).
+    /// Fails as [`ReadError`] says; [`RowFault::Rows`](crate::RowFault::Rows).
     pub fn identities(&self, records: &[RecordId]) -> Result<Vec<Identity>, ReadError> {
         let _state = self.one_state()?;
         let size = self.block_rows()?;
-        // By blocks, each of which is read once.
+        // Sorted by blocks, so that each is read once.
         let mut order: Vec<usize> = (0..records.len()).collect();
         order.sort_unstable_by_key(|&at| records[at]);
         let mut found: Vec<Option<Identity>> = vec![None; records.len()];

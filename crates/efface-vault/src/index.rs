@@ -1,5 +1,5 @@
-//! Which record has which name: tables from ids, positions and subjects to numbers. They hold nothing
-//! that the blocks do not, and are made anew from these where they are damaged.
+//! Tables from ids, positions and subjects to record numbers. They hold nothing that the blocks do not, and
+//! are rebuilt from these if they are damaged.
 
 use crate::block::Name;
 use crate::column::{at_most_one, unsigned};
@@ -13,22 +13,22 @@ use std::collections::HashSet;
 /// What a look-up of public ids found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IdLookup {
-    /// Records found, in the order asked, each once.
+    /// Records found, in the order of the ids, each once.
     pub found: Vec<RecordId>,
-    /// Ids no record has, in the order asked.
+    /// Ids that no record has, in the order given.
     pub missing: Vec<String>,
 }
 
 /// How much a vault holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Records present.
+    /// Number of records present.
     pub records: u64,
-    /// Different subjects among them.
+    /// Number of distinct subjects among them.
     pub subjects: u64,
 }
 
-/// Names of records that are put into a vault.
+/// Names of records that are added to a vault.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     named: Vec<(String, i64)>,
@@ -36,7 +36,7 @@ pub(crate) struct Listing {
     runs: Vec<Run>,
 }
 
-/// Consecutive positions that are consecutive records.
+/// A run of consecutive positions whose records are consecutive.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     first: i64,
@@ -83,10 +83,10 @@ impl Listing {
 }
 
 impl Vault {
-    /// Finds the records with these public ids. An id asked twice is answered once.
+    /// Finds the records with these public ids. A repeated id is answered once.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn find_ids(&self, ids: &[&str]) -> Result<IdLookup, ReadError> {
         let sql = "SELECT number FROM named WHERE id = ?1";
         let (mut lookup, mut asked) = (IdLookup::default(), HashSet::new());
@@ -104,7 +104,7 @@ impl Vault {
         Ok(lookup)
     }
 
-    /// The number of the record that has a position.
+    /// Returns the number of the record that has a position.
     fn listed_at(&self, position: i64) -> Result<Option<i64>, ReadError> {
         let run = self.run_before(position.saturating_add(1))?;
         Ok(run
@@ -112,7 +112,7 @@ impl Vault {
             .map(|run| run.number.saturating_add(position - run.first)))
     }
 
-    /// The last run that begins before a position.
+    /// Returns the last run that begins before a position.
     fn run_before(&self, position: i64) -> Result<Option<Run>, ReadError> {
         let sql =
             "SELECT first, count, number FROM run WHERE first < ?1 ORDER BY first DESC LIMIT 1";
@@ -121,10 +121,10 @@ impl Vault {
         })
     }
 
-    /// All records of a subject, in the order of insertion; none if the subject is unknown.
+    /// Returns all records of a subject, in the order of insertion; empty if the subject is unknown.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn find_subject(&self, subject: &str) -> Result<Vec<RecordId>, ReadError> {
         let sql = "SELECT number FROM owned WHERE subject = ?1 ORDER BY number";
         let mut statement = self.connection.prepare_cached(sql)?;
@@ -132,11 +132,11 @@ impl Vault {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Whether the tables of names lead to the rows that are there, and to no others. Time is linear in
-    /// the number of records, but for sorting their ids.
+    /// Returns whether the tables of names lead to the rows that are there, and to no others. Time is linear
+    /// in the number of records, apart from sorting their ids.
     ///
     /// # Errors
-    /// A block that cannot be read.
+    /// Fails if a block cannot be read.
     pub fn names_agree(&self) -> Result<bool, ReadError> {
         let mut listing = self.listing()?;
         listing.named.sort_unstable();
@@ -152,7 +152,7 @@ impl Vault {
             && self.lists(run, runs, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?)
     }
 
-    /// Whether a query gives these rows and no others, in this order.
+    /// Returns whether a query gives these rows and no others, in this order.
     fn lists<T: PartialEq>(
         &self,
         sql: &str,
@@ -169,19 +169,19 @@ impl Vault {
         Ok(expected.next().is_none())
     }
 
-    /// Whether there are features of which no block has the head.
+    /// Returns whether there are features without a block's head.
     pub(crate) fn has_loose_features(&self) -> Result<bool, ReadError> {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM content WHERE {NO_BLOCK})");
         Ok(self.connection.query_row(&sql, [], |row| row.get(0))?)
     }
 
-    /// That there are features of so many blocks and of nothing else; those of each were read.
+    /// Checks that there are features of so many blocks and of nothing else; those of each were read.
     pub(crate) fn features_are_of(&self, blocks: u64) -> Result<bool, ReadError> {
         let sql = "SELECT COUNT(*) FROM content";
         Ok(self.connection.query_row(sql, [], |row| unsigned(row, 0))? == blocks)
     }
 
-    /// What the rows themselves say of their names.
+    /// Returns what the rows themselves say of their names.
     fn listing(&self) -> Result<Listing, ReadError> {
         let mut listing = Listing::default();
         self.each_head(|head| {
@@ -192,29 +192,29 @@ impl Vault {
         Ok(listing)
     }
 
-    /// How much the vault holds. Time is linear in the number of records with subjects.
+    /// Returns how much the vault holds. Time is linear in the number of records with subjects.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn counts(&self) -> Result<Counts, ReadError> {
         let sql = "SELECT COUNT(DISTINCT subject) FROM owned";
         let subjects = self.connection.query_row(sql, [], |row| unsigned(row, 0))?;
         Ok(Counts { records: self.record_count()?, subjects })
     }
 
-    /// How many records the vault holds; an entry of an index is read for each block.
+    /// Returns how many records the vault holds; an entry of an index is read for each block.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn record_count(&self) -> Result<u64, ReadError> {
         Ok(self.connection.query_row(ROWS, [], |row| unsigned(row, 0))?)
     }
 
-    /// The largest number of records any one subject has; 0 without subjects. Time is linear in
-    /// the number of records with subjects.
+    /// Returns the largest number of records any one subject has; 0 without subjects. Time is linear in the
+    /// number of records with subjects.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn largest_subject(&self) -> Result<u64, ReadError> {
         let sql = "SELECT COALESCE(MAX(rows), 0) FROM \
                    (SELECT COUNT(*) AS rows FROM owned GROUP BY subject)";
@@ -240,7 +240,7 @@ impl Transaction<'_> {
         listing.runs.into_iter().try_for_each(|run| self.list_run(run))
     }
 
-    /// Lists consecutive positions, none of which a record has.
+    /// Lists consecutive positions that no record has yet.
     fn list_run(&mut self, run: Run) -> Result<(), WriteError> {
         if let Some(old) = self.run_before(run.end())?.filter(|old| old.end() > run.first) {
             let taken = old.first.max(run.first) as u64;
@@ -306,8 +306,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// That the tables of names agree with the rows, before the first of a change that are added: these
-    /// tables say whether an id is new and how many records a subject has.
+    /// Checks that the tables of names agree with the rows, before the first rows of a change are added:
+    /// these tables say whether an id is new and how many records a subject has.
     pub(crate) fn check_names_once(&mut self) -> Result<(), WriteError> {
         if !self.names_checked {
             if !self.names_agree()? {
@@ -318,7 +318,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Makes all tables of names anew from the blocks, and all indexes from their tables.
+    /// Rebuilds all tables of names from the blocks, and all indexes from their tables.
     pub(crate) fn list_anew(&mut self) -> Result<(), WriteError> {
         for table in ["named", "owned", "run"] {
             self.execute(&format!("DELETE FROM {table}"), [])?;

@@ -9,10 +9,10 @@ use crate::stored::{RecordId, StoredRecord};
 use crate::{StoreFault, Transaction, WriteError};
 use std::cell::Cell;
 
-/// Blocks that are made at a time while none has told how many bytes one has.
+/// Number of blocks that are built at a time until the size of one is known.
 const FIRST: usize = 2;
 
-/// Shows the record of a row, counted from 0, to a visitor. Asked from any core and in any order.
+/// Shows the record of a row, counted from 0, to a visitor. Called from any core and in any order.
 pub type Records<'a> = dyn Fn(usize, &mut dyn FnMut(&StoredRecord<'_>)) + Sync + 'a;
 
 /// What one block is made of.
@@ -25,7 +25,7 @@ struct Job {
     until: i64,
 }
 
-/// A block that is to be written.
+/// A block that is ready to be written.
 struct Made {
     built: Built,
     old: (u64, u128),
@@ -33,7 +33,7 @@ struct Made {
 }
 
 impl Job {
-    /// The block with its new rows, the first of which, over all blocks, is `start`.
+    /// Returns the block with its new rows; `start` is the first of these over all blocks.
     fn make(
         self,
         start: i64,
@@ -87,7 +87,7 @@ impl Transaction<'_> {
     /// [at once](Transaction::insert_records).
     ///
     /// # Errors
-    /// As there.
+    /// Fails as that does.
     pub fn insert_record(&mut self, record: &StoredRecord<'_>) -> Result<RecordId, WriteError> {
         self.insert_records(1, &|_, show| show(record))
     }
@@ -96,9 +96,9 @@ impl Transaction<'_> {
     /// number.
     ///
     /// # Errors
-    /// [`WriteError::DuplicateId`], a target that is not finite and failures of the store;
-    /// [`RowFault::Rows`](crate::RowFault::Rows) where rows that share a block with the new ones are
-    /// not as they were stored.
+    /// Fails with [`WriteError::DuplicateId`], if a target is not finite, or if the store fails; with
+    /// [`RowFault::Rows`](crate::RowFault::Rows) if rows that share a block with the new ones are not as they
+    /// were stored.
     pub fn insert_records(
         &mut self,
         rows: usize,

@@ -25,7 +25,7 @@ pub(crate) struct Records {
     /// The numbers of the pages.
     pub(crate) pages: Vec<u32>,
     hasher: blake3::Hasher,
-    /// Where the next segment begins.
+    /// Offset of the next segment.
     at: u64,
 }
 
@@ -66,7 +66,8 @@ impl Records {
         Ok(true)
     }
 
-    /// The checksum of all that was read: records, and what their headers say of them but their number.
+    /// Returns the checksum of all that was read: the records, and all that their headers say of them apart
+    /// from their number.
     pub(crate) fn checksum(&self) -> [u8; 32] {
         self.hasher.finalize().into()
     }
@@ -83,8 +84,8 @@ mod tests {
 
     const PAGE: usize = PAGE_SIZE as usize;
 
-    /// Every page that differs after a transaction is among those its sweep takes for changed,
-    /// and the journal is understood (or else every page would be).
+    /// Every page that differs after a transaction is among those that its sweep takes for changed, and the
+    /// journal is understood (otherwise every page would be swept).
     #[test]
     fn no_changed_page_is_missed() {
         changes_are_known("EXTRA");

@@ -1,8 +1,8 @@
 //! The user's keys, kept outside every vault.
 //!
-//! The file is TOML with three lines: `version`, `signing_seed` and `hmac_secret`, the last two as
-//! 64 hexadecimal digits, a dot and 8 check digits. It is read by hand, so that the only copies in
-//! memory are ones that are overwritten after use.
+//! The file is TOML with three lines: `version`, `signing_seed` and `hmac_secret`, the last two as 64
+//! hexadecimal digits, a dot and 8 check digits. It is parsed by hand, so that the only copies in memory are
+//! overwritten after use.
 
 use crate::lock::beside;
 use crate::wipe::sync_folder;
@@ -28,7 +28,7 @@ pub enum KeyringError {
     Refused(String),
 }
 
-/// The operating system refused.
+/// Builds the error for a refusal of the operating system.
 fn unusable(path: &Path, source: &io::Error) -> KeyringError {
     KeyringError::Refused(format!("key file {} cannot be used: {source}", path.display()))
 }
@@ -49,12 +49,12 @@ impl fmt::Debug for Keyring {
 }
 
 impl Keyring {
-    /// Writes a new key file that only its owner may read, making missing folders that only their
-    /// owner may enter. `seed` and `secret` are 32 bytes each from a cryptographic generator.
+    /// Writes a new key file that only its owner may read, and creates missing folders that only their owner
+    /// may enter. `seed` and `secret` are 32 bytes each from a cryptographic generator.
     ///
     /// # Errors
-    /// [`KeyringError::AlreadyExists`] if anything has this name; a folder in which others may write;
-    /// others of the operating system.
+    /// Fails with [`KeyringError::AlreadyExists`] if anything has this name; a folder in which others may
+    /// write; others of the operating system.
     pub fn create(path: &Path, seed: &[u8; 32], secret: &[u8; 32]) -> Result<Self, KeyringError> {
         let io = |source| unusable(path, &source);
         if fs::symlink_metadata(path).is_ok() {
@@ -81,10 +81,10 @@ impl Keyring {
         Ok(Self::of(seed, Zeroizing::new(*secret)))
     }
 
-    /// Reads a key file.
+    /// Reads and checks a key file.
     ///
     /// # Errors
-    /// See [`KeyringError`]. On Unix, a file that others may read or write is refused.
+    /// Fails as [`KeyringError`] says. On Unix, a file that others may read or write is refused.
     pub fn load(path: &Path) -> Result<Self, KeyringError> {
         let io = |source: io::Error| match source.kind() {
             io::ErrorKind::NotFound => {
@@ -92,7 +92,7 @@ impl Keyring {
             }
             _ => unusable(path, &source),
         };
-        // Before it is opened: a pipe would wait for whoever writes to it.
+        // Checked before opening, since opening a pipe would wait for its writer.
         let metadata = fs::metadata(path).map_err(io)?;
         if !metadata.is_file() {
             return Err(io(io::Error::other("it is not a file")));
@@ -109,25 +109,25 @@ impl Keyring {
         Ok(Self::of(&seed, secret))
     }
 
-    /// Keys that are in no file, for a model that is in no vault yet. [`Keyring::create`] writes the
+    /// Returns keys that are in no file, for a model that is in no vault yet. [`Keyring::create`] writes the
     /// file of the same keys.
     pub fn in_memory(seed: &[u8; 32], secret: &[u8; 32]) -> Self {
         Self::of(seed, Zeroizing::new(*secret))
     }
 
-    /// The key that verifies signatures.
+    /// Returns the public key that verifies signatures.
     pub fn public_key(&self) -> [u8; 32] {
         self.signing.verifying_key().to_bytes()
     }
 
-    /// Ed25519 signature (RFC 8032) of a message.
+    /// Returns the Ed25519 signature (RFC 8032) of a message.
     pub fn sign(&self, message: &[u8]) -> [u8; 64] {
         self.signing.sign(message).to_bytes()
     }
 
-    /// HMAC-SHA-256 (RFC 2104) of `bytes` for one purpose in one vault. The vault's id and the
-    /// label (such as `subject` or `record`) are hashed with their lengths in front, so no two
-    /// purposes can meet in the same input.
+    /// Returns the HMAC-SHA-256 (RFC 2104) of `bytes` for one purpose in one vault. The vault's id and the
+    /// label (such as `subject` or `record`) are hashed with their lengths in front, so no two purposes can
+    /// meet in the same input.
     pub fn hmac(&self, vault_id: &str, label: &str, bytes: &[u8]) -> [u8; 32] {
         let mut padded = Zeroizing::new([0u8; 64]);
         padded[..32].copy_from_slice(self.secret.as_slice());
@@ -139,7 +139,7 @@ impl Keyring {
         mac.finalize().into_bytes().into()
     }
 
-    /// What a vault stores to know the secret again: a changed one would make every deleted id
+    /// Returns what a vault stores to know the secret again: a changed one would make every deleted id
     /// unknown.
     pub(crate) fn secret_check(&self, vault_id: &str) -> [u8; 32] {
         self.hmac(vault_id, "secret", b"")
@@ -227,7 +227,7 @@ const CHANGED: &str = "a digit was changed: the check digits do not match; resto
 const EARLIER: &str = "`version` must be 2; version 1 was made by an earlier development version \
                        of efface: make a new key and train again";
 
-/// Shows a changed digit. Short enough to tell nothing of a secret of 256 bits.
+/// Returns digits that reveal a changed digit, short enough to reveal nothing of a secret of 256 bits.
 fn check_digits(name: &str, bytes: &[u8; 32]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(name.as_bytes());
@@ -278,7 +278,7 @@ fn refuse_open(path: &Path, forbidden: u32, wanted: u32) -> Result<(), KeyringEr
     }
 }
 
-/// Permission bits do not exist here.
+/// Accepts every file: permission bits do not exist here.
 #[cfg(not(unix))]
 fn refuse_open(_: &Path, _: u32, _: u32) -> Result<(), KeyringError> {
     Ok(())

@@ -1,9 +1,9 @@
 //! The ledger: append-only, in order, kept for ever. The engine chains and signs the entries.
 //!
 //! A short entry and the first of its kind are stored as they are. Every other is stored as its
-//! [`difference`] to the one of its kind before it, and where that would make a chain of 16, it is
-//! stored whole as well. What cannot be restored is shown as it is stored, or as nothing: whoever
-//! checks the hash of an entry notices.
+//! [`difference`] to the one of its kind before it; if that would make a chain of 16, it is stored whole as
+//! well. An entry that cannot be restored is shown as it is stored, or as nothing: a check of its hash finds
+//! that.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::difference::{apply, difference};
 use crate::stored::MOST_BYTES;
 use crate::{ReadError, Transaction, Vault, WriteError};
 
-/// Where a chain of so many would come about, an entry is stored whole as well: whoever opens a vault
-/// restores its newest. A longer one is not followed.
+/// Length of a chain from which an entry is stored whole as well: opening a vault restores its newest entry.
+/// A longer chain is not followed.
 const LONGEST: usize = 16;
 
-/// The most bytes of an entry that is stored as it is.
+/// Most bytes of an entry that is stored as it is.
 const SHORT: usize = 1536;
 
 /// One entry of the ledger.
@@ -44,10 +44,10 @@ pub struct LedgerHead {
 }
 
 impl Vault {
-    /// The last entry's place and hash; `None` for an empty ledger.
+    /// Returns the last entry's place and hash; `None` for an empty ledger.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn head(&self) -> Result<Option<LedgerHead>, ReadError> {
         let sql = "SELECT entry, hash FROM ledger ORDER BY entry DESC LIMIT 1";
         at_most_one(&self.connection, sql, [], |row| {
@@ -55,10 +55,10 @@ impl Vault {
         })
     }
 
-    /// Position of the last entry of a kind up to and including `index`.
+    /// Returns the position of the last entry of a kind up to and including `index`.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn last_of_kind(&self, kind: &str, index: u64) -> Result<Option<u64>, ReadError> {
         let index = i64::try_from(index).unwrap_or(i64::MAX);
         let sql = "SELECT entry FROM ledger WHERE kind = ?1 AND entry <= ?2 \
@@ -70,7 +70,7 @@ impl Vault {
     /// is shorter.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn ledger_entry<T>(
         &self,
         index: u64,
@@ -89,8 +89,8 @@ impl Vault {
         Ok(Some(read(stored.shown(restored.as_deref()))))
     }
 
-    /// The text of the entry at `index`, put together from what is stored, and how many differences were
-    /// followed.
+    /// Returns the text of the entry at `index`, put together from what is stored, and how many differences
+    /// were followed.
     fn restored(&self, index: u64) -> Result<(Option<String>, usize), ReadError> {
         let sql = format!("{} WHERE l.entry = ?1", entries());
         let mut statement = self.connection.prepare_cached(&sql)?;
@@ -119,11 +119,11 @@ impl Vault {
         }
     }
 
-    /// Position of the entry stored under `hash`, the first if there are several. The hash of what is
-    /// stored there is not recomputed.
+    /// Returns the position of the entry stored under `hash`, the first if there are several. The hash of
+    /// what is stored there is not recomputed.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn ledger_index(&self, hash: &[u8; 32]) -> Result<Option<u64>, ReadError> {
         let sql = "SELECT entry FROM ledger WHERE hash = ?1 ORDER BY entry LIMIT 1";
         at_most_one(&self.connection, sql, [hash], |row| unsigned(row, 0))
@@ -133,7 +133,7 @@ impl Vault {
     /// and is returned.
     ///
     /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it.
+    /// Fails with the visitor's error, or a [`ReadError`] converted to it.
     pub fn scan_ledger<E: From<ReadError>>(
         &self,
         from: u64,
@@ -180,7 +180,7 @@ struct Stored<'r> {
     kind: &'r str,
     body: ValueRef<'r>,
     hash: [u8; 32],
-    /// The entry that the body is a difference to.
+    /// Index of the entry that the body is a difference to.
     base: Option<u64>,
     whole: Option<&'r str>,
 }
@@ -197,17 +197,17 @@ impl<'r> Stored<'r> {
         })
     }
 
-    /// Its text, where that needs no other entry.
+    /// Returns the text, if that needs no other entry.
     fn plain(&self) -> Option<&'r str> {
         self.whole.or_else(|| self.body.as_str().ok().filter(|_| self.base.is_none()))
     }
 
-    /// The difference that it is stored as, and the entry that this is one to.
+    /// Returns the difference that is stored, and the index of the entry that it refers to.
     fn change(&self) -> Option<(u64, &'r [u8])> {
         Some((self.base?, self.body.as_blob().ok()?))
     }
 
-    /// As readers see it, given what was `restored` of a difference.
+    /// Returns the entry as readers see it, given the text that was `restored` from a difference.
     fn shown<'e>(&self, restored: Option<&'e str>) -> LedgerEntry<'e>
     where
         'r: 'e,
@@ -222,7 +222,7 @@ impl Transaction<'_> {
     /// removed, so they must not contain a public id, a subject or features.
     ///
     /// # Errors
-    /// An entry too long to be read again, and others of the store.
+    /// Fails if the entry is too long to be read again, or if the store fails.
     pub fn append_ledger(
         &mut self,
         kind: &str,
@@ -252,8 +252,8 @@ impl Transaction<'_> {
         Ok(index)
     }
 
-    /// The difference that is stored of a new entry, to which entry it is one, and whether the new
-    /// one is to be stored whole as well; none where it is stored as it is.
+    /// Returns the difference to store for a new entry, the index of the entry it refers to, and whether the
+    /// new one is to be stored whole as well. Returns `None` if it is stored as it is.
     fn shortened(&self, kind: &str, json: &str) -> Result<Option<(u64, Vec<u8>, bool)>, ReadError> {
         let last = if json.len() > SHORT { self.last_of_kind(kind, u64::MAX)? } else { None };
         let Some(base) = last else { return Ok(None) };

@@ -1,9 +1,10 @@
-//! Unfinished vaults in the folder of a vault: what trainings, copies and moves that were killed have left
-//! there, rows and all.
+//! Unfinished vaults in the folder of a vault, left there with their rows by trainings, copies and moves that
+//! were killed.
 //!
-//! While a vault is made, copied or moved it is called `NAME.partial`, and the lock beside it says whose rows
-//! it has. Opening a vault for writing overwrites and removes those of its own that nobody works on, so that a
-//! deletion finds none. Those of others are theirs, or of the next vault of that name.
+//! While a vault is made, copied or moved it is called `NAME.partial`, and the lock next to it says whose
+//! rows it has. Opening a vault for writing overwrites and removes its own unfinished files that no process
+//! works on, so that a deletion finds none. Those of other vaults are left to them, or to the next vault of
+//! that name.
 
 use crate::Vault;
 use crate::lock::{Lock, beside};
@@ -16,22 +17,22 @@ use std::path::{Path, PathBuf};
 /// Bytes of a file in which a vault has its identifier.
 const START: u64 = 1 << 16;
 
-/// What the lock beside an unfinished vault says.
+/// Returns the text that the lock next to an unfinished vault states.
 pub(crate) fn purpose(vault_id: &str) -> String {
     format!("making or moving vault {vault_id}")
 }
 
 impl Vault {
-    /// Unfinished files in the vault's folder, which may hold rows, of this vault or of others: what a
-    /// training, a copy or a move was killed in, or works on now.
+    /// Returns the unfinished files in the vault's folder, of this vault or of others. They may hold rows: a
+    /// training, a copy or a move was killed while writing them, or is writing them now.
     #[must_use]
     pub fn left_over(&self) -> Vec<PathBuf> {
         let filled = |path: &PathBuf| fs::metadata(path).is_ok_and(|found| found.len() > 0);
         self.unfinished_beside().into_iter().filter(filled).collect()
     }
 
-    /// Overwrites and removes those of this vault that nobody works on. What cannot be removed stays
-    /// [left over](Vault::left_over).
+    /// Overwrites and removes this vault's unfinished files that no process works on. What cannot be removed
+    /// stays [left over](Vault::left_over).
     pub(crate) fn discard_left_over(&self) {
         let own = beside(&self.path, ".partial");
         let genesis = "SELECT vault_id FROM genesis";
@@ -59,7 +60,7 @@ impl Vault {
     }
 }
 
-/// Whether an unfinished file has rows of a vault: its lock says so, or it is a copy.
+/// Returns whether an unfinished file has rows of a vault: its lock says so, or it is a copy.
 fn is_of(vault_id: &str, partial: &Path, target: &Path) -> bool {
     let start = |path: &Path| {
         let mut start = Vec::new();

@@ -1,8 +1,8 @@
 //! The single-file store of a model that can forget.
 //!
-//! A [`Vault`] is one SQLite file, `NAME.efface`, with everything about one model: its records,
-//! its current weights, the requests it has served and the append-only ledger of certificates.
-//! The vault stores bytes and JSON text that the engine gives it and does no mathematics.
+//! A [`Vault`] is one SQLite file, `NAME.efface`, with everything about one model: its records, its current
+//! weights, the requests it has served and the append-only ledger of certificates. The vault stores bytes and
+//! JSON text that the engine gives it and does no mathematics.
 //!
 //! Three promises matter here, and each has its own test suite:
 //!

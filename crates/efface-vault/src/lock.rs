@@ -1,4 +1,4 @@
-//! The lock of a vault: one writer at a time, and whoever comes second is told who that is.
+//! The lock of a vault: one writer at a time; a second one learns who holds it.
 //!
 //! The lock is an operating-system lock on a side file, `NAME.efface.lock`. It is not taken on the
 //! vault itself, because closing any handle of a file drops the POSIX locks that SQLite holds on
@@ -23,12 +23,12 @@ pub enum LockError {
     Refused(String),
 }
 
-/// The side file cannot be created or written.
+/// Builds the error for a side file that cannot be created or written.
 fn unwritable(path: &Path, source: &io::Error) -> LockError {
     LockError::Refused(format!("lock file {} cannot be written: {source}", path.display()))
 }
 
-/// The side file's place is taken by something else, or its file system has no locks.
+/// Builds the error for a side file whose name is taken by something else, or whose file system has no locks.
 fn unlockable(path: &Path, reason: impl std::fmt::Display) -> LockError {
     LockError::Refused(format!("lock file {} cannot be locked: {reason}", path.display()))
 }
@@ -72,7 +72,7 @@ impl Lock {
             if !still_there(&file, &path).map_err(unwritable)? {
                 continue;
             }
-            // From here on the side file goes with the lock, also where the disk is full.
+            // From here on the side file is removed with the lock, even if the disk is full.
             let lock = Self { path: path.clone(), file };
             lock.say(purpose)?;
             return Ok(lock);
@@ -92,8 +92,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Where an open file has no identity to compare, the side file stays: removing it could
-        // take away the file another process has just locked.
+        // If an open file has no identity to compare, the side file stays: removing it could remove the file
+        // another process has just locked.
         if cfg!(unix) {
             let _ = fs::remove_file(&self.path);
         } else {
@@ -102,14 +102,14 @@ impl Drop for Lock {
     }
 }
 
-/// `path` with `suffix` appended to its file name.
+/// Appends `suffix` to the file name of `path`.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Options that create a file only its owner may read.
+/// Returns options that create a file only its owner may read.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -118,7 +118,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Who wrote the side file.
+/// Returns what the side file says of its writer.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(256).read_to_string(&mut text));
@@ -128,7 +128,7 @@ fn holder(file: &mut File) -> String {
     }
 }
 
-/// `purpose` without line breaks or control characters, and short.
+/// Returns `purpose` without line breaks or control characters, and shortened.
 fn one_line(purpose: &str) -> String {
     purpose.chars().filter(|c| !c.is_control()).take(64).collect()
 }

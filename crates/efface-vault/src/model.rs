@@ -1,4 +1,4 @@
-//! The current model, and what may be kept beside it as secret state.
+//! The current model, and the secret state that may be kept next to it.
 
 use crate::column::{at_most_one, blob, unsigned, within};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
@@ -17,10 +17,10 @@ pub struct StoredModel {
 }
 
 impl Vault {
-    /// The current model; `None` before the first is stored.
+    /// Returns the current model; `None` before the first is stored.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn model(&self) -> Result<Option<StoredModel>, ReadError> {
         let [salt, digest] = ["salt", "digest"].map(|column| within(column, 32));
         let sql = format!("SELECT version, weights, {salt}, {digest} FROM model");
@@ -34,15 +34,15 @@ impl Vault {
         })
     }
 
-    /// The version of the current model.
+    /// Returns the version of the current model.
     pub(crate) fn model_version(&self) -> Result<Option<u64>, ReadError> {
         at_most_one(&self.connection, "SELECT version FROM model", [], |row| unsigned(row, 0))
     }
 
-    /// The secret state kept beside the model (factors, budgets); `None` if nothing is kept.
+    /// Returns the secret state kept next to the model (factors, budgets); `None` if nothing is kept.
     ///
     /// # Errors
-    /// [`RowFault::Kept`] if its bytes were changed after they were stored. That it is the state
+    /// Fails with [`RowFault::Kept`] if its bytes were changed after they were stored. That it is the state
     /// of the last request is checked when the vault is [unlocked](Vault::unlock).
     pub fn caches(&self) -> Result<Option<Vec<u8>>, ReadError> {
         let sql = format!("SELECT state, {} FROM caches", within("digest", 32));
@@ -56,18 +56,19 @@ impl Vault {
         }
     }
 
-    /// Whether anything is [kept](Self::caches), also bytes that were changed after they were stored.
+    /// Returns whether anything is [kept](Self::caches), even if its bytes were changed after they were
+    /// stored.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// Fails if the file cannot be read.
     pub fn keeps_caches(&self) -> Result<bool, ReadError> {
         Ok(self.caches_digest()?.is_some())
     }
 
-    /// The digest stored with the kept state, of which the bytes may be damaged.
+    /// Returns the digest stored with the kept state, whose bytes may be damaged.
     ///
     /// # Errors
-    /// A file that cannot be read.
+    /// Fails if the file cannot be read.
     pub(crate) fn caches_digest(&self) -> Result<Option<[u8; 32]>, ReadError> {
         let sql = format!("SELECT {} FROM caches", within("digest", 32));
         at_most_one(&self.connection, &sql, [], |row| row.get(0))
@@ -75,11 +76,10 @@ impl Vault {
 }
 
 impl Transaction<'_> {
-    /// Puts a new model in the place of the current one, whose bytes, salt included, are erased at
-    /// the commit.
+    /// Replaces the current model, whose bytes, salt included, are erased at the commit.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// Fails as [`WriteError`] says.
     pub fn replace_model(
         &mut self,
         version: u64,
@@ -96,10 +96,10 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Removes the model and the state beside it, whose bytes are erased at the commit.
+    /// Removes the model and the state next to it, whose bytes are erased at the commit.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// Fails as [`WriteError`] says.
     pub fn withdraw_model(&mut self) -> Result<(), WriteError> {
         self.touch()?;
         self.execute("DELETE FROM model", [])?;
@@ -107,22 +107,21 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Puts another configuration in the place of the current one, whose bytes are erased at the
-    /// commit.
+    /// Replaces the current configuration, whose bytes are erased at the commit.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// Fails as [`WriteError`] says.
     pub fn replace_config(&mut self, config_json: &str) -> Result<(), WriteError> {
         self.touch()?;
         self.execute("UPDATE genesis SET config = ?1", [config_json])?;
         Ok(())
     }
 
-    /// Replaces the secret state beside the model, or removes it. State computed from rows that
-    /// this change deletes must be removed or recomputed here: the vault cannot know.
+    /// Replaces the secret state next to the model, or removes it. State computed from rows that this change
+    /// deletes must be removed or recomputed by the caller: the vault cannot know.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// Fails as [`WriteError`] says.
     pub fn set_caches(&mut self, state: Option<&[u8]>) -> Result<(), WriteError> {
         self.touch()?;
         self.execute("DELETE FROM caches", [])?;
@@ -134,7 +133,7 @@ impl Transaction<'_> {
     }
 }
 
-/// It goes with the state it is stored beside.
+/// Computes the digest that is stored with the state.
 fn digest_of(state: &[u8]) -> [u8; 32] {
     blake3::hash(state).into()
 }

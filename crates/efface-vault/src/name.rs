@@ -2,13 +2,13 @@
 
 const PREFIX: &str = "row:";
 
-/// The id of a record that is named by its position, counted from 0.
+/// Returns the id of a record that is named by its position, counted from 0.
 #[must_use]
 pub fn row_id(position: u64) -> String {
     [PREFIX, itoa::Buffer::new().format(position)].concat()
 }
 
-/// The position in an id that [`row_id`] wrote; none for any other text.
+/// Returns the position in an id that [`row_id`] wrote; `None` for any other text.
 #[must_use]
 pub fn row_position(id: &str) -> Option<u64> {
     let digits = id.strip_prefix(PREFIX)?;
@@ -24,14 +24,14 @@ pub fn row_position(id: &str) -> Option<u64> {
 /// by consecutive ones. Equal ids are stored alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Id<'a> {
-    /// One that [`row_id`] wrote.
+    /// An id that [`row_id`] wrote.
     Position(u64),
-    /// Any other.
+    /// Any other id.
     Text(&'a str),
 }
 
 impl<'a> Id<'a> {
-    /// How an id is stored.
+    /// Returns the form in which an id is stored.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
         match row_position(text) {
@@ -41,7 +41,7 @@ impl<'a> Id<'a> {
         }
     }
 
-    /// The id in full, in `buffer` where it is not in full already.
+    /// Returns the full id, written to `buffer` if it is a position.
     pub(crate) fn text<'b>(self, buffer: &'b mut String) -> &'b str
     where
         'a: 'b,

@@ -6,17 +6,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{self, Receiver, RecvError};
 
-/// Bytes of blocks that one thread works on before it looks for others: to have several threads take
-/// turns costs as much as tens of kilobytes.
+/// Bytes of blocks that one thread works on before it looks for others: switching between threads costs as
+/// much as tens of kilobytes.
 const TOGETHER: usize = 256 << 10;
 
-/// How often so many are read ahead of the first that is still worked on, and the bytes after which there
-/// are enough.
+/// Number of such shares that are read ahead of the first that is still worked on, and the bytes after which
+/// there are enough.
 const WINDOW: usize = 64;
 pub(crate) const WINDOW_BYTES: usize = 16 << 20;
 
-/// Has `work` done on all cores on what `read` gives, with its bytes, while the next are read and what
-/// came out of earlier ones is taken, in order.
+/// Runs `work` on all cores on each item of `read`, which comes with its size in bytes, while the next items
+/// are read and earlier results are passed to `take`, in order.
 pub(crate) fn ordered_parallel<I: Send, T: Send, E: From<ReadError>>(
     read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
     work: impl Fn(I) -> T + Sync,
@@ -25,7 +25,8 @@ pub(crate) fn ordered_parallel<I: Send, T: Send, E: From<ReadError>>(
     in_order_within(WINDOW_BYTES, read, work, take)
 }
 
-/// The same with about so many bytes ahead of what was taken last, and one item at least.
+/// Works as [`ordered_parallel`] with about so many bytes ahead of what was taken last, and at least one
+/// item.
 pub(crate) fn in_order_within<I: Send, T: Send, E: From<ReadError>>(
     ahead: usize,
     mut read: impl FnMut() -> Result<Option<(usize, I)>, ReadError>,
@@ -35,7 +36,7 @@ pub(crate) fn in_order_within<I: Send, T: Send, E: From<ReadError>>(
     let (send, done) = mpsc::channel();
     let together = TOGETHER.min(ahead / 4);
     rayon::in_place_scope(|scope| {
-        // Bytes of the blocks that are worked on; what came out too early.
+        // Sizes of the blocks that are worked on; results that came out of order.
         let mut under_way: VecDeque<usize> = VecDeque::new();
         let (mut bytes, mut begun, mut early) = (0, 0_u64, BTreeMap::new());
         loop {
@@ -56,7 +57,7 @@ pub(crate) fn in_order_within<I: Send, T: Send, E: From<ReadError>>(
                 begun += 1;
                 scope.spawn(move |_| {
                     let made = AssertUnwindSafe(|| items.into_iter().map(work).collect::<Vec<T>>());
-                    // Nobody listens any more once the scan has failed.
+                    // The receiver is gone once the scan has failed.
                     drop(send.send((at, catch_unwind(made))));
                 });
             }
@@ -74,7 +75,8 @@ pub(crate) fn in_order_within<I: Send, T: Send, E: From<ReadError>>(
     })
 }
 
-/// What is sent next. A thread of the pool helps with the work meanwhile, as nobody else may.
+/// Returns the next result. A thread of the pool helps with the work meanwhile, as no other thread may be
+/// free.
 fn wait<T>(sent: &Receiver<T>) -> Result<T, RecvError> {
     loop {
         if let Ok(next) = sent.try_recv() {

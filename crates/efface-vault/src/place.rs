@@ -1,4 +1,4 @@
-//! Where the vault's file was when it last served: a copy that goes on serving is noticed.
+//! Location of the vault's file when it last served: shows that a copy goes on serving.
 
 use crate::column::{at_most_one, unsigned, within};
 use crate::{ReadError, Transaction, Vault, WriteError};
@@ -10,14 +10,14 @@ use std::path::Path;
 /// What a request found out about the place of its vault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// The file is not where it was at the last request.
+    /// Whether the file is not where it was at the last request.
     pub moved_now: bool,
-    /// How often that was so.
+    /// How often the file has been found moved.
     pub moves: u64,
 }
 
-/// A file, as far as the system names it. Device numbers may change when the machine starts again, and
-/// those without a device (network file systems, overlays of containers, memory) with every mount.
+/// A file, identified as the system allows. Device numbers may change when the machine restarts, and those
+/// without a device (network file systems, overlays of containers, memory) with every mount.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     device: i64,
@@ -26,10 +26,10 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Of a copy that has not served yet: no file is there.
+    /// The place of a copy that has not served yet: no file is there.
     pub(crate) const NOWHERE: Self = Self { device: -1, inode: -1, boot: None };
 
-    /// Where a file is; `None` where the system has no such numbers.
+    /// Returns where a file is; `None` if the system has no such numbers.
     #[cfg(unix)]
     pub(crate) fn of(path: &Path) -> io::Result<Option<Self>> {
         use std::os::unix::fs::MetadataExt;
@@ -39,21 +39,21 @@ impl Place {
         Ok(Some(Self { device: found.dev() as i64, inode: found.ino() as i64, boot }))
     }
 
-    /// Where a file is; `None` where the system has no such numbers.
+    /// Returns where a file is; `None` if the system has no such numbers.
     #[cfg(not(unix))]
     pub(crate) fn of(path: &Path) -> io::Result<Option<Self>> {
         fs::metadata(path).map(|_| None)
     }
 
-    /// Whether it is the same file, as far as can be told.
+    /// Returns whether it is the same file: by the inode, and by the device if its number lasts.
     fn is(&self, other: &Self) -> bool {
         let same_boot = self.boot.is_some() && self.boot == other.boot;
         let lasting = same_boot && self.has_device() && other.has_device();
         self.inode == other.inode && (!lasting || self.device == other.device)
     }
 
-    /// Whether there is a device behind the number. Linux numbers what has none as it is mounted, with
-    /// the major number 0; other systems do not say.
+    /// Returns whether there is a device behind the number. Linux numbers what has none as it is mounted,
+    /// with the major number 0; other systems do not say.
     fn has_device(&self) -> bool {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         return nix::sys::stat::major(self.device as u64) != 0;
@@ -61,14 +61,14 @@ impl Place {
         return true;
     }
 
-    /// Writes it into a vault that has none or another.
+    /// Writes the place into a vault that has none or another.
     pub(crate) fn write(&self, connection: &Connection, moves: u64) -> rusqlite::Result<usize> {
         let sql = "INSERT OR REPLACE INTO place (one, device, inode, boot, moves) \
                    VALUES (1, ?1, ?2, ?3, ?4)";
         connection.execute(sql, (self.device, self.inode, &self.boot, moves as i64))
     }
 
-    /// What a vault says, and how often it was moved.
+    /// Returns what a vault says, and how often it was moved.
     pub(crate) fn read(vault: &Vault) -> Result<Option<(Self, u64)>, ReadError> {
         let sql = format!("SELECT device, inode, {}, moves FROM place", within("boot", 64));
         at_most_one(&vault.connection, &sql, [], |row| {
@@ -79,18 +79,18 @@ impl Place {
 }
 
 impl Vault {
-    /// That it can be told where the vault last served.
+    /// Checks that the place where the vault last served can be read.
     pub(crate) fn check_place(&self) -> Result<(), ReadError> {
         Place::read(self).map(drop)
     }
 }
 
 impl Transaction<'_> {
-    /// Notes where the vault's file is, and compares with where it was at the last request. A move
-    /// by efface itself ([`Vault::move_to`]) is none.
+    /// Notes where the vault's file is, and compares with where it was at the last request. A move by efface
+    /// itself ([`Vault::move_to`]) does not count.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// Fails as [`WriteError`] says.
     pub fn note_place(&mut self) -> Result<Placed, WriteError> {
         self.refuse_if_failed()?;
         let here = Place::of(&self.path).map_err(crate::StoreFault::from)?;
@@ -116,7 +116,7 @@ mod tests {
         Place { device, inode, boot: boot.map(Into::into) }
     }
 
-    /// Two disks.
+    /// Numbers of two disks.
     const DISKS: [i64; 2] = [0x801, 0x811];
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         assert!(!here.is(&Place::NOWHERE));
     }
 
-    /// A container that starts again, or a network share that is mounted again, is no copy.
+    /// A container that restarts, or a network share that is mounted again, is no copy.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     #[test]
     fn numbers_that_a_mount_was_given_are_not_compared() {

@@ -9,13 +9,13 @@ use crate::stored::{RecordId, StoredRecord};
 use crate::{ReadError, StoreFault, Vault};
 use rusqlite::MAIN_DB;
 
-/// The head of a block, and where its features are.
+/// The head of a block, and the location of its features.
 struct Opened {
     head: BlockHead,
     /// Whether the head is as it was stored; false without the keys.
     sound: bool,
     chain: Option<Chain>,
-    /// The features that were read last: of which group, and where they begin.
+    /// The features that were read last: their group, their offset and their bytes.
     read: Option<(usize, usize, Features)>,
 }
 
@@ -23,7 +23,8 @@ impl Vault {
     /// Visits these records, in the order named, each checked as in [`scan`](Vault::scan).
     ///
     /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it; [`RowFault::Rows`](crate::RowFault::Rows).
+    /// Fails with the visitor's error, or a [`ReadError`] converted to it;
+    /// [`RowFault::Rows`](crate::RowFault::Rows).
     pub fn read_records<E: From<ReadError>>(
         &self,
         records: &[RecordId],
@@ -60,8 +61,8 @@ impl Vault {
         Ok(())
     }
 
-    /// The features of a group of rows, and where they begin in those of the block.
-    /// Once the vault is unlocked these rows are as they were stored.
+    /// Returns the features of a group of rows, and their offset in those of the block. Once the vault is
+    /// unlocked, these rows are as they were stored.
     fn features_of_group(
         &self,
         opened: &Opened,

@@ -1,19 +1,19 @@
-//! Numbers for rows that bring no ids of their own.
+//! Numbers for rows without ids of their own.
 
 use crate::column::{at_most_one, unsigned};
 use crate::{ReadError, Transaction, Vault, WriteError};
 
 impl Vault {
-    /// The number that the next row without an id gets: how many were given out, from 0.
+    /// Returns the number that the next row without an id gets: how many were given out, from 0.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn next_position(&self) -> Result<u64, ReadError> {
         let sql = "SELECT position FROM counter";
         Ok(at_most_one(&self.connection, sql, [], |row| unsigned(row, 0))?.unwrap_or(0))
     }
 
-    /// The highest record number ever given; 0 before the first.
+    /// Returns the highest record number ever given; 0 before the first.
     pub(crate) fn last_number(&self) -> Result<u64, ReadError> {
         let sql = "SELECT record FROM counter";
         Ok(at_most_one(&self.connection, sql, [], |row| unsigned(row, 0))?.unwrap_or(0))
@@ -21,11 +21,11 @@ impl Vault {
 }
 
 impl Transaction<'_> {
-    /// Gives out `count` numbers in a row and returns the first. No number is given out twice, also
-    /// when the record that had it is deleted.
+    /// Gives out `count` consecutive numbers and returns the first. No number is given out twice, even after
+    /// the record that had it is deleted.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// Fails as [`WriteError`] says.
     pub fn take_positions(&mut self, count: u64) -> Result<u64, WriteError> {
         self.touch()?;
         let first = match self.next_position() {

@@ -1,9 +1,9 @@
 //! Locks on the vault's file that belong to one open file and not to the process.
 //!
-//! On Unix, closing *any* handle of a file drops every POSIX lock that the process holds on it,
-//! those of SQLite included: a program that opens its own vault, reads a few bytes and closes it
-//! has lost them. Locks of an open file description are lost only with that description. So three
-//! bytes of the vault's file, beside the ones that SQLite locks, carry efface's own discipline:
+//! On Unix, closing *any* handle of a file drops every POSIX lock that the process holds on it, those of
+//! SQLite included: a program that opens its own vault, reads a few bytes and closes it has lost them. Locks
+//! of an open file description are lost only with that description. So three bytes of the vault's file, next
+//! to the ones that SQLite locks, carry efface's own discipline:
 //!
 //! - [`Range::Writer`] is held by whoever has the vault open for writing. It belongs to the file
 //!   (device and inode), whatever name the file was opened by.
@@ -11,9 +11,8 @@
 //!   the writer while the file changes, which is from the flush of a change to its commit.
 //! - [`Range::Turn`] is held by a writer that waits for readers, so that new ones come after it.
 //!
-//! SQLite's own locks are taken as well: they keep other programs away. Where the system has no
-//! such locks (anything but Linux and Android), SQLite's are all there is; on Windows they already
-//! belong to one open file.
+//! SQLite's own locks are taken as well: they keep other programs away. If the system has no such locks (all
+//! but Linux and Android), SQLite's are the only ones; on Windows they already belong to one open file.
 
 use std::fs::File;
 use std::io;
@@ -27,8 +26,8 @@ pub(crate) enum Range {
 }
 
 impl Range {
-    /// Its byte: below the ones that SQLite locks, which begin at 2^30. Locks are advisory, so it
-    /// does not matter what the file holds there.
+    /// Returns the byte that is locked: below the ones that SQLite locks, which begin at 2^30. Locks are
+    /// advisory, so it does not matter what the file holds there.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const fn place(self) -> i64 {
         (1 << 30)
@@ -48,7 +47,7 @@ pub(crate) enum Hold {
     Released,
 }
 
-/// Takes or releases a lock; false if somebody else's is in the way.
+/// Takes or releases a lock; false if another process holds one that conflicts.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn set(file: &File, range: Range, hold: Hold) -> io::Result<bool> {
     use nix::errno::Errno;
@@ -75,7 +74,7 @@ pub(crate) fn set(file: &File, range: Range, hold: Hold) -> io::Result<bool> {
     }
 }
 
-/// Takes or releases a lock; false if somebody else's is in the way.
+/// Takes or releases a lock; false if another process holds one that conflicts.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn set(_: &File, _: Range, _: Hold) -> io::Result<bool> {
     Ok(true)

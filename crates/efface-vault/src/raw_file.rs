@@ -1,10 +1,10 @@
-//! The vault's bytes, read and overwritten beside SQLite, and the locks that guard them.
+//! Reads and overwrites the vault's bytes next to SQLite, and takes the locks that guard them.
 //!
-//! The sweep must reach bytes that no SQL statement names, so it opens the file itself. On Unix,
-//! closing *any* handle of a file drops every POSIX lock the process holds on it, those of SQLite
-//! included. So a raw handle is never closed while this process still has a connection to the same
-//! file: it is parked in a process-wide list and closed with the last one. What a program that
-//! closes a handle of its own may do to SQLite's locks, [`crate::range_lock`] makes up for.
+//! The sweep must reach bytes that no SQL statement names, so it opens the file itself. On Unix, closing
+//! *any* handle of a file drops every POSIX lock the process holds on it, those of SQLite included. So a raw
+//! handle is never closed while this process still has a connection to the same file: it is parked in a
+//! process-wide list and closed with the last one. If a program closes a handle of its own and so drops
+//! SQLite's locks, [`crate::range_lock`] makes up for it.
 
 use crate::StoreFault;
 use crate::lock::still_there;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often a lock that is in the way is tried again.
+/// Interval at which a lock held by others is tried again.
 const TRY: Duration = Duration::from_millis(2);
 
 /// How long a reader lets a waiting writer go first.
@@ -49,7 +49,7 @@ impl RawFile {
         Ok(Self { file: Some(Arc::new(file)), barred: Cell::new(false), presence })
     }
 
-    /// Whether the file is the one at this path; where the system cannot tell, it is.
+    /// Returns whether the file is the one at this path; true if the system cannot say.
     pub(crate) fn is_at(&self, path: &Path) -> io::Result<bool> {
         still_there(self.file()?, path)
     }
@@ -62,15 +62,15 @@ impl RawFile {
     /// Keeps the file's state as it is for reading, until it is dropped, as soon as no writer is
     /// changing it.
     pub(crate) fn hold_state(&self, patience: Duration) -> Result<(), StoreFault> {
-        // Waiting for a turn is courtesy: who holds a state already and looks again must not wait for
-        // a writer that waits for him.
+        // Waiting for a turn is a courtesy: a reader that already holds a state and looks again must not wait
+        // for a writer that waits for that reader.
         let _ = self.wait_for(Range::Turn, Hold::Shared, patience.min(COURTESY));
         let held = self.wait_for(Range::State, Hold::Shared, patience);
         set(self.file()?, Range::Turn, Hold::Released)?;
         held
     }
 
-    /// Keeps readers out while the file changes, once those who look at it have gone.
+    /// Keeps readers out while the file changes, once its present readers have left.
     pub(crate) fn bar_readers(&self, patience: Duration) -> Result<(), StoreFault> {
         if self.barred.get() {
             return Ok(());
@@ -87,7 +87,7 @@ impl RawFile {
 
     pub(crate) fn admit_readers(&self) {
         if let (true, Ok(file)) = (self.barred.replace(false), self.file()) {
-            // Releasing a lock cannot fail in a way that anything could be done about.
+            // No remedy exists for a lock that cannot be released.
             let _ = set(file, Range::State, Hold::Released);
             let _ = set(file, Range::Turn, Hold::Released);
         }
@@ -143,8 +143,8 @@ impl RawFile {
         self.file.as_deref().ok_or_else(|| io::Error::other("file is closed"))
     }
 
-    /// The handle itself, for a thread that is joined before this is dropped: no other one of the file, whose
-    /// closing would drop locks.
+    /// Returns the handle itself, for a thread that is joined before this is dropped. A second handle of the
+    /// file would drop locks when it is closed.
     pub(crate) fn handle(&self) -> Option<Arc<File>> {
         self.file.clone()
     }
@@ -194,7 +194,7 @@ mod presence {
         FILES.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that this process has a connection to a file. It must outlive the connection.
+    /// Notes that this process has a connection to a file. It must outlive the connection.
     #[derive(Debug)]
     pub(crate) struct Presence {
         identity: (u64, u64),

@@ -19,7 +19,7 @@ pub(crate) fn blocks() -> String {
     format!("SELECT {}, {features} FROM block NOT INDEXED LEFT JOIN content USING (first)", head())
 }
 
-/// Their heads, in the columns that [`Columns::read_head`] expects.
+/// Returns SQL for the heads of blocks, in the columns that [`Columns::read_head`] expects.
 pub(crate) fn heads() -> String {
     format!("SELECT {} FROM block NOT INDEXED", head())
 }
@@ -35,9 +35,9 @@ pub(crate) struct Stored {
     pub(crate) first: i64,
     pub(crate) rows: u64,
     pub(crate) block: Option<RowBlock>,
-    /// Its share of the sum, where it was checked already.
+    /// Its share of the sum, if it was checked already.
     pub(crate) share: Option<u128>,
-    /// Rows of the blocks before it, where these were counted.
+    /// Number of rows of the blocks before it, if these were counted.
     pub(crate) before: u64,
 }
 
@@ -45,13 +45,13 @@ pub(crate) struct Stored {
 pub(crate) struct Columns {
     pub(crate) first: i64,
     rows: u64,
-    /// Bytes that its features should have.
+    /// Length in bytes that its features should have.
     pub(crate) length: usize,
     checksum: Vec<u8>,
     pub(crate) head: Vec<u8>,
-    /// None where they were not read, or are not there.
+    /// `None` if they were not read, or are missing.
     pub(crate) features: Option<Features>,
-    /// Rows of the blocks before it, where these were counted.
+    /// Number of rows of the blocks before it, if these were counted.
     pub(crate) before: u64,
 }
 
@@ -61,7 +61,7 @@ impl Columns {
         Ok(Self { features: features.map(Features::from), ..Self::read_head(row)? })
     }
 
-    /// The same without features.
+    /// Reads a block without its features.
     pub(crate) fn read_head(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             first: row.get(0)?,
@@ -74,26 +74,26 @@ impl Columns {
         })
     }
 
-    /// The same, after so many rows, which are more for the next.
+    /// Notes how many rows come before it, and adds its own for the next.
     pub(crate) fn after(self, rows: &mut u64) -> Self {
         let before = *rows;
         *rows = before.saturating_add(self.rows);
         Self { before, ..self }
     }
 
-    /// Bytes of the block.
+    /// Returns the size of the block in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.head.len().saturating_add(self.length)
     }
 
-    /// A copy without features.
+    /// Returns a copy without features.
     pub(crate) fn head_again(&self) -> Self {
         let Self { first, rows, length, ref checksum, ref head, before, .. } = *self;
         let (checksum, head) = (checksum.clone(), head.clone());
         Self { first, rows, length, checksum, head, features: None, before }
     }
 
-    /// The head, if it is where blocks of `size` numbers begin and has no more.
+    /// Parses the head, if it begins where a block of `size` numbers begins and has no more slots.
     pub(crate) fn parse_head(self, size: i64) -> StoredHead {
         let Self { first, rows, length, checksum, head, .. } = self;
         let head = checksum
@@ -105,7 +105,7 @@ impl Columns {
         StoredHead { first, rows, head }
     }
 
-    /// The block, if it is where blocks of `size` numbers begin and has no more.
+    /// Parses the block, if it begins where a block of `size` numbers begins and has no more slots.
     pub(crate) fn parse(self, size: i64) -> Stored {
         let Self { first, rows, length, checksum, head, features, before } = self;
         let block = features
@@ -124,8 +124,8 @@ pub(crate) struct StoredHead {
 }
 
 impl StoredHead {
-    /// The head, whose parts must be within their bounds, and its share of the sum. With the keys, it must be
-    /// as it was stored; without, the share is 0.
+    /// Returns the head, whose parts must be within their bounds, and its share of the sum. With the keys, it
+    /// must be as it was stored; without, the share is 0.
     pub(crate) fn sound(
         self,
         checksums: Option<&Checksums>,
@@ -142,15 +142,15 @@ impl StoredHead {
 }
 
 impl Stored {
-    /// Whether all of it is as it was stored, which then need not be found out again.
+    /// Returns whether all of it is as it was stored, which then need not be found out again.
     pub(crate) fn holds(&mut self, checksums: &Checksums) -> bool {
         let share = self.block.as_ref().and_then(|block| block.check(checksums).ok());
         self.share = share;
         share.is_some()
     }
 
-    /// The block, whose parts must be within their bounds and whose rows as they were stored, and its share of
-    /// the sum.
+    /// Returns the block, whose parts must be within their bounds and whose rows as they were stored, and its
+    /// share of the sum.
     pub(crate) fn sound(self, checksums: &Checksums) -> Result<(RowBlock, u128), StoreFault> {
         let (first, rows) = (self.first, self.rows);
         let block = self.block.ok_or_else(|| fault(first, rows, &Flaw::Unreadable))?;
@@ -160,7 +160,7 @@ impl Stored {
         }
     }
 
-    /// The block and its share of the sum, or what is wrong with it.
+    /// Returns the block and its share of the sum, or what is wrong with it.
     pub(crate) fn checked(self, checksums: &Checksums) -> (Option<RowBlock>, Result<u128, Flaw>) {
         let Some(block) = self.block else { return (None, Err(Flaw::Unreadable)) };
         let mut checked = block.check(checksums);
@@ -171,7 +171,7 @@ impl Stored {
     }
 }
 
-/// The rows that a flaw makes unusable: the first of them that share a checksum.
+/// Returns the rows that a flaw makes unusable: the first of them that share a checksum.
 pub(crate) fn fault(first: i64, slots: u64, flaw: &Flaw) -> RowFault {
     let group = match flaw {
         Flaw::Changed { slots } => slots.first(),
@@ -189,7 +189,7 @@ pub(crate) fn fault(first: i64, slots: u64, flaw: &Flaw) -> RowFault {
 }
 
 impl Vault {
-    /// Numbers of records that share a block.
+    /// Returns how many record numbers share a block.
     pub(crate) fn block_rows(&self) -> Result<i64, ReadError> {
         let sql = "SELECT block_rows FROM genesis";
         let rows: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
@@ -199,7 +199,7 @@ impl Vault {
         }
     }
 
-    /// A block by the number of its first row.
+    /// Returns a block by the number of its first row.
     pub(crate) fn stored_block(&self, first: i64) -> Result<Option<Stored>, ReadError> {
         let sql = format!("{} WHERE first = ?1", blocks());
         let read = at_most_one(&self.connection, &sql, [first], Columns::read)?;
@@ -207,49 +207,50 @@ impl Vault {
         Ok(read.map(|columns| columns.parse(size)))
     }
 
-    /// The columns of a block's head, by the number of its first row.
+    /// Returns the columns of a block's head, by the number of its first row.
     pub(crate) fn head_columns(&self, first: i64) -> Result<Option<Columns>, ReadError> {
         let sql = format!("{} WHERE first = ?1", heads());
         at_most_one(&self.connection, &sql, [first], Columns::read_head)
     }
 
-    /// The features of a block, by the number of its first row.
+    /// Returns the features of a block, by the number of its first row.
     pub(crate) fn features_of(&self, first: i64) -> Result<Option<Vec<u8>>, ReadError> {
         let features = within("features", MOST_VALUE);
         let sql = format!("SELECT {features} FROM content WHERE first = ?1");
         at_most_one(&self.connection, &sql, [first], |row| row.get(0))
     }
 
-    /// The head of a block, checked once the vault is unlocked, by the number of its first row.
+    /// Returns the head of a block, checked once the vault is unlocked, by the number of its first row.
     pub(crate) fn head_of(&self, first: i64) -> Result<Option<BlockHead>, ReadError> {
         let Some(columns) = self.head_columns(first)? else { return Ok(None) };
         let stored = columns.parse_head(self.block_rows()?);
         Ok(Some(stored.sound(self.checksums.as_ref())?.0))
     }
 
-    /// A block all of whose rows are as they were stored, and its share of the sum.
+    /// Returns a block all of whose rows are as they were stored, and its share of the sum.
     pub(crate) fn sound_block(&self, first: i64) -> Result<Option<(RowBlock, u128)>, ReadError> {
         let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
         let Some(stored) = self.stored_block(first)? else { return Ok(None) };
         Ok(Some(stored.sound(checksums)?))
     }
 
-    /// Bytes of the features of all rows, empty slots of deleted rows included. No block is read.
+    /// Returns how many bytes the features of all rows have, empty slots of deleted rows included. No block
+    /// is read.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn feature_bytes(&self) -> Result<u64, ReadError> {
         let bytes: i64 = self.connection.query_row(FEATURE_BYTES, [], |row| row.get(0))?;
         Ok(bytes.unsigned_abs())
     }
 }
 
-/// The number of the first row of a record's block; numbers begin with 1.
+/// Returns the number of the first row of a record's block; numbers begin with 1.
 pub(crate) fn first_of(record: i64, size: i64) -> i64 {
     (record.saturating_sub(1).div_euclid(size)).saturating_mul(size).saturating_add(1)
 }
 
-/// Whether a block may begin with this number, with room for all of its own.
+/// Returns whether a block may begin with this number, with room for all of its own.
 pub(crate) fn begins_at(first: i64, size: i64) -> bool {
     first >= 1 && first_of(first, size) == first && first.checked_add(size).is_some()
 }

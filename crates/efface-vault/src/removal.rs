@@ -1,4 +1,4 @@
-//! Records that are deleted: out of their blocks, and of the tables of names.
+//! Deletes records from their blocks and from the tables of names.
 
 use crate::block::{BlockHead, Builder, Built, Leaving, Left};
 use crate::checksum::Checksums;
@@ -12,15 +12,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Transaction<'_> {
-    /// Deletes records, and with them the digest of the request that brought them: it is a function
-    /// of their contents. Their bytes are gone from the file when the change is committed. What the
-    /// caller computed from them (caches, its own copies) is the caller's to erase.
+    /// Deletes records, and with them the digest of the request that brought them: it is a function of their
+    /// contents. Their bytes are gone from the file when the change is committed. The caller must erase what
+    /// it computed from them (caches, its own copies).
     ///
     /// # Errors
-    /// A record that is not in the vault or is named twice;
+    /// Fails if a record is not in the vault or is named twice; with
     /// [`RowFault::Rows`](crate::RowFault::Rows) if one, or one that shares a checksum with it, is not as it
-    /// was stored;
-    /// [`RowFault::Index`](crate::RowFault::Index) if it is not listed under its names.
+    /// was stored; with [`RowFault::Index`](crate::RowFault::Index) if it is not listed under its names.
     pub fn delete_records(&mut self, records: &[RecordId]) -> Result<(), WriteError> {
         self.touch()?;
         let size = self.block_rows()?;
@@ -36,8 +35,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// Takes numbers out of the blocks that begin with these: all cores check and make the next blocks while
-    /// one is written. Returns the versions that brought what is gone.
+    /// Deletes numbers from the blocks that begin with these: all cores check and build the next blocks while
+    /// one is written. Returns the versions that brought the deleted rows.
     fn delete_from(
         &mut self,
         going: BTreeMap<i64, BTreeSet<i64>>,
@@ -105,7 +104,7 @@ struct Lessened {
     old: BlockHead,
     /// Its share of the sum over all blocks.
     share: u128,
-    /// Where those rows are that go.
+    /// Slots of the rows that are deleted.
     slots: BTreeSet<usize>,
     left: Rest,
 }
@@ -146,13 +145,13 @@ impl Lessened {
 }
 
 impl Ending {
-    /// Takes rows out of a block by reading few of its features; none where that cannot be, or what was read
-    /// is not as it was stored.
+    /// Removes rows from a block by reading few of its features; `None` if that is impossible, or if what was
+    /// read is not as it was stored.
     fn in_place(&self, part: &Part, numbers: &BTreeSet<i64>) -> Option<Lessened> {
         let (old, share) = self.head(part)?;
         let slots = slots_of(&old, numbers).ok()?;
         if slots.len() == old.len() {
-            // All of its features go, and so all of them are looked at.
+            // If all of its features go, all of them are read and checked.
             return None;
         }
         let leaving = Leaving::of(&old, &slots)?;

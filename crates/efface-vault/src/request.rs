@@ -1,4 +1,4 @@
-//! Requests served, so that asking twice changes nothing twice.
+//! Requests served, so that a repeated request changes nothing.
 
 use crate::column::{at_most_one, maybe_unsigned, unsigned};
 use crate::stored::Request;
@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 const BRINGING: [&str; 2] = ["add", "update"];
 
 impl Vault {
-    /// The request of this id, if there is one.
+    /// Returns the request of this id, if there is one.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn request(&self, request_id: &str) -> Result<Option<Request>, ReadError> {
         let sql = format!("SELECT {COLUMNS} FROM request WHERE request_id = ?1");
         at_most_one(&self.connection, &sql, [request_id], read)
@@ -23,7 +23,7 @@ impl Vault {
     /// returned.
     ///
     /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it.
+    /// Fails with the visitor's error, or a [`ReadError`] converted to it.
     pub fn scan_requests<E: From<ReadError>>(
         &self,
         mut visit: impl FnMut(Request) -> Result<(), E>,
@@ -56,7 +56,7 @@ impl Transaction<'_> {
     /// Stores a request that the transaction serves.
     ///
     /// # Errors
-    /// [`WriteError::RequestConflict`] if its id is in use.
+    /// Fails with [`WriteError::RequestConflict`] if its id is in use.
     pub fn insert_request(&mut self, request: &Request) -> Result<(), WriteError> {
         self.touch()?;
         let request_id = &request.request_id;
@@ -72,8 +72,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Erases the digests of the requests that brought rows with these versions; without versions,
-    /// of all that brought rows.
+    /// Erases the digests of the requests that brought rows with these versions; without versions, those of
+    /// all requests that brought rows.
     pub(crate) fn erase_bodies(
         &mut self,
         versions: Option<&BTreeSet<u64>>,

@@ -1,4 +1,4 @@
-//! Blocks written to the file, in the place of others or in none.
+//! Writes blocks to the file, as new ones or instead of others.
 
 use crate::block::{AtHand, BlockHead, Built, Flaw, Left};
 use crate::buffer_pool::Features;
@@ -7,7 +7,7 @@ use crate::{StoreFault, Transaction, WriteError};
 use rusqlite::MAIN_DB;
 
 impl Transaction<'_> {
-    /// Writes a block, in the place of the one that begins with the same number.
+    /// Writes a block instead of the one that begins with the same number.
     pub(crate) fn write_block(&mut self, built: &Built) -> Result<(), WriteError> {
         let block = &built.block;
         self.write_head(block.head())?;
@@ -17,9 +17,9 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Writes what rows that left in place have changed of a block that had this head. What SQLite has there
-    /// is held against its checksums once more: what was read before was read beside SQLite, which may be led
-    /// elsewhere by a damaged page.
+    /// Writes what removing rows in place has changed in a block that had this head. SQLite's bytes are
+    /// compared with the checksums once more: the earlier bytes were read next to SQLite, which a damaged
+    /// page may lead elsewhere.
     pub(crate) fn write_left(&mut self, old: &BlockHead, left: &Left) -> Result<(), WriteError> {
         self.write_head(&left.head)?;
         let written = self.write_zeros(old, left);

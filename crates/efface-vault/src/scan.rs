@@ -19,7 +19,7 @@ impl Vault {
         self.each_block_within(WINDOW_BYTES, work, take)
     }
 
-    /// The same with about so many bytes of blocks ahead.
+    /// Works as [`Vault::each_block`] with about so many bytes of blocks ahead.
     fn each_block_within<T: Send, E: From<ReadError>>(
         &self,
         ahead: usize,
@@ -39,8 +39,8 @@ impl Vault {
         in_order_within(ahead, read, |columns: Columns| work(columns.parse(size)), take)
     }
 
-    /// The same with features that are read straight from the file, and again with SQLite where they are not
-    /// those of the block's head.
+    /// Works as the scan above with features that are read directly from the file, and again with SQLite if
+    /// they do not match the block's head.
     fn each_block_read_directly<T: Send, E: From<ReadError>>(
         &self,
         ahead: usize,
@@ -73,18 +73,18 @@ impl Vault {
         )
     }
 
-    /// Reads every block in the order of numbers. `read` makes something of each, which comes after so many
-    /// rows, on any core and in any order; `take` is given these in order. An error of either stops the scan
-    /// and is returned. About `ahead` bytes of blocks, or one block, are read beyond those that were taken,
-    /// and at most 16 MiB.
+    /// Reads every block in the order of numbers. `read` is called with each block and the number of rows
+    /// before it, on any core and in any order; `take` is given the results in order. An error of either
+    /// stops the scan and is returned. About `ahead` bytes of blocks, or one block, are read beyond those
+    /// that were taken, and at most 16 MiB.
     ///
     /// The number of rows is checked, and once the vault is [unlocked](Vault::unlock) each block
     /// before it is shown and the sum of all at the end: use nothing of what was taken before this
     /// returns. So is the number of rows before a block, which until then is what the file says.
     ///
     /// # Errors
-    /// Theirs, or a [`ReadError`] turned into it; a [`RowFault`](crate::RowFault) for rows that are not
-    /// those that the last request left.
+    /// Fails with the error of `read` or `take`, or a [`ReadError`] converted to it; a
+    /// [`RowFault`](crate::RowFault) if rows are not those that the last request left.
     pub fn scan_blocks<T: Send, E: From<ReadError> + Send>(
         &self,
         ahead: usize,
@@ -138,7 +138,7 @@ impl Vault {
     /// [`scan_blocks`](Vault::scan_blocks). An error of the visitor stops the scan and is returned.
     ///
     /// # Errors
-    /// The visitor's, and as there.
+    /// Fails with the visitor's error, and as [`Vault::scan_blocks`] does.
     pub fn scan<E: From<ReadError>>(
         &self,
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,

@@ -9,7 +9,7 @@ pub(crate) const APPLICATION_ID: i32 = 0x4546_4643;
 /// `user_version` of the SQLite header: the version of this format.
 pub(crate) const FORMAT: i32 = 11;
 
-/// Bytes in a page.
+/// Number of bytes in a page.
 pub(crate) const PAGE_SIZE: u32 = 8192;
 
 /// Most pages a vault may have. Below 2^25 the first byte of an overflow or freelist page (the
@@ -17,8 +17,8 @@ pub(crate) const PAGE_SIZE: u32 = 8192;
 /// and 13: the sweep can tell the kinds of page apart without following any pointer.
 pub(crate) const MAX_PAGES: u32 = (1 << 25) - 1;
 
-/// The statements that make an empty vault. SQLite keeps the text, so a changed space is a
-/// changed format.
+/// The statements that make an empty vault. SQLite keeps their text, so even a changed space is a changed
+/// format.
 const STATEMENTS: [(&str, &str); 19] = [
     (
         "genesis",
@@ -42,7 +42,7 @@ const STATEMENTS: [(&str, &str); 19] = [
     ),
     // Counts rows and their bytes: else a page of each block would be read for that.
     ("block_size", "CREATE INDEX block_size ON block (first, rows, bytes)"),
-    // What most of a vault is, without a column that changes its length when a row leaves.
+    // The table that most of a vault consists of, without a column that changes its length when a row leaves.
     (
         "content",
         "CREATE TABLE content (\
@@ -155,10 +155,10 @@ pub(crate) const ROWS: &str = "SELECT COALESCE(SUM(rows), 0) FROM block";
 /// How many bytes of features they have, empty slots of deleted rows included. No block is read for it.
 pub(crate) const FEATURE_BYTES: &str = "SELECT COALESCE(SUM(bytes), 0) FROM block";
 
-/// Where features have no head, whatever the index says.
+/// Condition for features without a head, whatever the index says.
 pub(crate) const NO_BLOCK: &str = "first NOT IN (SELECT first FROM block NOT INDEXED)";
 
-/// What SQLite adds by itself.
+/// Indexes that SQLite adds on its own.
 const AUTOMATIC: [&str; 2] = ["sqlite_autoindex_request_1", "sqlite_autoindex_tombstone_1"];
 
 /// Makes the tables in an empty database.

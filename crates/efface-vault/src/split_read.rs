@@ -1,4 +1,4 @@
-//! Blocks of which SQLite reads the heads, and whoever works on them the features.
+//! Reads blocks in two steps: SQLite reads the heads, and the workers read the features.
 
 use crate::block::BlockHead;
 use crate::buffer_pool::{BufferPool, Features};
@@ -14,19 +14,19 @@ use std::sync::Arc;
 /// Features of fewer bytes are not worth reading by themselves.
 const LEAST_DIRECT: usize = 16 << 10;
 
-/// A block as far as the thread has read it that asks SQLite.
+/// A block in the state in which the thread that asks SQLite has read it.
 pub(crate) enum Pending {
     Whole(Columns),
     Part(Part),
 }
 
-/// A block of which only the head was read.
+/// A block whose head alone was read.
 pub(crate) struct Part {
     columns: Columns,
     chain: Chain,
 }
 
-/// What the file has of the block that begins with this number, after so many rows, is not what SQLite has.
+/// The block that begins with this number, after so many rows, differs in the file from what SQLite has.
 pub(crate) struct Retry {
     pub(crate) first: i64,
     pub(crate) before: u64,
@@ -46,7 +46,8 @@ pub(crate) struct Ending {
 }
 
 impl Vault {
-    /// What reads blocks in two steps. All of each is asked of SQLite where the file cannot be read beside it.
+    /// Returns the functions that read blocks in two steps. SQLite reads all of each block if the file cannot
+    /// be read next to it.
     pub(crate) fn split_reads(
         &self,
         wanted: Wanted,
@@ -60,12 +61,12 @@ impl Vault {
 }
 
 impl Beginning {
-    /// Whether features are read straight from the file.
+    /// Returns whether features are read directly from the file.
     pub(crate) fn is_direct(&self) -> bool {
         self.chains.is_some()
     }
 
-    /// A block of which the columns of the head were read.
+    /// Begins to read a block whose head's columns were read.
     pub(crate) fn block(
         &mut self,
         vault: &Vault,
@@ -85,20 +86,21 @@ impl Beginning {
 }
 
 impl Ending {
-    /// The head of a block, and its share of the sum; none where it is not as it was stored.
+    /// Reads the head of a block, and its share of the sum; `None` if it is not as it was stored.
     pub(crate) fn head(&self, part: &Part) -> Option<(BlockHead, u128)> {
         let head = part.columns.head_again().parse_head(self.size);
         head.sound(Some(&self.checksums)).ok()
     }
 
-    /// Some of the features of a block, as far as they lie as expected.
+    /// Reads some of the features of a block, if they lie as expected.
     pub(crate) fn features(&self, part: &Part, ranges: &[Range<usize>]) -> Option<Vec<Features>> {
         let (file, pages) = self.file.as_ref()?;
         let read = |range| part.chain.part(file, *pages, part.columns.length, range);
         ranges.iter().map(read).collect()
     }
 
-    /// The block; one whose features were read here is as it was stored, and its share of the sum is known.
+    /// Returns the block; one whose features were read here is as it was stored, and its share of the sum is
+    /// known.
     pub(crate) fn block(&self, begun: Pending) -> Result<Stored, Retry> {
         let Part { mut columns, chain } = match begun {
             Pending::Whole(columns) => return Ok(columns.parse(self.size)),

@@ -1,26 +1,27 @@
-//! What the system says of a file that changes when anything is written to it.
+//! Properties of a file that change when anything is written to it.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A file as it was when it was last written to: who finds the same again may take it that nothing was
-/// written in between, as far as the system's clock tells two times apart (some milliseconds) and nobody
-/// set its time back.
+/// A file as it was when it was last written to. If the same stamp is found again, nothing was written in
+/// between, provided that the system's clock tells the two times apart (some milliseconds) and was not set
+/// back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStamp {
     length: u64,
     modified: SystemTime,
-    /// Device, inode, and when the inode was changed, where the system has them: this time cannot be set.
+    /// Device, inode, and the time when the inode was changed, if the system has them: this time cannot be
+    /// set.
     inode: Option<[i64; 4]>,
 }
 
 impl FileStamp {
-    /// The stamp of a file now.
+    /// Returns the stamp of a file now.
     ///
     /// # Errors
-    /// A file that is gone, or a system that does not say when it was written to.
+    /// Fails if the file is gone, or if the system does not say when it was written to.
     pub fn of(path: &Path) -> io::Result<Self> {
         let found = fs::metadata(path)?;
         Ok(Self { length: found.len(), modified: found.modified()?, inode: inode(&found) })

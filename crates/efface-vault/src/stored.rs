@@ -13,12 +13,12 @@ pub(crate) const MOST_VALUE: i32 = 256 << 20;
 pub struct RecordId(i64);
 
 impl RecordId {
-    /// The record with this number, if there is one.
+    /// Returns the record with this number, if there is one.
     pub fn new(number: i64) -> Self {
         Self(number)
     }
 
-    /// The record's number, ascending with insertion.
+    /// Returns the record's number, ascending with insertion.
     pub fn get(self) -> i64 {
         self.0
     }
@@ -35,7 +35,7 @@ impl fmt::Display for RecordId {
 pub struct StoredRecord<'a> {
     /// Public id, unique among the records present.
     pub id: &'a str,
-    /// Whose record it is.
+    /// Subject of the record, if it has one.
     pub subject: Option<&'a str>,
     /// Target value; finite. Negative zero comes back as zero.
     pub target: f64,
@@ -45,15 +45,15 @@ pub struct StoredRecord<'a> {
     pub added_version: u64,
 }
 
-/// A request that was served, as the vault keeps it. It must not contain a public id or a subject in the clear:
-/// it outlives the record.
+/// A request that was served, as the vault keeps it. It must not contain a public id or a subject in the
+/// clear: it outlives the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The caller's name for it.
     pub request_id: String,
-    /// What was asked for, in the words of certificates (`add`, `delete`, ...).
+    /// Kind of the request, in the words of certificates (`add`, `delete`, ...).
     pub kind: String,
-    /// Keyed digest of what was asked (an unkeyed one of a short id can be guessed). That of an
+    /// Keyed digest of the request's body (an unkeyed digest of a short id can be guessed). The digest of an
     /// `add` or `update` covers the rows it brought and is erased with the first of them.
     pub body_digest: Option<[u8; 32]>,
     /// Version of the model it led to.
@@ -63,7 +63,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Whether a request of this kind and digest may be this one again: it is, unless the digest is
+    /// Returns whether a request of this kind and digest may be this one again: it is, unless the digest is
     /// erased, which leaves the kind to compare.
     #[must_use]
     pub fn may_be(&self, kind: &str, body_digest: Option<&[u8; 32]>) -> bool {
@@ -75,9 +75,9 @@ impl Request {
 /// What the checksums of rows, requests and tombstones add up to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tally {
-    /// Rows.
+    /// Number of rows.
     pub(crate) records: u64,
-    /// Sum over the rows.
+    /// Sum of the rows' checksums.
     pub(crate) rows: u128,
     /// Sum over requests and tombstones.
     pub(crate) notes: u128,
@@ -88,6 +88,6 @@ pub(crate) struct Tally {
 pub(crate) struct Found {
     pub(crate) blocks: u64,
     pub(crate) records: u64,
-    /// Sum of the checksums, where the key is at hand.
+    /// Sum of the checksums, if the key is at hand.
     pub(crate) sum: Option<u128>,
 }

@@ -1,12 +1,12 @@
 //! The tally: how many rows the last request left and the sum of their checksums, under a keyed
 //! checksum of its own.
 //!
-//! It makes a row that was removed, added, altered or exchanged by another program known, and a
-//! file that was copied in the middle of a change. Sums are taken modulo 2^128, so that a deletion
-//! subtracts what the addition added: after every request the tally is what it would be had the
-//! deleted rows never been there, a function of the remaining rows alone. That is what `perfect`
-//! state asks of everything that is kept. The sums are stored behind a mask that changes with every
-//! request; unmasked, the difference of two copies would tell the share of the rows between them.
+//! It reveals a row that was removed, added, altered or exchanged by another program, and a file that was
+//! copied in the middle of a change. Sums are taken modulo 2^128, so that a deletion subtracts what the
+//! addition added: after every request the tally is what it would be had the deleted rows never been there, a
+//! function of the remaining rows alone. That is what `perfect` state asks of everything that is kept. The
+//! sums are stored behind a mask that changes with every request; unmasked, the difference of two copies
+//! would reveal the share of the rows between them.
 
 use crate::checksum::{Checksums, put};
 use crate::column::{at_most_one, maybe_unsigned, unsigned, within};
@@ -15,7 +15,7 @@ use crate::stored::{Found, Request, Tally};
 use crate::{ReadError, RowFault, StoreFault, Transaction, Vault, WriteError};
 
 impl Tally {
-    /// Compares with what was found: the number alone where no key is at hand.
+    /// Compares with what was found: the number alone if no key is at hand.
     pub(crate) fn compare(&self, found: &Found) -> Result<(), RowFault> {
         if found.records != self.records {
             return Err(RowFault::Count { certified: self.records, present: found.records });
@@ -36,10 +36,10 @@ struct Stored {
 }
 
 impl Vault {
-    /// How many rows there are, which must be as many as the last request left.
+    /// Returns how many rows there are, which must be as many as the last request left.
     ///
     /// # Errors
-    /// [`RowFault::Count`] if they are not as many.
+    /// Fails with [`RowFault::Count`] if they are not as many.
     pub fn checked_count(&self) -> Result<u64, ReadError> {
         // One statement, so that no commit falls between the two.
         let sql = format!("SELECT ({ROWS}), (SELECT MAX(records) FROM tally)");
@@ -57,7 +57,7 @@ impl Vault {
     /// Checks every row's checksum and their sum.
     ///
     /// # Errors
-    /// A [`RowFault`]; [`ReadError::Locked`] without the key.
+    /// Fails with a [`RowFault`], or with [`ReadError::Locked`] without the key.
     pub fn check_rows(&self) -> Result<u64, ReadError> {
         self.checksums.as_ref().ok_or(ReadError::Locked)?;
         self.scan(|_, _| Ok::<_, ReadError>(()))?;
@@ -67,7 +67,7 @@ impl Vault {
     /// Checks the requests and the tombstones against the sum of their checksums.
     ///
     /// # Errors
-    /// [`RowFault::Notes`]; [`ReadError::Locked`] without the key.
+    /// Fails with [`RowFault::Notes`]; [`ReadError::Locked`] without the key.
     pub fn check_notes(&self) -> Result<(), ReadError> {
         match self.sum_of_notes()? == self.tally()?.notes {
             true => Ok(()),
@@ -75,7 +75,7 @@ impl Vault {
         }
     }
 
-    /// What the checksums of requests and tombstones add up to.
+    /// Returns what the checksums of requests and tombstones add up to.
     pub(crate) fn sum_of_notes(&self) -> Result<u128, ReadError> {
         let checksums = self.checksums.as_ref().ok_or(ReadError::Locked)?;
         let mut sum = 0u128;
@@ -90,8 +90,8 @@ impl Vault {
         Ok(sum)
     }
 
-    /// The tally: that of the change in progress, else the stored one. With the key, its own
-    /// checksum is checked; without, the sums in it mean nothing.
+    /// Returns the tally: that of the change in progress, else the stored one. With the key, its own checksum
+    /// is checked; without the key, its sums mean nothing.
     pub(crate) fn tally(&self) -> Result<Tally, ReadError> {
         match self.pending {
             Some(tally) => Ok(tally),
@@ -123,7 +123,7 @@ impl Vault {
         }
     }
 
-    /// What hides the two sums: new with every entry of the ledger.
+    /// Returns the masks that hide the two sums: new with every entry of the ledger.
     fn masks(&self, checksums: &Checksums) -> Result<[u128; 2], ReadError> {
         let place = self.place()?;
         let [mut rows, mut notes] = [[0; 16]; 2];
@@ -133,9 +133,9 @@ impl Vault {
         Ok([rows, notes].map(u128::from_le_bytes))
     }
 
-    /// The tally's own checksum. It also binds the version of the model, the head of the ledger,
-    /// the highest numbers ever given to records and rows, how many numbers share a block, and the digest of the kept state, so that none of them
-    /// can be put back to an earlier one alone.
+    /// Computes the tally's own checksum. It also binds the version of the model, the head of the ledger, the
+    /// highest numbers ever given to records and rows, how many numbers share a block, and the digest of the
+    /// kept state, so that none of them can be put back to an earlier one alone.
     fn seal(&self, checksums: &Checksums, tally: &Tally) -> Result<[u8; 32], ReadError> {
         let place = self.place()?;
         let kept = self.caches_digest()?;
@@ -148,7 +148,7 @@ impl Vault {
         }))
     }
 
-    /// Where in its life the vault is.
+    /// Returns the counters and heads that the tally's checksum binds.
     fn place(&self) -> Result<Vec<u8>, ReadError> {
         let mut place = Vec::with_capacity(128);
         put(&mut place, self.model_version()?.map(u64::to_le_bytes).as_ref().map(|v| &v[..]));
@@ -195,7 +195,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Puts a block's rows and its share of the sum in the place of those it had.
+    /// Replaces a block's former number of rows and share of the sum by the new ones.
     pub(crate) fn exchange_block(&mut self, old: (u64, u128), new: (u64, u128)) {
         if let Some(tally) = &mut self.vault_mut().pending {
             tally.records = tally.records.wrapping_sub(old.0).wrapping_add(new.0);
@@ -203,7 +203,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Puts the checksum of one note in the place of that of another.
+    /// Replaces the checksum of one note by that of another.
     pub(crate) fn exchange_note(&mut self, old: Option<u128>, new: u128) {
         if let Some(tally) = &mut self.vault_mut().pending {
             tally.notes = tally.notes.wrapping_sub(old.unwrap_or(0)).wrapping_add(new);

@@ -1,13 +1,13 @@
-//! Tombstones: that something was deleted, without saying what.
+//! Tombstones, which say that something was deleted and not what.
 
 use crate::column::{at_most_one, unsigned};
 use crate::{ReadError, Transaction, Vault, WriteError};
 
 impl Vault {
-    /// Ledger index of the certificate for the deletion that left this tombstone, if any.
+    /// Returns the ledger index of the certificate for the deletion that left this tombstone, if any.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn tombstone(&self, hmac: &[u8; 32]) -> Result<Option<u64>, ReadError> {
         let sql = "SELECT entry FROM tombstone WHERE mac = ?1";
         at_most_one(&self.connection, sql, [hmac], |row| unsigned(row, 0))
@@ -16,7 +16,7 @@ impl Vault {
     /// Visits every tombstone with the ledger index of its certificate, in no particular order.
     ///
     /// # Errors
-    /// The visitor's, or a [`ReadError`] turned into it.
+    /// Fails with the visitor's error, or a [`ReadError`] converted to it.
     pub fn scan_tombstones<E: From<ReadError>>(
         &self,
         mut visit: impl FnMut([u8; 32], u64) -> Result<(), E>,
@@ -35,12 +35,11 @@ impl Vault {
 }
 
 impl Transaction<'_> {
-    /// Notes that what `hmac` stands for was deleted with the certificate at `entry_index`, in the
-    /// place of an earlier note. The HMAC's key must be kept outside the vault, or ids could be
-    /// guessed from it.
+    /// Notes that what `hmac` stands for was deleted with the certificate at `entry_index`, and replaces an
+    /// earlier note. The HMAC's key must be kept outside the vault, or ids could be guessed from it.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// Fails as [`WriteError`] says.
     pub fn set_tombstone(&mut self, hmac: [u8; 32], entry_index: u64) -> Result<(), WriteError> {
         self.touch()?;
         let share = |entry| {

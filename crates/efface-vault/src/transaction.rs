@@ -16,8 +16,8 @@ use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::ops::Deref;
 
-/// Bytes of changed pages that are held in memory before they are written to the file, which keeps
-/// readers out until the commit.
+/// Bytes of changed pages that are held in memory before they are written to the file, which keeps readers
+/// out until the commit.
 const MEMORY: u64 = 64 << 20;
 
 /// Statements after which the changed pages are counted.
@@ -35,7 +35,7 @@ pub struct Transaction<'v> {
     before: Option<Before>,
     /// The mark that this change leaves in the file.
     mark: u32,
-    /// The mark that it found there.
+    /// The mark that this change found in the file.
     found: u32,
     journal: Option<File>,
     /// What of the journal was sealed.
@@ -60,11 +60,11 @@ enum Holder<'v> {
 }
 
 impl Vault {
-    /// Begins a change.
+    /// Begins a change of the vault.
     ///
     /// # Errors
-    /// A vault that was opened for reading, [`StoreFault::Busy`] if another program writes, or
-    /// [`WriteError::Displaced`].
+    /// Fails if the vault was opened for reading, with [`StoreFault::Busy`] if another program writes, or
+    /// with [`WriteError::Displaced`].
     pub fn begin(&mut self) -> Result<Transaction<'_>, WriteError> {
         let mut transaction = self.begin_unsealed()?;
         if transaction.checksums.is_some() {
@@ -74,7 +74,7 @@ impl Vault {
         Ok(transaction)
     }
 
-    /// As [`Vault::begin`], with no tally to take forward: nothing it covers can be written yet.
+    /// Works as [`Vault::begin`], without a tally to take forward: nothing it covers can be written yet.
     pub(crate) fn begin_unsealed(&mut self) -> Result<Transaction<'_>, WriteError> {
         let Access::Writing { file, .. } = &self.access else {
             return Err(WriteError::opened_for_reading());
@@ -97,7 +97,8 @@ impl Vault {
 }
 
 impl Transaction<'static> {
-    /// A change of a vault that is still being made: nobody else knows its file, nothing is swept.
+    /// Begins a change of a vault that is still being made: no other process knows its file, and nothing is
+    /// swept.
     pub(crate) fn of_new(vault: Vault) -> Result<Self, WriteError> {
         vault.connection.execute_batch("BEGIN IMMEDIATE")?;
         let writeback = match &vault.access {
@@ -140,37 +141,37 @@ impl<'v> Transaction<'v> {
             failed: false,
             open: true,
             touched,
-            // Nobody else knows the file of a new vault.
+            // No other process knows the file of a new vault.
             names_checked: touched,
         }
     }
 }
 
 impl Transaction<'_> {
-    /// Makes the change durable and erases what it deleted. When this returns `Ok`, a crash or a
-    /// power cut cannot undo it and no byte of what it deleted is left in the vault's folder; on
-    /// an error, the vault is as it was before the change began, but for those named below.
+    /// Makes the change durable and erases what it deleted. When this returns `Ok`, a crash or a power cut
+    /// cannot undo it and no byte of what it deleted is left in the vault's folder; on an error, the vault is
+    /// as it was before the change began, except for the errors named below.
     ///
     /// # Errors
-    /// A write that failed before; [`StoreFault::Busy`] if a reader did not finish in time;
-    /// [`StoreFault::Full`] and others from the disk. A journal that could not be overwritten: the
-    /// change is durable then, and the next opening for writing erases what is left of it.
+    /// Fails if a write failed before, with [`StoreFault::Busy`] if a reader did not finish in time, or with
+    /// [`StoreFault::Full`] or another error of the disk. Fails also if a journal could not be overwritten:
+    /// the change is durable then, and the next opening for writing erases what is left of it.
     ///
-    /// [`WriteError::Displaced`] where the path no longer leads to the file that was opened, which
-    /// has the change if the message says so; also where that could not be found out after the change
-    /// was made. Where the system does not tell files apart (elsewhere than on Unix) this is not
-    /// looked at. [`WriteError::Displaced`] also where another program wrote over the file: what it
-    /// wrote is left as it is, as far as no page was written into it since. What is written in the
-    /// moment between the last look and the commit goes unseen, unless it is still there after it.
+    /// Fails with [`WriteError::Displaced`] if the path no longer leads to the file that was opened, which
+    /// has the change if the message says so, or if that could not be determined after the change was made.
+    /// On systems that do not tell files apart (other than Unix) this is not checked. Fails with
+    /// [`WriteError::Displaced`] also if another program wrote over the file: its bytes are left as they are,
+    /// except on pages that were written since. Bytes written in the moment between the last check and the
+    /// commit go unnoticed, unless they are still there after it.
     pub fn commit(self) -> Result<(), WriteError> {
         self.commit_unless(&mut || false)
     }
 
-    /// As [`Transaction::commit`], unless `stop` says before the commit that the change is no longer
+    /// Works as [`Transaction::commit`], unless `stop` says before the commit that the change is no longer
     /// wanted.
     ///
     /// # Errors
-    /// [`WriteError::Stopped`], and as [`Transaction::commit`].
+    /// Fails with [`WriteError::Stopped`], and as [`Transaction::commit`].
     pub fn commit_unless(mut self, stop: &mut dyn FnMut() -> bool) -> Result<(), WriteError> {
         self.refuse_if_failed()?;
         self.seal_tally()?;
@@ -211,8 +212,8 @@ impl Transaction<'_> {
         }
     }
 
-    /// That whoever looks at the path will find this change: no program put another file there, or
-    /// other bytes into it.
+    /// Checks that a reader of the path will find this change: no program put another file there, or other
+    /// bytes into it.
     fn stands_at_its_path(&self) -> Result<(), WriteError> {
         let Access::Writing { file, .. } = &self.access else { return Ok(()) };
         if !file.is_at(&self.path).map_err(StoreFault::from)? {
@@ -224,7 +225,7 @@ impl Transaction<'_> {
         Err(WriteError::overwritten(&self.path, None))
     }
 
-    /// Whether the file bears the mark that this change found or wrote there.
+    /// Returns whether the file bears the mark that this change found or wrote there.
     fn is_whole(&self, file: &RawFile) -> bool {
         let expected = if self.writing.get() { self.mark | UNDER_WAY } else { self.found };
         mark_of(file).is_ok_and(|mark| mark == expected)
@@ -262,8 +263,8 @@ impl Transaction<'_> {
         u32::try_from(now).map_err(|_| StoreFault::Damaged(format!("page count is {now}")))
     }
 
-    /// Writes the changed pages to the file when there are too many for the memory. The journal
-    /// tells how many there are, and the growth of the file.
+    /// Writes the changed pages to the file when there are too many for memory, as the journal and the growth
+    /// of the file show.
     fn make_room(&mut self) -> Result<(), StoreFault> {
         self.statements = self.statements.wrapping_add(1);
         let (Some(before), Access::Writing { file, .. }) = (&self.before, &self.access) else {
@@ -281,7 +282,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Has the commit sweep the whole file, for a vault that other programs have changed.
+    /// Makes the commit sweep the whole file, for a vault that other programs have changed.
     pub(crate) fn sweep_whole_file(&mut self) {
         if let Some(before) = &mut self.before {
             before.whole = true;
@@ -301,7 +302,7 @@ impl Transaction<'_> {
         vault.rewritten.clear();
     }
 
-    /// Notes that a block is no longer as it is in the file. That of a new vault has no other.
+    /// Notes that a block differs from the one in the file. A new vault has no other blocks.
     pub(crate) fn note_rewritten(&mut self, first: i64) {
         if self.before.is_some() {
             self.vault_mut().rewritten.insert(first);
@@ -329,7 +330,7 @@ impl Transaction<'_> {
         result
     }
 
-    /// A number as SQLite keeps it; one beyond 63 bits gives the change up.
+    /// Returns a number as SQLite keeps it; one beyond 63 bits gives the change up.
     pub(crate) fn number(&mut self, name: &'static str, value: u64) -> Result<i64, WriteError> {
         match i64::try_from(value) {
             Ok(number) => Ok(number),
@@ -348,7 +349,7 @@ impl Transaction<'_> {
     }
 }
 
-/// A fault in the words of SQLite, which statements answer in.
+/// Returns a fault in the words of SQLite, which statements answer in.
 fn in_sqlite(fault: StoreFault) -> rusqlite::Error {
     use rusqlite::ffi;
     let code = match fault {
@@ -379,7 +380,7 @@ impl Drop for Transaction<'_> {
         if let (Access::Writing { file, .. }, Some(journal)) = (&self.access, &self.journal)
             && !self.is_whole(file)
         {
-            // Bytes that another program wrote are not to be "undone": a void journal does nothing.
+            // Bytes that another program wrote must not be "undone": a void journal does nothing.
             let _ = journal.try_clone().and_then(|mut journal| overwrite(&mut journal));
         }
         if !self.connection.is_autocommit() {

@@ -7,7 +7,7 @@ use crate::{Keyring, ReadError, Vault};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnlockError {
-    /// The keys are those of other vaults.
+    /// The keys belong to other vaults.
     #[error("the key file is not the one this vault was made with")]
     OtherKey,
     /// The signing key is the right one, the secret is not.
@@ -26,19 +26,20 @@ impl Vault {
     /// changed, and only then does a read check what it reads against its checksums.
     ///
     /// # Errors
-    /// Other keys; [`RowFault::Tally`](crate::RowFault::Tally) if the tally, the version of the
-    /// model, the head of the ledger or the kept state are not those of the last request.
+    /// Fails if the keys belong to other vaults; with [`RowFault::Tally`](crate::RowFault::Tally) if the
+    /// tally, the version of the model, the head of the ledger or the kept state are not those of the last
+    /// request.
     pub fn unlock(&mut self, keyring: &Keyring) -> Result<(), UnlockError> {
         self.unlock_damaged(keyring)?;
         self.stored_tally().inspect_err(|_| self.checksums = None)?;
         Ok(())
     }
 
-    /// As [`Vault::unlock`], also where the tally is not that of the last request: for an erasure,
-    /// which a damaged vault serves, too. [`Vault::begin`] then refuses every other change.
+    /// Works as [`Vault::unlock`], even if the tally is not that of the last request: for an erasure, which a
+    /// damaged vault serves, too. [`Vault::begin`] then refuses every other change.
     ///
     /// # Errors
-    /// Other keys; a vault that cannot be read.
+    /// Fails if the keys belong to other vaults, or if the vault cannot be read.
     pub fn unlock_damaged(&mut self, keyring: &Keyring) -> Result<(), UnlockError> {
         let genesis = self.genesis()?;
         if genesis.public_key != keyring.public_key() {

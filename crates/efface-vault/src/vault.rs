@@ -17,12 +17,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// KiB of pages that SQLite keeps in memory while they are as they are in the file. A request looks at most
-/// pages once, and the system gives new memory more slowly than it gives what it has of the file again.
+/// KiB of pages that SQLite keeps in memory while they are as they are in the file. A request reads most
+/// pages once, and the system allocates new memory more slowly than it returns what it has of the file again.
 const CACHE: i64 = 2 << 10;
 
-/// Pages that SQLite may keep changed in memory: any number. It must not write the file before the
-/// writer has asked readers to wait.
+/// Number of changed pages that SQLite may keep in memory: any. It must not write the file before the writer
+/// has asked readers to wait.
 const NEVER_SPILL: i64 = i32::MAX as i64;
 
 /// What is fixed for the life of a vault.
@@ -34,17 +34,17 @@ pub struct Genesis {
     pub created_at: String,
     /// The model's configuration and public constants, as JSON text.
     pub config_json: String,
-    /// The Ed25519 key that certificates of this vault are signed with.
+    /// The Ed25519 public key that verifies certificates of this vault.
     pub public_key: [u8; 32],
-    /// Numbers of records that share a block, at least 1: see [`rows_per_block`](crate::rows_per_block).
+    /// How many record numbers share a block, at least 1: see [`rows_per_block`](crate::rows_per_block).
     pub block_rows: u32,
 }
 
 /// An open vault.
 ///
-/// Opened for writing, it holds the vault's lock until it is dropped: other writers are refused
-/// and told who has it, readers are not. Opened for reading, it shows the one state that it found,
-/// and a commit waits until it is dropped: read what is needed, then drop it.
+/// If it is opened for writing, it holds the vault's lock until it is dropped: other writers are refused and
+/// learn who holds it; readers are not refused. If it is opened for reading, it shows the one state that it
+/// found, and a commit waits until it is dropped: read what is needed, then drop it.
 ///
 /// A process may open, read and close the vault's file by other means: the locks between programs
 /// that use efface belong to open files and not to the process (see `range_lock`). Only other
@@ -66,7 +66,7 @@ pub struct Vault {
     pub(crate) rewritten: BTreeSet<i64>,
 }
 
-/// What holds the file besides SQLite.
+/// The handles that hold the file in addition to SQLite's.
 #[derive(Debug)]
 pub(crate) enum Access {
     Reading { state: RawFile },
@@ -77,17 +77,17 @@ impl Vault {
     /// Opens a vault for writing. Same as [`Vault::open_for`] with the purpose `efface`.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// Fails as [`OpenError`] says.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Self::open_for(path, "efface")
     }
 
-    /// Opens a vault for writing and holds its lock. `purpose` (such as `efface delete`) is what
-    /// others are told while they are kept out; it is written beside the vault, so it must not
-    /// name a record or a subject. A change that a crash interrupted is undone here.
+    /// Opens a vault for writing and holds its lock. `purpose` (such as `efface delete`) is shown to other
+    /// processes while they are kept out; it is written next to the vault, so it must not name a record or a
+    /// subject. A change that a crash interrupted is undone here.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// Fails as [`OpenError`] says.
     pub fn open_for(path: &Path, purpose: &str) -> Result<Self, OpenError> {
         let path = existing(path)?;
         let lock = Lock::acquire(&path, purpose)?;
@@ -123,12 +123,12 @@ impl Vault {
         Ok(vault)
     }
 
-    /// Opens a vault for reading. It takes no lock that keeps a writer from working, only from
-    /// committing, so it works while another process writes, and on read-only media. All that is
-    /// read is of one state, the one that the last commit left.
+    /// Opens a vault for reading. It takes no lock that keeps a writer from working, only from committing, so
+    /// it works while another process writes, and on read-only media. All that is read is of one state, the
+    /// one that the last commit left.
     ///
     /// # Errors
-    /// See [`OpenError`]; [`StoreFault::NeedsRecovery`] if a writer was interrupted and the state
+    /// Fails as [`OpenError`] says; [`StoreFault::NeedsRecovery`] if a writer was interrupted and the state
     /// before it must first be restored by opening the vault for writing.
     pub fn open_read_only(path: &Path) -> Result<Self, OpenError> {
         let path = existing(path)?;
@@ -147,7 +147,7 @@ impl Vault {
         Ok(vault)
     }
 
-    /// A vault that is not yet unlocked.
+    /// Wraps a vault that is not yet unlocked.
     pub(crate) fn of(connection: Connection, access: Access, path: PathBuf) -> Self {
         Self {
             connection,
@@ -161,22 +161,22 @@ impl Vault {
         }
     }
 
-    /// What a training, a copy or a move left beside a name when it was interrupted, or has there
-    /// while it runs: a file that may hold records. The next one of that name overwrites it.
+    /// Returns the file that an interrupted training, copy or move left next to a name, or that a running one
+    /// has there; it may hold records. The next training, copy or move to that name overwrites it.
     pub fn unfinished(path: &Path) -> Option<PathBuf> {
         let partial = beside(path, ".partial");
         fs::symlink_metadata(&partial).is_ok().then_some(partial)
     }
 
-    /// Where the vault's file is, with links resolved.
+    /// Returns the path of the vault's file, with links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was fixed when the vault was made.
+    /// Returns what was fixed when the vault was made.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn genesis(&self) -> Result<Genesis, ReadError> {
         let query = "SELECT vault_id, created_at, config, public_key, block_rows FROM genesis";
         Ok(self.connection.query_row(query, [], |row| {
@@ -194,18 +194,18 @@ impl Vault {
     /// [`StoreFault::Busy`]; a minute at first.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn set_patience(&mut self, patience: Duration) -> Result<(), ReadError> {
         self.patience = patience;
         Ok(self.connection.busy_timeout(patience)?)
     }
 
-    /// Refuses to let the file grow beyond `bytes` (rounded down to whole pages, and never below
-    /// its present size) for as long as this handle lives. A write that would is refused with
-    /// [`StoreFault::Full`]. Returns the limit in force, in bytes.
+    /// Refuses to let the file grow beyond `bytes` (rounded down to whole pages, and never below its present
+    /// size) for as long as this handle lives. A write beyond that is refused with [`StoreFault::Full`].
+    /// Returns the limit in force, in bytes.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn limit_size(&self, bytes: u64) -> Result<u64, ReadError> {
         let pages = (bytes / u64::from(schema::PAGE_SIZE)).clamp(1, schema::MAX_PAGES.into());
         let pages: i64 = self.connection.pragma_update_and_check(
@@ -217,20 +217,20 @@ impl Vault {
         Ok(pages.unsigned_abs() * u64::from(schema::PAGE_SIZE))
     }
 
-    /// What SQLite's own check of every page, table and index complains of; empty for a sound file.
+    /// Returns what SQLite's own check of every page, table and index complains of; empty for a sound file.
     /// Time is linear in the file's size.
     ///
     /// # Errors
-    /// See [`ReadError`].
+    /// Fails as [`ReadError`] says.
     pub fn complaints(&self) -> Result<Vec<String>, ReadError> {
         Ok(integrity(&self.connection)?)
     }
 
-    /// Reads the whole file: SQLite's integrity check, every page accounted for, and every byte
+    /// Reads the whole file and checks it: SQLite's integrity check, every page accounted for, and every byte
     /// that is not in use zero. Time is linear in the file's size.
     ///
     /// # Errors
-    /// [`StoreFault::Damaged`] if a page cannot be made sense of.
+    /// Fails with [`StoreFault::Damaged`] if a page cannot be made sense of.
     pub fn examine(&mut self) -> Result<Examination, WriteError> {
         let complaints = integrity(&self.connection)?;
         let mut examination = match &self.access {
@@ -265,7 +265,7 @@ impl Vault {
     /// programs have changed the vault. Time is linear in the file's size.
     ///
     /// # Errors
-    /// See [`WriteError`].
+    /// Fails as [`WriteError`] says.
     pub fn erase_traces(&mut self) -> Result<u64, WriteError> {
         let wiped = self.undisturbed(|file| {
             let pages = Pages::of(file)?;
@@ -283,9 +283,9 @@ impl Vault {
         Ok(self.connection.execute_batch("PRAGMA shrink_memory")?)
     }
 
-    /// Sweeps the unused pages if a rolled-back transaction may have written on them. They are
-    /// zero after every commit, so there is mostly nothing to do; where there is, SQLite must first
-    /// find that the pages are really unused, or a damaged list of them would have rows erased.
+    /// Sweeps the unused pages if a rolled-back transaction may have written on them. They are zero after
+    /// every commit, so there is usually nothing to do; otherwise SQLite must first find that the pages are
+    /// really unused, or a damaged list of them would have rows erased.
     pub(crate) fn sweep_rolled_back(&mut self) -> Result<(), StoreFault> {
         if !self.rolled_back {
             return Ok(());
@@ -320,8 +320,8 @@ impl Vault {
         }
     }
 
-    /// Until what this returns is dropped, statements see one state of the file, and ask the system for its
-    /// locks once and not each of them; nothing where they do so anyway.
+    /// Makes statements see one state of the file until the returned transaction is dropped, so that the
+    /// system is asked for its locks once and not by each of them. Returns `None` if they already do so.
     pub(crate) fn one_state(&self) -> rusqlite::Result<Option<rusqlite::Transaction<'_>>> {
         let alone = self.connection.is_autocommit();
         alone.then(|| self.connection.unchecked_transaction()).transpose()
@@ -341,7 +341,7 @@ impl Vault {
         Ok(result?)
     }
 
-    /// A file cut short (a failed copy) is found here rather than in the middle of a request.
+    /// Refuses a file that was cut short (a failed copy) here rather than in the middle of a request.
     fn check_length(&self) -> Result<(), OpenError> {
         let pages: i64 =
             self.connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
@@ -391,7 +391,7 @@ fn existing(path: &Path) -> Result<PathBuf, OpenError> {
     }
 }
 
-/// What SQLite's own check of all pages complains of.
+/// Returns what SQLite's own check of all pages complains of.
 pub(crate) fn integrity(connection: &Connection) -> Result<Vec<String>, StoreFault> {
     let mut query = connection.prepare("PRAGMA integrity_check(20)")?;
     let lines = query.query_map([], |row| row.get::<_, String>(0))?;
@@ -406,7 +406,7 @@ pub(crate) fn begin_reading(path: &Path) -> Result<Connection, OpenError> {
         let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         connection.execute_batch("BEGIN")?;
         match identify(&connection, path) {
-            // SQLite takes a journal that is removed while it looks at it for a valid one.
+            // If a journal is removed while SQLite looks at it, SQLite takes it for a valid one.
             Err(OpenError::Store(StoreFault::NeedsRecovery)) if left > 0 => left -= 1,
             Err(error) => return Err(error),
             Ok(()) => return Ok(connection),
@@ -465,7 +465,7 @@ fn identify(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     Ok(schema::check(connection)?)
 }
 
-/// Sets what erasure and durability rest on, and checks that SQLite took it. `cache` is the memory
+/// Sets what erasure and durability depend on, and checks that SQLite accepted it. `cache` is the memory
 /// SQLite may use for pages, in KiB; beyond it, changed pages are written before the commit.
 pub(crate) fn configure(
     connection: &Connection,

@@ -1,4 +1,4 @@
-//! Files that are overwritten before they are removed.
+//! Overwrites files before they are removed.
 //!
 //! What is below a file (a copy-on-write file system, the drive's spare blocks) is out of reach;
 //! within the file, every byte is zero and on the disk before its name goes.
@@ -27,7 +27,7 @@ pub(crate) fn open_plain(path: &Path, write: bool) -> io::Result<Option<File>> {
     }
 }
 
-/// Opening by these options fails where the last part of the path is a symbolic link.
+/// Makes opening fail if the last part of the path is a symbolic link.
 pub(crate) fn no_links(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(
@@ -37,12 +37,12 @@ pub(crate) fn no_links(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Whether overwriting the file touches nothing but the file.
+/// Returns whether overwriting the file touches nothing but the file.
 pub(crate) fn is_plain(metadata: &Metadata) -> bool {
     metadata.is_file() && names(metadata) == 1
 }
 
-/// How many names (hard links) a file has.
+/// Returns how many names (hard links) a file has.
 pub(crate) fn names(metadata: &Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::nlink(metadata);

@@ -9,8 +9,8 @@ use std::thread::{Builder, JoinHandle};
 /// Bytes after which the system is asked to write them to the disk.
 const STEP: usize = 64 << 20;
 
-/// Has what was written of a file reach the disk in the background, so that little of it is left to wait for
-/// at the end. Whoever makes the file durable still has to.
+/// Writes a file's bytes back to the disk in the background, so that little is left to wait for at the end.
+/// The caller that makes the file durable still has to synchronise it.
 #[derive(Debug)]
 pub(crate) struct Writeback {
     file: Arc<File>,
@@ -20,7 +20,7 @@ pub(crate) struct Writeback {
 }
 
 impl Writeback {
-    /// Of a file that is open for longer than this.
+    /// Starts for a file that stays open for longer than this.
     pub(crate) fn of(file: &RawFile) -> Option<Self> {
         Some(Self { file: file.handle()?, written: 0, asked: None })
     }
@@ -28,7 +28,7 @@ impl Writeback {
     /// Counts bytes that were written.
     ///
     /// # Errors
-    /// Those of an earlier writing, which the system tells only once.
+    /// Fails with the error of an earlier write, which the system reports only once.
     pub(crate) fn add(&mut self, bytes: usize) -> io::Result<()> {
         self.written += bytes;
         if self.written < STEP || self.asked.as_ref().is_some_and(|asked| !asked.is_finished()) {
@@ -37,7 +37,7 @@ impl Writeback {
         self.end()?;
         self.written = 0;
         let file = Arc::clone(&self.file);
-        // Where there is no thread to be had, all of it is written at the end.
+        // If no thread can be started, everything is written at the end.
         self.asked = Builder::new().spawn(move || file.sync_data()).ok();
         Ok(())
     }
@@ -45,7 +45,7 @@ impl Writeback {
     /// Waits for what is being written.
     ///
     /// # Errors
-    /// As [`Writeback::add`].
+    /// Fails as [`Writeback::add`] does.
     pub(crate) fn end(&mut self) -> io::Result<()> {
         let asked = self.asked.take().map(JoinHandle::join);
         asked.unwrap_or(Ok(Ok(()))).unwrap_or_else(|_| Err(io::Error::other("a thread failed")))
@@ -54,7 +54,7 @@ impl Writeback {
 
 impl Drop for Writeback {
     fn drop(&mut self) {
-        // Of a file that is given up.
+        // The file is given up, so an error no longer matters.
         let _ = self.end();
     }
 }
@@ -81,7 +81,7 @@ mod tests {
         writeback.end().unwrap();
     }
 
-    /// The system tells a failure once: who makes the file durable would not hear of it again.
+    /// The system reports a failure once: it would not be reported again when the file is made durable.
     #[test]
     fn a_failure_is_passed_on() {
         let full = || Err(io::Error::other("full"));

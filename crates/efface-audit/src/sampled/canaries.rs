@@ -1,4 +1,4 @@
-//! Canaries in the batches of a network: one step of the engine, and what it tells.
+//! Canaries in the batches of a network: one step of the engine, and the evidence that it releases.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use crate::failed;
 use crate::worlds::Ended;
 
-/// Canaries that are there or not, and whether they are one unit.
+/// How many canaries there are, and whether they are one unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Canaries {
     pub(super) count: usize,
@@ -31,11 +31,11 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The step that these numbers make of canaries. Each is a row long enough for its gradient to be
+    /// Returns the step that these numbers make of canaries. Each is a row long enough for its gradient to be
     /// clipped for any weights near the start.
     ///
     /// # Errors
-    /// Numbers that no plan has.
+    /// Fails for numbers that no plan has.
     pub(super) fn new(segment: Segment, clip: f64, canaries: Canaries) -> Result<Self> {
         let shape = Shape { channels: 1, height: 1, width: 1 };
         let network = Network::parse("linear", shape, 2).map_err(failed)?;
@@ -61,10 +61,10 @@ impl Step {
         })
     }
 
-    /// What a step releases along the canaries' direction.
+    /// Returns what a step releases along the canaries' direction.
     ///
     /// # Errors
-    /// As the engine; an interruption where `ended` says so.
+    /// Fails as the engine does, or if `ended` interrupts.
     pub(super) fn released(&self, rng: &mut ChaCha20Rng, ended: &Ended<'_>) -> Result<f64> {
         if ended() {
             return Err(Error::interrupted());
@@ -91,7 +91,7 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// Of as many canaries as the segment's group, each drawn with its rate below 1.
+    /// Builds the losses of as many canaries as the segment's group, each drawn with its rate below 1.
     pub(super) fn new(segment: Segment) -> Self {
         let (k, q) = (segment.group as f64, segment.rate);
         let term = |j: u64| {
@@ -103,7 +103,7 @@ impl Ratio {
         Self { drawn, variance: segment.noise * segment.noise }
     }
 
-    /// At z, in units of the clip.
+    /// Returns the loss at z, in units of the clip.
     pub(super) fn at(&self, z: f64) -> f64 {
         let term = |&(drawn, j): &(f64, f64)| drawn + (2.0 * j * z - j * j) / (2.0 * self.variance);
         let most = self.drawn.iter().map(term).fold(f64::NEG_INFINITY, f64::max);
@@ -114,16 +114,16 @@ impl Ratio {
 /// How far noise is followed, in standard deviations, and in how many cells of each.
 const REACH: f64 = 10.0;
 const CELLS: f64 = 12.0;
-/// Canaries beyond the group that are tried, and how many rates.
+/// Numbers of canaries beyond the group that are tried, and of rates.
 const MORE: [u64; 10] = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55];
 const RATES: i32 = 24;
-/// Exponents of the bound on the variance that are tried, up to the largest.
+/// Number of exponents of the bound on the variance that are tried, up to the largest.
 const EXPONENTS: i32 = 40;
 const LARGEST: f64 = 4000.0;
 
-/// Canaries and their rate, at least those of the segment, with which losses about `epsilon` are not rare: those
-/// for which the mean of (weight)^2 e^(theta (L - epsilon)) over runs, a bound on the second moment of what is
-/// counted, is least, theta with it.
+/// Chooses canaries and their rate, at least those of the segment, with which losses about `epsilon` are not
+/// rare: they and theta minimise the mean of (weight)^2 e^(theta (L - epsilon)) over runs, a bound on the
+/// second moment of what is counted.
 pub(super) fn tilted(segment: Segment, epsilon: f64) -> Segment {
     let sigma = segment.noise;
     let most = segment.group + MORE[MORE.len() - 1];
@@ -131,7 +131,7 @@ pub(super) fn tilted(segment: Segment, epsilon: f64) -> Segment {
     let cells = ((end + REACH * sigma) * CELLS / sigma).ceil() as i32;
     let points: Vec<f64> =
         (0..=cells).map(|cell| f64::from(cell) * sigma / CELLS - REACH * sigma).collect();
-    // ln of the density without canaries, but for what all have in common.
+    // ln of the density without canaries, without the factors that all densities share.
     let nobody = |z: f64| -z * z / (2.0 * sigma * sigma);
     let stated: Vec<f64> = points.iter().map(|&z| Ratio::new(segment).at(z)).collect();
     let mean = segment.rate * segment.group as f64;

@@ -33,7 +33,8 @@ use weighed::Weighed;
 pub(super) const METHOD: &str = "canaries";
 /// Runs between two looks at the time.
 const ROUND: u64 = 64;
-/// Canaries deleted together beside a single one, where the plan's capacity is not larger.
+/// Least number of canaries that are deleted together, next to a single one; the plan's capacity counts if it
+/// is larger.
 const SEVERAL: u64 = 4;
 
 /// Audits a network with noise: canaries under its plan's clip, noise, rate and number of steps.
@@ -135,7 +136,7 @@ pub(super) fn audit(
     })
 }
 
-/// What a certificate says of a training after so many units were deleted.
+/// Returns what a certificate says of a training after so many units were deleted.
 fn claim(event: &DpSgd, segment: Segment, delta: f64) -> Result<Claim> {
     let segments = vec![Steps { steps: segment.steps, deleted: segment.group }];
     let event = DpSgd { segments, earlier_steps: 0, ..event.clone() };
@@ -143,20 +144,20 @@ fn claim(event: &DpSgd, segment: Segment, delta: f64) -> Result<Claim> {
     evaluate(&Event::DpSgd(event), &question, Accountant::Pld).map_err(failed)
 }
 
-/// A delta that is not rare: half of that at epsilon 0.
+/// Returns a delta that is not rare: half of that at epsilon 0.
 fn common(segment: Segment) -> Result<f64> {
     let zero = Epsilon::new(0.0).map_err(failed)?;
     let none = Mu::new(0.0).map_err(failed)?;
     Ok(0.5 * pld::delta(&[segment], none, zero).map_err(failed)?)
 }
 
-/// What tests on the loss show at this delta.
+/// Returns what tests on the loss show at this delta.
 fn told(worlds: &dyn Worlds, delta: f64, budget: &Budget<'_>) -> Result<Examined> {
     let loss = Direction { name: "loss of all released sums".into(), vector: vec![1.0] };
     examine(worlds, vec![loss], Means::Untried, delta, budget)
 }
 
-/// Trainings with canaries and without, each told by one number: the loss of all sums it released.
+/// Trainings with canaries and without, each represented by one number: the loss of all sums it released.
 struct LossWorlds {
     with: Step,
     without: Step,
@@ -166,7 +167,7 @@ struct LossWorlds {
 }
 
 impl LossWorlds {
-    /// Runs what `actual` says, with the loss of what is `stated`: they are the same but for faults.
+    /// Runs what `actual` says, with the loss of what is `stated`: the two differ only for planted faults.
     fn new(stated: Segment, actual: Segment, clip: f64, seeds: Seeds) -> Result<Self> {
         let there = |count| Step::new(actual, clip, Canaries { count, together: false });
         Ok(Self {

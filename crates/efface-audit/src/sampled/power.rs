@@ -1,4 +1,4 @@
-//! How much too little noise has to be for counted tests to find it.
+//! How much too little noise must be for counted tests to find it.
 
 use std::f64::consts::TAU;
 use std::ops::Range;
@@ -14,11 +14,12 @@ use crate::examine::{Budget, error_of};
 use crate::statistics::Errors;
 use crate::worlds::{Ended, Seeds, Side, Worlds};
 
-/// Parts of the noise that are tried.
+/// Number of parts of the noise that are tried.
 const PARTS: u64 = 20;
 
-/// The largest part of the stated noise that the tests refute, `epsilon` being certified at `delta`, in at least
-/// 19 of 20 audits of so many runs; none where no part is. Runs are drawn from their law, without the engine.
+/// Returns the largest part of the stated noise that the tests refute, `epsilon` being certified at `delta`,
+/// in at least 19 of 20 audits of so many runs; `None` if no part is refuted. Runs are drawn from their law,
+/// without the engine.
 pub(super) fn found_noise(
     stated: Segment,
     (epsilon, delta): (f64, f64),
@@ -44,8 +45,8 @@ pub(super) fn found_noise(
     Ok((found > 0).then_some(found as f64 / PARTS as f64))
 }
 
-/// More errors than another audit makes 19 times of 20: both counts vary, with variances below the counts, so three
-/// roots of a count are more than two standard deviations of their difference.
+/// Returns more errors than another audit makes 19 times of 20: both counts vary, with variances below the
+/// counts, so three roots of a count are more than two standard deviations of their difference.
 fn unlucky(errors: Errors) -> Errors {
     let more =
         |count: u64, of: u64| (count + (3.0 * (count as f64 + 1.0).sqrt()).ceil() as u64).min(of);
@@ -56,7 +57,7 @@ fn unlucky(errors: Errors) -> Errors {
     }
 }
 
-/// Trainings whose sums are drawn from their law, told by the loss of what is stated.
+/// Trainings whose sums are drawn from their law, represented by the loss at the stated noise.
 struct Drawn {
     ratio: Ratio,
     actual: Segment,

@@ -12,9 +12,9 @@ use crate::worlds::{Ended, Seeds, Side};
 
 /// Standard errors between the mean and a bound.
 const ERRORS: f64 = 6.0;
-/// Runs below which nothing is shown. A standard error is estimated from the runs themselves: two that happen to be
-/// alike would make any mean look certain, of normal means one in twenty. From 64 on six of them are exceeded by less
-/// than one in 10^7 (Student's t of 63 degrees of freedom).
+/// Least number of runs to show anything. A standard error is estimated from the runs themselves: two that
+/// happen to be alike would make any mean look certain, which happens to one in twenty normal means. From 64
+/// runs on, six standard errors are exceeded by less than one in 10^7 (Student's t of 63 degrees of freedom).
 const LEAST: usize = 64;
 
 /// What is certified of steps on canaries.
@@ -32,7 +32,7 @@ impl Weighed {
     /// Runs as many trainings as the budget has.
     ///
     /// # Errors
-    /// As the engine; an interruption.
+    /// Fails as the engine does, or if interrupted.
     pub(super) fn measure(
         &self,
         clip: f64,
@@ -74,8 +74,8 @@ impl Weighed {
     }
 }
 
-/// The largest epsilon, on a fine grid, whose delta, by the mean of the runs less so many standard errors, is
-/// `delta` or more; 0 where there is none.
+/// Returns the largest epsilon, on a fine grid, whose delta, by the mean of the runs less so many standard
+/// errors, is `delta` or more; 0 if there is none.
 fn epsilon(losses: &[Loss], delta: f64, errors: f64) -> f64 {
     const CELLS: i32 = 512;
     let enough = |epsilon: f64| {
@@ -86,7 +86,7 @@ fn epsilon(losses: &[Loss], delta: f64, errors: f64) -> f64 {
         return 0.0;
     }
     let most = losses.iter().map(|(loss, _)| *loss).fold(0.0, f64::max);
-    // Weights are largest where losses are small: the mean may be known well at large epsilons alone.
+    // Weights are largest for small losses: the mean may be known well at large epsilons alone.
     let at = |cell: i32| most * f64::from(cell) / f64::from(CELLS);
     let Some(cell) = (0..CELLS).rev().find(|&cell| enough(at(cell))) else { return 0.0 };
     let (mut low, mut high) = (at(cell), at(cell + 1));
@@ -97,7 +97,7 @@ fn epsilon(losses: &[Loss], delta: f64, errors: f64) -> f64 {
     low
 }
 
-/// delta at an epsilon by runs with their weights, and its standard error.
+/// Returns delta at an epsilon by runs with their weights, and its standard error.
 pub(super) fn mean(losses: &[Loss], epsilon: f64) -> (f64, f64) {
     let won = |&(loss, weight): &Loss| weight.exp() * (-(epsilon - loss).exp_m1()).max(0.0);
     let count = losses.len() as f64;

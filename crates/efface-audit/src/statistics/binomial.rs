@@ -8,9 +8,9 @@ pub const MOST_TRIALS: u64 = 10_000_000;
 /// The part of an error probability that is kept back for rounding.
 const SPARE: f64 = 1e-6;
 
-/// Clopper-Pearson: a number that a probability exceeds with probability at most `error`, when it came
-/// true `hits` times in `trials` independent trials. Errs upward; 1 where nothing can be said (no
-/// trials, all hits, or more than [`MOST_TRIALS`]).
+/// Returns a Clopper-Pearson upper bound: a number that a probability exceeds with probability at most
+/// `error`, when it came true `hits` times in `trials` independent trials. Errs upward; 1 if nothing can be
+/// said (no trials, all hits, or more than [`MOST_TRIALS`]).
 #[must_use]
 pub fn upper(hits: u64, trials: u64, error: f64) -> f64 {
     if hits >= trials || trials > MOST_TRIALS || !(error > 0.0 && error < 1.0) {
@@ -28,14 +28,14 @@ pub fn upper(hits: u64, trials: u64, error: f64) -> f64 {
     high
 }
 
-/// Clopper-Pearson from below: a number that the probability is under with probability at most
+/// Returns the Clopper-Pearson lower bound: a number that the probability is under with probability at most
 /// `error`. Errs downward.
 #[must_use]
 pub fn lower(hits: u64, trials: u64, error: f64) -> f64 {
     1.0 - upper(trials.saturating_sub(hits), trials, error)
 }
 
-/// P(Bin(n, p) <= k) for k/n < p < 1, from its largest term downward; not below the sum.
+/// Computes P(Bin(n, p) <= k) for k/n < p < 1, from its largest term downward; not below the sum.
 fn tail(k: u64, n: u64, p: f64) -> f64 {
     let (kf, nf) = (k as f64, n as f64);
     let ways = ln_gamma(nf + 1.0) - ln_gamma(kf + 1.0) - ln_gamma(nf - kf + 1.0);

@@ -2,15 +2,15 @@
 
 use efface_privacy::special::normal_cdf;
 
-/// A number not below the normal quantile of `p`, and above it by little; infinite where p is 1 or no
-/// probability, -40 where p is below the distribution function there.
+/// Returns a number not below the normal quantile of `p`, and above it by little; infinite if p is 1 or no
+/// probability, -40 if p is below the distribution function there.
 #[must_use]
 pub fn quantile_above(p: f64) -> f64 {
     if p.is_nan() || p >= 1.0 {
         return f64::INFINITY;
     }
     let (mut low, mut high) = (-40.0, 40.0);
-    // The distribution function is 1 in float64 from 8.3 on: bisect where it has digits.
+    // The distribution function is 1 in float64 from 8.3 on: bisect the range in which it has digits.
     let reaches = |x: f64| {
         if x > 0.0 { normal_cdf(-x) <= 1.0 - p } else { normal_cdf(x) >= p }
     };

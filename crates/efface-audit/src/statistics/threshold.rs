@@ -1,4 +1,4 @@
-//! Threshold tests: their errors, what those show, and where to put the threshold.
+//! Threshold tests: their errors, what these show, and the choice of the threshold.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +11,11 @@ use super::normal::quantile_above;
 pub struct Errors {
     /// Reference runs taken for deletions.
     pub false_positives: u64,
-    /// Reference runs counted.
+    /// Number of reference runs.
     pub reference_runs: u64,
     /// Deletions taken for reference runs.
     pub false_negatives: u64,
-    /// Deletions counted.
+    /// Number of deletions counted.
     pub deletion_runs: u64,
 }
 
@@ -29,7 +29,7 @@ pub struct Shown {
     pub fnr_upper: f64,
     /// Lower bound on mu, at least 0.
     pub mu_lower: f64,
-    /// Lower bound on epsilon at the delta asked for, at least 0.
+    /// Lower bound on epsilon at the given delta, at least 0.
     pub epsilon_lower: f64,
 }
 
@@ -55,7 +55,7 @@ impl Errors {
         }
     }
 
-    /// Bounds of which each fails with probability at most `error`; see the module's page.
+    /// Computes bounds, each of which fails with probability at most `error`; see the module's page.
     #[must_use]
     pub fn show(&self, delta: f64, error: f64) -> Shown {
         let fpr = upper(self.false_positives, self.reference_runs, error);
@@ -68,8 +68,8 @@ impl Errors {
         }
     }
 
-    /// The mu at which the rates counted would be those of the best test: an estimate, not a bound;
-    /// none where a count is 0 or all.
+    /// Returns the mu at which the rates counted would be those of the best test: an estimate, not a bound;
+    /// `None` if a count is 0 or all.
     #[must_use]
     pub fn mu_estimate(&self) -> Option<f64> {
         let rate = |hits: u64, of: u64| (hits > 0 && hits < of).then(|| hits as f64 / of as f64);
@@ -79,12 +79,12 @@ impl Errors {
     }
 }
 
-/// Phi^-1(1 - fpr) - Phi^-1(fnr), rounded down.
+/// Computes Phi^-1(1 - fpr) - Phi^-1(fnr), rounded down.
 fn mu_from(fpr: f64, fnr: f64) -> f64 {
     -quantile_above(fpr) - quantile_above(fnr)
 }
 
-/// The larger of log((1 - delta - fnr)/fpr) and log((1 - delta - fpr)/fnr), rounded down.
+/// Returns the larger of log((1 - delta - fnr)/fpr) and log((1 - delta - fpr)/fnr), rounded down.
 fn epsilon_from(fpr: f64, fnr: f64, delta: f64) -> f64 {
     let side = |kept: f64, lost: f64| {
         let inside = 1.0 - delta - kept;
@@ -96,7 +96,7 @@ fn epsilon_from(fpr: f64, fnr: f64, delta: f64) -> f64 {
 /// How many thresholds are tried.
 const TRIED: usize = 256;
 
-/// The threshold that serves `goal` best on these scores, which must not be those that are counted
+/// Returns the threshold that serves `goal` best on these scores, which must not be those that are counted
 /// later; bounds for the choice are made at `error`. None without scores.
 #[must_use]
 pub fn choose(deletions: &[f64], references: &[f64], goal: Goal, error: f64) -> Option<f64> {

@@ -33,7 +33,7 @@ const WIDTH: usize = 128;
 /// Records of one product.
 const BLOCK: usize = 512;
 
-/// Steps on the design's records but for some.
+/// Steps on the design's records, with some left out.
 #[derive(Debug, Clone)]
 pub struct Phase {
     /// Positions of records that this phase lacks, ascending.
@@ -58,7 +58,7 @@ pub enum Noise {
 pub enum Steps<'a> {
     /// `noisy-gd`: noise in every step.
     Noisy(&'a CheckedNoisyGd),
-    /// `descent-to-delete`: noise at the end of every phase, where weights are published.
+    /// `descent-to-delete`: noise at the end of every phase, when weights are published.
     Descent(&'a CheckedDescent),
 }
 
@@ -70,12 +70,12 @@ impl Steps<'_> {
         }
     }
 
-    /// Whether a step draws noise.
+    /// Returns whether a step draws noise.
     fn draws(self, ends_phase: bool) -> bool {
         ends_phase || matches!(self, Self::Noisy(_))
     }
 
-    /// Whether the next phase starts from what was published, rather than from what is kept.
+    /// Returns whether the next phase starts from what was published, rather than from what is kept.
     fn publishes_its_state(self) -> bool {
         match self {
             Self::Noisy(_) => true,
@@ -83,7 +83,7 @@ impl Steps<'_> {
         }
     }
 
-    /// A chain after a step, or where the next phase begins, back in the ball of its mechanism.
+    /// Projects a chain, after a step or before the next phase, into the ball of its mechanism.
     fn project(self, chain: &mut [f64]) {
         // `noisy-gd` projects after its noise, which is part of `perturb`.
         if let Self::Descent(plan) = self {
@@ -91,7 +91,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The noise of a phase, which `noisy-gd` draws for many steps at once.
+    /// Returns the noise of a phase, which `noisy-gd` draws for many steps at once.
     fn noise_of(self, phase: &Phase) -> GridNoise {
         match self {
             Self::Noisy(plan) => plan.grid().noise_of(phase.steps),
@@ -112,22 +112,22 @@ impl Steps<'_> {
     }
 }
 
-/// One world's chains.
+/// The chains of one world.
 #[derive(Debug)]
 pub struct Chains<'a> {
-    /// The records.
+    /// The records as a matrix.
     design: &'a Design,
     constants: &'a Constants,
     steps: Steps<'a>,
     phases: Vec<Phase>,
     noise: Noise,
-    /// Where all chains are before anything is drawn, one step before the end of the first phase.
+    /// State of all chains before anything is drawn, one step before the end of the first phase.
     common: OnceLock<Vec<f64>>,
 }
 
 impl<'a> Chains<'a> {
-    /// From weights 0 through these phases. The loss must have a scalar link; the mechanism's own
-    /// numbers of steps are not looked at.
+    /// Starts from weights 0 through these phases. The loss must have a scalar link; the mechanism's own
+    /// numbers of steps are ignored.
     #[must_use]
     pub fn new(
         design: &'a Design,
@@ -138,17 +138,17 @@ impl<'a> Chains<'a> {
         Self { design, constants, steps, phases, noise: Noise::Fresh, common: OnceLock::new() }
     }
 
-    /// The same chains with other noise.
+    /// Returns the same chains with other noise.
     #[must_use]
     pub fn with(&self, noise: Noise) -> Self {
         let phases = self.phases.clone();
         Self { noise, ..Self::new(self.design, self.constants, self.steps, phases) }
     }
 
-    /// The last iterates of these runs, P weights each, by batches in parallel.
+    /// Returns the last iterates of these runs, P weights each, by batches in parallel.
     ///
     /// # Errors
-    /// A loss without a scalar link; weights beyond the grid; an interruption where `ended` says so at any
+    /// Fails if the loss has no scalar link, if weights are beyond the grid, or if `ended` interrupts at any
     /// step.
     pub fn run(
         &self,
@@ -173,7 +173,7 @@ impl<'a> Chains<'a> {
         Ok(batches?.concat())
     }
 
-    /// How many steps of the first phase all chains make as one.
+    /// Returns how many steps of the first phase all chains make as one.
     fn steps_in_common(&self) -> u64 {
         match (self.steps, self.phases.first()) {
             (Steps::Descent(_), Some(first)) => first.steps.saturating_sub(1),
@@ -181,7 +181,7 @@ impl<'a> Chains<'a> {
         }
     }
 
-    /// Where they are after those.
+    /// Returns the state that all chains share before anything is drawn.
     fn common(&self, ended: &Ended<'_>) -> Result<&[f64]> {
         if let Some(common) = self.common.get() {
             return Ok(common);
@@ -235,7 +235,7 @@ impl<'a> Chains<'a> {
         Ok(weights)
     }
 
-    /// w - eta grad F(w) for every chain, projected where the mechanism projects that.
+    /// Computes w - eta grad F(w) for every chain, projected if the mechanism projects that.
     fn descend(
         &self,
         phase: &Phase,

@@ -8,7 +8,7 @@ const MOST_NUMBERS: usize = 1 << 29;
 /// Records as a matrix of float64, columns that are 0 everywhere left out.
 #[derive(Debug)]
 pub struct Design {
-    /// Row by row.
+    /// The numbers, row by row.
     pub(super) numbers: Vec<f64>,
     pub(super) targets: Vec<f64>,
     pub(super) sample_weights: Vec<f64>,
@@ -17,8 +17,7 @@ pub struct Design {
 }
 
 impl Design {
-    /// Takes the records of a data set, sparse ones written out; none where they would be too many
-    /// numbers.
+    /// Takes the records of a data set, sparse ones written out; `None` if they would be too many numbers.
     #[must_use]
     pub fn new(data: &Dataset) -> Option<Self> {
         let mut used = vec![false; data.cols()];

@@ -18,7 +18,8 @@ pub struct EngineWorlds<'a> {
 }
 
 impl<'a> EngineWorlds<'a> {
-    /// `deletion` is one simulated deletion: its event says how many steps the reference repeats.
+    /// Builds the worlds; `deletion` is one simulated deletion: its event says how many steps the reference
+    /// repeats.
     #[must_use]
     pub fn new(simulation: &'a Simulation<'a>, deletion: &Released, seeds: Seeds) -> Self {
         let (parameters, deletion) = (deletion.weights.len(), deletion.event.clone());

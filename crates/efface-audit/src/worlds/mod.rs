@@ -25,24 +25,24 @@ pub enum Side {
 
 /// Independent releases of both worlds.
 pub trait Worlds: Sync {
-    /// P: weights of a release.
+    /// Returns P: the number of weights of a release.
     fn parameters(&self) -> usize;
 
-    /// How many runs are best asked for at once.
+    /// Returns how many runs are best requested at once.
     fn round(&self) -> u64;
 
-    /// The releases of these runs, one after the other, P weights each. A run's number decides its
+    /// Returns the releases of these runs, one after the other, P weights each. A run's number decides its
     /// randomness: the same run of the same world is the same release, different ones share nothing.
     ///
     /// # Errors
-    /// As the engine's operations; an interruption where `ended` says so at any step of a run.
+    /// Fails as the engine's operations do, or if `ended` interrupts at any step of a run.
     fn releases(&self, side: Side, runs: Range<u64>, ended: &Ended<'_>) -> Result<Vec<f64>>;
 }
 
-/// Whether work is to end now; asked at every step of a run, by several threads.
+/// Whether work is to end now; called at every step of a run, by several threads.
 pub type Ended<'a> = dyn Fn() -> bool + Sync + 'a;
 
-/// A watcher of the engine's work that ends it when asked to.
+/// Returns a watcher of the engine's work that ends it when asked to.
 pub(crate) fn watch(ended: &Ended<'_>) -> impl FnMut(&Progress) -> ControlFlow<()> {
     move |_| if ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
@@ -52,13 +52,13 @@ pub(crate) fn watch(ended: &Ended<'_>) -> impl FnMut(&Progress) -> ControlFlow<(
 pub struct Seeds([u8; 32]);
 
 impl Seeds {
-    /// From randomness of the operating system, or in tests from anything fixed.
+    /// Seeds from randomness of the operating system, or in tests from anything fixed.
     #[must_use]
     pub fn new(seed: [u8; 32]) -> Self {
         Self(seed)
     }
 
-    /// The generator of one run: a stream of its own.
+    /// Returns the generator of one run: a stream of its own.
     #[must_use]
     pub fn generator(&self, side: Side, run: u64) -> ChaCha20Rng {
         let mut rng = ChaCha20Rng::from_seed(self.0);

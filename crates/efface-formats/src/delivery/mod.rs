@@ -29,10 +29,10 @@ struct Made<'a> {
     spot: Spot,
     features: Features<'a>,
     raw: Option<&'a [u8]>,
-    /// Bytes that it takes if rows are kept.
+    /// Number of bytes that it takes if rows are kept.
     stored: usize,
     label: Option<Label>,
-    /// The numbers of several labels; none: those that were judged last.
+    /// The numbers of several labels; `None` stands for those that were judged last.
     labels: Option<&'a [f64]>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Delivery<'a> {
     waiting: Option<Waiting>,
     /// The shape of the images that rows are, if the file says so.
     image: Option<ImageShape>,
-    /// Rows before the first that is read.
+    /// Number of rows before the first that is read.
     skipped: u64,
     position: u64,
     kept: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Delivery<'a> {
     private: PrivateEvidence,
 }
 
-/// What became of rows that were taken at once.
+/// The counts of rows that were taken at once.
 pub(crate) struct Taken {
     pub(crate) labels: Option<Labels>,
     pub(crate) rows: u64,
@@ -216,7 +216,7 @@ impl<'a> Delivery<'a> {
         Ok(true)
     }
 
-    /// Makes of the features of the row that was admitted last what is stored of it.
+    /// Makes the stored form of the row that was admitted last from its features.
     fn make(
         &mut self,
         spot: Spot,
@@ -347,7 +347,7 @@ impl<'a> Delivery<'a> {
         Ok(())
     }
 
-    /// The name of a person; empty if somebody listed it among the texts that name none.
+    /// Returns the name of a person; empty if it is listed among the texts that name nobody.
     fn subject<'c>(&mut self, name: Cow<'c, str>) -> Result<Cow<'c, str>, Fault> {
         let missing = &self.options.missing;
         if missing.is_listed() && missing.says(&name) {
@@ -383,7 +383,7 @@ impl<'a> Delivery<'a> {
         self.labels = taken.labels;
     }
 
-    /// Hands over what still waits, and tells what was read.
+    /// Hands over the rows that still wait, and summarises what was read.
     pub(crate) fn finish(
         mut self,
         format: Option<Format>,
@@ -435,7 +435,7 @@ impl<'a> Delivery<'a> {
         })
     }
 
-    /// The file as the user named it.
+    /// Returns the file as the user named it.
     pub(crate) fn file(&self) -> &'a str {
         self.file
     }
@@ -463,7 +463,8 @@ fn note_missing(
     }
 }
 
-/// A fault of a cell in a table without a schema, with the way out. `setting` keeps rows from being raw.
+/// Returns a fault of a cell in a table without a schema, with the way out. `setting` keeps rows from being
+/// raw.
 fn explain(file: &str, column: &str, setting: Option<&str>, fault: CellFault) -> Fault {
     let found = match fault {
         CellFault::NotANumber { value } => {
@@ -506,7 +507,7 @@ fn explain(file: &str, column: &str, setting: Option<&str>, fault: CellFault) ->
     }
 }
 
-/// A weight that can be counted with.
+/// Returns a weight that can be counted with.
 pub(crate) fn weight(cell: Cell<'_>) -> Result<f64, Fault> {
     let truth = || truth(&cell.text()).map(f64::from);
     match cell.number().or_else(truth) {

@@ -16,13 +16,13 @@ use crate::label::Label;
 use crate::row_map::{Mapped, RowMap};
 use crate::rows::Keys;
 
-/// Rows that wait at most.
+/// Most rows that wait.
 const ROWS: usize = 1536;
 
 /// Most numbers of rows, and of features made of them, that wait or are worked on: 8 MiB each.
 const MOST: usize = 1 << 21;
 
-/// The same of rows that no features are made of: 1 MiB.
+/// The limit for rows that no features are made of: 1 MiB.
 const MOST_BOUNDED: usize = 1 << 18;
 
 /// Rows that a core bounds at a time; fewer than two times as many are not worth sharing.
@@ -34,7 +34,7 @@ pub(super) struct Waiting {
     most: usize,
     rows: Zeroizing<Vec<f32>>,
     held: Vec<Held>,
-    /// Those that are worked on, and what will be told of them.
+    /// The rows that are worked on, and the channel of their outcome.
     under_way: Option<(Vec<Held>, Receiver<Outcome>)>,
     /// Room of earlier ones.
     spare: Room,
@@ -44,7 +44,7 @@ pub(super) struct Waiting {
 struct Maker {
     mapper: Option<Mapper>,
     map: RowMap,
-    /// Numbers of a row.
+    /// Number of values of a row.
     width: usize,
 }
 
@@ -56,14 +56,14 @@ struct Room {
     features: Zeroizing<Vec<f32>>,
 }
 
-/// Rows, with what is stored of them in the place of features, or in their own if there are none, and what
-/// became of the length of each, unless it was refused.
+/// Rows, with what is stored of them in `features`, or in their own room if there are none, and what became
+/// of the length of each, unless it was refused.
 struct Made {
     room: Room,
     bounded: Vec<Result<Mapped, Fault>>,
 }
 
-/// What was made, or how that failed.
+/// The rows that were made, or the panic of their thread.
 type Outcome = std::thread::Result<Made>;
 
 /// Rows that are ready.
@@ -73,7 +73,7 @@ pub(super) struct Ready {
     maker: Arc<Maker>,
 }
 
-/// What a record that waits carries besides its features.
+/// The label and keys of a record that waits.
 pub(super) struct Held {
     pub(super) position: u64,
     pub(super) spot: Spot,
@@ -99,7 +99,7 @@ impl Held {
         Self { position, spot, label, labels, keys }
     }
 
-    /// The keys, as texts.
+    /// Returns the keys, as texts.
     pub(super) fn keys(&self) -> Keys<'_> {
         let Some(keys) = &self.keys else { return Keys::default() };
         let [id, subject, weight] = keys.each_ref().map(|text| text.as_deref().map(Cell::Text));
@@ -115,7 +115,7 @@ impl Drop for Held {
 }
 
 impl Maker {
-    /// Numbers of what is stored of a row.
+    /// Returns how many numbers are stored of a row.
     fn stored(&self) -> usize {
         self.mapper.as_ref().map_or(self.width, Mapper::width)
     }
@@ -140,14 +140,14 @@ impl Maker {
         Made { room, bounded }
     }
 
-    /// What is stored of the rows that have this room.
+    /// Returns what is stored of the rows that have this room.
     fn of<'r>(&self, room: &'r mut Room) -> &'r mut [f32] {
         if self.mapper.is_some() { &mut room.features } else { &mut room.rows }
     }
 }
 
 impl Waiting {
-    /// Rows of `width` numbers, from which features are made if there is a mapper.
+    /// Takes rows of `width` numbers, from which features are made if there is a mapper.
     pub(super) fn new(mapper: Option<Mapper>, map: RowMap, width: usize) -> Self {
         let rows = match &mapper {
             Some(mapper) => MOST / mapper.width().max(mapper.inputs()),
@@ -187,7 +187,7 @@ impl Waiting {
             let maker = Arc::clone(&self.maker);
             let work = move || {
                 let made = catch_unwind(AssertUnwindSafe(|| maker.make(room)));
-                // Nobody listens if the reading was given up.
+                // The receiver is gone if the reading was given up.
                 drop(told.send(made));
             };
             // A thread of the pool that waited for the others might be the only one.
@@ -205,7 +205,7 @@ impl Waiting {
         Some(Ready { held, made, maker: Arc::clone(&self.maker) })
     }
 
-    /// Whether none waits, and none is worked on.
+    /// Returns whether none waits, and none is worked on.
     pub(super) fn is_empty(&self) -> bool {
         self.held.is_empty() && self.under_way.is_none()
     }
@@ -218,7 +218,7 @@ impl Waiting {
 }
 
 impl Ready {
-    /// Each record with its features and what became of their length; none is left.
+    /// Hands over each record with its features and what became of their length; none is left.
     pub(super) fn drain(
         &mut self,
     ) -> impl Iterator<Item = ((Held, &mut [f32]), Result<Mapped, Fault>)> {
@@ -238,7 +238,7 @@ mod tests {
         Held::new(position, Spot::Row(position), None, Vec::new(), &Keys::default())
     }
 
-    /// Features that are fewer or more than the numbers of a row, or none.
+    /// Tests features that are fewer or more than the numbers of a row, or absent.
     #[test]
     fn rows_wait_in_room_that_is_not_moved() {
         for map in [None, Some("rff:2"), Some("rff:40")] {

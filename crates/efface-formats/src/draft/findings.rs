@@ -1,4 +1,4 @@
-//! What the rows say about one column, and the declaration that is drafted from it.
+//! Findings in the rows about one column, and the declaration that is drafted from them.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ impl Findings {
         Ok(())
     }
 
-    /// The declaration, and what a human must decide about it.
+    /// Returns the declaration, and what a human must decide about it.
     pub(super) fn column(mut self, name: &str) -> (Column, Option<String>) {
         let (kind, note) = self.kind();
         let mut column = Column::new(name, kind, Origin::Data);
@@ -134,7 +134,7 @@ impl Findings {
         }
     }
 
-    /// Why the column is hardly what it looks like, and what to do about it.
+    /// Returns why the column is hardly what it looks like, and what to do about it.
     fn doubt(&self, values: u64) -> Option<String> {
         let alike = |(count, example): &(u64, Option<String>)| {
             example.clone().filter(|_| mostly(*count, self.words))
@@ -189,7 +189,7 @@ impl Findings {
     }
 }
 
-/// Whether a number is a day written as year, month and day.
+/// Returns whether a number is a day written as year, month and day.
 fn is_calendar(number: f64) -> bool {
     if number.fract() != 0.0 || !(19_000_101.0..=21_001_231.0).contains(&number) {
         return false;
@@ -198,7 +198,7 @@ fn is_calendar(number: f64) -> bool {
     (1..=12).contains(&(day / 100 % 100)) && (1..=31).contains(&(day % 100))
 }
 
-/// Nine of ten.
+/// Returns whether the part is at least nine tenths of the whole.
 fn mostly(part: u64, whole: u64) -> bool {
     whole > 0 && part >= whole - whole / 10
 }

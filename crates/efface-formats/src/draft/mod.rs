@@ -31,19 +31,19 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The schema as a file for people, see [`Schema::to_toml`]; a column about which something
-    /// must be decided has a comment before it that begins with `decide:`.
+    /// Returns the schema as a file for people, see [`Schema::to_toml`]; a column about which something must
+    /// be decided has a comment before it that begins with `decide:`.
     pub fn to_toml(&self) -> String {
         self.schema.with_notes(&self.notes)
     }
 
-    /// Declares every value of the draft to be public knowledge: the word of whoever asks for it, which
-    /// certificates then list as the user's.
+    /// Declares every value of the draft to be public knowledge, on the caller's word: certificates then list
+    /// the values as the user's.
     pub fn declare_public(&mut self) {
         self.schema.declare_public();
     }
 
-    /// The columns about which something must be decided.
+    /// Returns the columns about which something must be decided.
     pub fn undecided(&self) -> impl Iterator<Item = &str> {
         self.notes.keys().map(String::as_str)
     }
@@ -67,7 +67,7 @@ pub fn draft(input: &Input, options: &ReadOptions) -> Result<Draft, ReadError> {
     draft_source(Source::new(&input.path, &options.limits), input.format, options)
 }
 
-/// As [`draft`], from any reader; `name` stands for the file in messages.
+/// Works as [`draft`], from any reader; `name` stands for the file in messages.
 pub fn draft_from<'r>(
     name: &str,
     reader: impl Read + 'r,
@@ -198,7 +198,7 @@ fn draft_table(
     Ok(Draft { schema, notes })
 }
 
-/// The first few notes in one sentence.
+/// Returns the first few notes in one sentence.
 fn reasons(notes: &Notes) -> String {
     const MOST: usize = 3;
     let shown: Vec<String> = notes

@@ -22,7 +22,7 @@ macro_rules! fault {
 pub(crate) use fault;
 
 impl Fault {
-    /// Apart, so that what reads cells stays small enough to be inlined.
+    /// Not inlined, so that code that reads cells stays small enough to be.
     #[cold]
     #[inline(never)]
     pub(crate) fn new(message: fmt::Arguments<'_>) -> Self {
@@ -44,8 +44,8 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// Why reading stopped. Messages name the file, the place in it and the rule that was broken;
-/// they may quote one value of the file, so they are private where the data is.
+/// Why reading stopped. Messages name the file, the place in it and the rule that was broken; they may quote
+/// one value of the file, so they are private if the data are.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -57,18 +57,18 @@ pub enum ReadError {
     Sink {
         /// How many rows were read by then, the one that stopped it included.
         position: u64,
-        /// The sink's reason.
+        /// The reason that the sink gave.
         source: SinkError,
     },
 }
 
 impl ReadError {
-    /// A broken rule at a place.
+    /// Returns the error for a broken rule at a place.
     pub(crate) fn at(place: Place, fault: Fault) -> Self {
         Self::Refused(fault!("{place}: {fault}"))
     }
 
-    /// A fault of a file as a whole.
+    /// Returns the error for a fault of a file as a whole.
     pub(crate) fn of_file(file: &str, fault: impl Into<Fault>) -> Self {
         Self::at(Place::file(file), fault.into())
     }
@@ -81,7 +81,7 @@ pub enum CellFault {
     /// A column declared numeric holds a word.
     #[error("`{value}` is not a number, but the column is numeric in the schema")]
     NotANumber {
-        /// The value.
+        /// The value that was refused.
         value: String,
     },
     /// A value looks missing, but the column declares no such token.
@@ -89,16 +89,16 @@ pub enum CellFault {
         "`{value}` looks like a missing value, but is not in the column's `missing` list in the schema"
     )]
     UndeclaredMissing {
-        /// The value.
+        /// The value that was refused.
         value: String,
     },
     /// NaN or an infinity.
     #[error("numbers must be finite, got {value}")]
     NotFinite {
-        /// The value.
+        /// The value that was refused.
         value: f64,
     },
-    /// Another rule.
+    /// Any other broken rule.
     #[error("{0}")]
     Refused(#[from] Fault),
 }
@@ -129,7 +129,7 @@ pub enum FitFault {
     },
 }
 
-/// `Ok` while `got` of `what`, a plural, is within `limit`.
+/// Returns `Ok` while `got` of `what`, a plural, is within `limit`.
 pub(crate) fn within(what: &str, got: u64, limit: u64) -> Result<(), Fault> {
     if got <= limit { Ok(()) } else { Err(fault!("more than {limit} {what}, the limit")) }
 }
@@ -145,32 +145,32 @@ pub(crate) fn check_distinct(names: &[String]) -> Result<(), Fault> {
     }
 }
 
-/// Rows of another width than declared.
+/// Refuses rows of another width than declared.
 pub(crate) fn other_width(got: u64, expected: u64) -> Fault {
     fault!("rows have {got} features, but {expected} are declared")
 }
 
-/// A schema of named columns for an array without names, or the reverse.
+/// Refuses a schema of named columns for an array without names, or the reverse.
 pub(crate) fn other_shape(schema: &str, file: &str) -> Fault {
     fault!("the schema describes {schema}, but the file has {file}")
 }
 
-/// Raw rows of a model with named columns and an array without names, or the reverse.
+/// Refuses raw rows of a model with named columns and an array without names, or the reverse.
 pub(crate) fn other_rows(model: &str, table: &str) -> Fault {
     fault!("the model's rows have {model}, but the table has {table}")
 }
 
-/// A row without a label.
+/// Refuses a row without a label.
 pub(crate) fn no_label() -> Fault {
     fault!("the label is missing; take rows without one out of the table")
 }
 
-/// A label beyond single precision.
+/// Refuses a label beyond single precision.
 pub(crate) fn large_label(value: f64) -> Fault {
     fault!("the label must be at most 3.4e38 in magnitude, got {value:e}")
 }
 
-/// A float that names a record or a person, and is stored in a type of so many binary digits.
+/// Refuses a float that names a record or a person, and is stored in a type of so many binary digits.
 pub(crate) fn inexact_name(value: f64, digits: u32) -> Fault {
     fault!(
         "{value:?} is a floating-point number, which names a record or a person only if it is \
@@ -179,13 +179,13 @@ pub(crate) fn inexact_name(value: f64, digits: u32) -> Fault {
     )
 }
 
-/// The row a sink stopped at; none before the first.
+/// Names the row that a sink stopped at; empty before the first.
 fn before(position: u64) -> String {
     if position == 0 { String::new() } else { format!("row:{}: ", position - 1) }
 }
 
-/// A column that is not among `names`, with what the header suggests. `role` says who gave it, as
-/// in `numeric in the schema`, `named with --label`.
+/// Refuses a column that is not among `names`, with what the header suggests. `role` says who gave it, as in
+/// `numeric in the schema`, `named with --label`.
 pub(crate) fn absent(column: &str, role: &str, names: &[String]) -> Fault {
     let same = |name: &&String| name.to_lowercase() == column.to_lowercase();
     let hint = match (names.iter().find(same), names) {
@@ -204,13 +204,13 @@ pub(crate) fn absent(column: &str, role: &str, names: &[String]) -> Fault {
     fault!("column `{column}` ({role}) is missing; the columns are {present}{hint}")
 }
 
-/// Whether a text is a list of several of these names, with commas between them.
+/// Returns whether a text is a list of several of these names, with commas between them.
 fn all_there(list: &str, names: &[String]) -> bool {
     let is_name = |part: &str| names.iter().any(|name| name == part.trim());
     list.contains(',') && list.split(',').all(is_name)
 }
 
-/// The names shortened to one line, for a message.
+/// Shortens the names to one line, for a message.
 pub(crate) fn listed<S: AsRef<str>>(names: &[S]) -> String {
     const MOST: usize = 12;
     let shown: Vec<String> = names

@@ -1,4 +1,4 @@
-//! Where in the input a rule was broken.
+//! The place in the input at which a rule was broken.
 
 use std::fmt;
 
@@ -27,17 +27,17 @@ pub enum Spot {
 }
 
 impl Place {
-    /// The file as a whole.
+    /// Returns the place that is the file as a whole.
     pub(crate) fn file(file: &str) -> Self {
         Self::new(file, Spot::File)
     }
 
-    /// A spot in a file.
+    /// Returns the place of a spot in a file.
     pub(crate) fn new(file: &str, spot: Spot) -> Self {
         Self { file: file.to_owned(), spot, column: None }
     }
 
-    /// The same spot, in a column.
+    /// Adds a column to the same spot.
     pub(crate) fn column(mut self, column: impl Into<String>) -> Self {
         self.column = Some(column.into());
         self

@@ -13,7 +13,7 @@ impl SinkError {
         Self(reason.into())
     }
 
-    /// The sink's own error.
+    /// Returns the sink's own error.
     pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         self.0
     }

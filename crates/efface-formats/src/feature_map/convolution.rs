@@ -42,8 +42,8 @@ impl Images {
         Self { width: width as usize, side: side as usize, rows, columns }
     }
 
-    /// The means of the filters' positive responses: cell after cell, row by row, in each a number for
-    /// every filter. Sums go over places row by row, in single precision.
+    /// Computes the means of the filters' positive responses: cell after cell, row by row, in each a number
+    /// for every filter. Sums go over places row by row, in single precision.
     pub(super) fn pool(
         &self,
         image: &[f32],
@@ -79,7 +79,7 @@ impl Images {
         }
     }
 
-    /// The patches at a row of places, each row by row.
+    /// Copies the patches at a row of places, each row by row.
     fn patches(&self, image: &[f32], row: usize, places: usize, patches: &mut Vec<f32>) {
         patches.clear();
         // Never moved while it grows, so that no copy stays behind.

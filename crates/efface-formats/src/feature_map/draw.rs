@@ -6,8 +6,8 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// The stream of a kind of map, by its name, and a seed: the first output of the seed's own stream,
-    /// its bits inverted if the name (at most eight bytes of it, first byte lowest) has ones.
+    /// Returns the stream of a kind of map, by its name, and a seed: the first output of the seed's own
+    /// stream, its bits inverted if the name (at most eight bytes of it, first byte lowest) has ones.
     pub(super) fn new(name: &str, seed: u64) -> Self {
         let mut tag = [0; 8];
         tag.iter_mut().zip(name.bytes()).for_each(|(place, byte)| *place = byte);
@@ -23,8 +23,8 @@ impl Draws {
         z ^ (z >> 31)
     }
 
-    /// A number of mean 0 and variance 1 (less 2^-64), nearly normal: twelve whole numbers of 32 bits, the
-    /// halves of six words, less the mean of their sum, over 2^32. It is exact in double precision.
+    /// Returns a number of mean 0 and variance 1 (less 2^-64), nearly normal: twelve whole numbers of 32
+    /// bits, the halves of six words, less the mean of their sum, over 2^32. It is exact in double precision.
     pub(super) fn normal(&mut self) -> f64 {
         let halves = |word: u64| (word >> 32) + (word & 0xffff_ffff);
         let sum: u64 = (0..6).map(|_| halves(self.word())).sum();

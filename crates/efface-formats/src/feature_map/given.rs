@@ -1,27 +1,27 @@
-//! Features that are made by what somebody else brings.
+//! Features that are made by an implementation that the caller brings.
 
 use zeroize::Zeroize;
 
 use super::{WITHIN, length, rounded, scale_to};
 
 /// Makes features of rows: a function of each row alone, with the same bits on every machine and whatever
-/// rows are beside it.
+/// other rows there are.
 pub trait RowFeatures: Send + Sync {
-    /// Numbers of a row.
+    /// Returns how many numbers a row has.
     fn inputs(&self) -> usize;
 
-    /// Features of a row.
+    /// Returns how many features a row has.
     fn width(&self) -> usize;
 
-    /// The longest row that it takes, as a Euclidean norm: longer ones are shortened to it.
+    /// Returns the longest row that it takes, as a Euclidean norm: longer ones are shortened to it.
     fn norm(&self) -> f64;
 
-    /// The features of rows one behind another, on all threads of the pool at hand.
+    /// Computes the features of rows one behind another, on all threads of the pool at hand.
     fn apply(&self, rows: &[f32], features: &mut [f32]);
 }
 
-/// Features over the root of their number, so that what is in [-1, 1] is at most 1 long; what is longer is
-/// shortened to 1, and what is not finite becomes zeros.
+/// Computes the features over the root of their number, so that what is in [-1, 1] is at most 1 long; what is
+/// longer is shortened to 1, and what is not finite becomes zeros.
 pub(super) fn apply(given: &dyn RowFeatures, rows: &[f32], features: &mut [f32]) {
     let mut taken = Vec::with_capacity(rows.len());
     for row in rows.chunks_exact(given.inputs()) {
@@ -49,7 +49,7 @@ mod tests {
     use crate::error::fault;
     use crate::feature_map::{FeatureMap, Mapper};
 
-    /// Three features of rows of two numbers: their sum, twice the first, and what was told.
+    /// Three features of rows of two numbers: their sum, twice the first, and the number given.
     struct Sums(f32);
 
     impl RowFeatures for Sums {

@@ -28,7 +28,7 @@ impl Mapper {
     /// Draws the weights of a map of rows with so many inputs; its image is known.
     ///
     /// # Errors
-    /// More weights than memory should hold; an image of another number of inputs.
+    /// Fails if there are more weights than memory should hold, or if the image has another number of inputs.
     pub(crate) fn new(map: &FeatureMap, inputs: u32) -> Result<Self, Fault> {
         let map = map.of_rows(inputs, false, None)?;
         if map.is_network() && map.given().is_none() {
@@ -75,8 +75,8 @@ impl Mapper {
         self.map.width() as usize
     }
 
-    /// The features of rows, row after row, on all threads of the pool at hand: each row's are the same
-    /// whatever rows there are beside it. Inputs are finite.
+    /// Computes the features of rows, row after row, on all threads of the pool at hand: each row's are the
+    /// same whatever other rows there are. Inputs are finite.
     pub(crate) fn apply(&self, rows: &[f32], features: &mut [f32]) {
         if let Some(given) = self.map.given() {
             return given::apply(given, rows, features);
@@ -140,7 +140,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// The products of rows, shortened to `norm` and followed by a `constant`, with the weights.
+    /// Computes the products of rows, shortened to `norm` and followed by a `constant`, with the weights.
     fn project<'r>(
         &mut self,
         weights: &Weights,

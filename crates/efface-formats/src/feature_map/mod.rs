@@ -39,9 +39,9 @@ const VERSION: u64 = 1;
 
 /// A map from a declared row to its features: a function of the row and of constants alone.
 ///
-/// As text it is `rff:P`, `gated:P` or `random-conv:FxK`, followed by options such as `seed=7`; the text
-/// of [`Display`](std::fmt::Display) states all of them. `network:P,DIGEST` is a map that somebody else
-/// brings, see [`of_network`](Self::of_network).
+/// As text it is `rff:P`, `gated:P` or `random-conv:FxK`, followed by options such as `seed=7`; the text of
+/// [`Display`](std::fmt::Display) states all of them. `network:P,DIGEST` is a map that the caller brings, see
+/// [`of_network`](Self::of_network).
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct FeatureMap {
@@ -51,7 +51,7 @@ pub struct FeatureMap {
     given: Option<Arc<dyn RowFeatures>>,
 }
 
-/// The text decides.
+/// Two maps are equal if their texts are.
 impl PartialEq for FeatureMap {
     fn eq(&self, other: &Self) -> bool {
         self.kind == other.kind && self.seed == other.seed
@@ -87,18 +87,18 @@ enum Kind {
         filters: u32,
         /// Rows and columns of a filter.
         side: u32,
-        /// Rows and columns of an image; none as long as only the table can tell.
+        /// Rows and columns of an image; `None` as long as only the table can state them.
         image: Option<(u32, u32)>,
     },
-    /// What a network that was trained elsewhere gives before one of its layers.
+    /// The values that a network trained elsewhere has before one of its layers.
     Network { features: u32, digest: [u8; 32] },
 }
 
 impl FeatureMap {
-    /// The map of what somebody else brings, known by its digest.
+    /// Returns the map of an implementation that the caller brings, known by its digest.
     ///
     /// # Errors
-    /// No feature, or more than [`MOST_FEATURES`].
+    /// Fails if there is no feature, or more than [`MOST_FEATURES`].
     pub fn of_network(given: Arc<dyn RowFeatures>, digest: [u8; 32]) -> Result<Self, Fault> {
         let features = u32::try_from(given.width()).unwrap_or(u32::MAX);
         let map = Self { kind: Kind::Network { features, digest }, seed: 0, given: Some(given) };
@@ -106,18 +106,18 @@ impl FeatureMap {
         Ok(map)
     }
 
-    /// Whether features are those of a network that was trained elsewhere.
+    /// Returns whether features are those of a network that was trained elsewhere.
     #[must_use]
     pub fn is_network(&self) -> bool {
         matches!(self.kind, Kind::Network { .. })
     }
 
-    /// The map with what makes features of rows, if that is its.
+    /// Returns the map with what makes features of rows, if that is its.
     pub(crate) fn given(&self) -> Option<&dyn RowFeatures> {
         self.given.as_deref()
     }
 
-    /// Numbers in a row of features.
+    /// Returns how many numbers a row of features has.
     #[must_use]
     pub fn width(&self) -> u32 {
         match self.kind {
@@ -128,8 +128,8 @@ impl FeatureMap {
         }
     }
 
-    /// About how many multiplications the features of a row of so many `inputs` take; none if somebody
-    /// else makes them, which is not counted here.
+    /// Estimates how many multiplications the features of a row of so many `inputs` take; 0 if the caller's
+    /// implementation makes them, which is not counted here.
     #[must_use]
     pub fn multiplications(&self, inputs: u64) -> f64 {
         match self.kind {
@@ -143,7 +143,7 @@ impl FeatureMap {
         }
     }
 
-    /// The name of the kind, as users type it.
+    /// Returns the name of the kind, as users type it.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self.kind {
@@ -154,13 +154,13 @@ impl FeatureMap {
         }
     }
 
-    /// The names of the features: the kind and a number counted from 0.
+    /// Returns the names of the features: the kind and a number counted from 0.
     #[must_use]
     pub fn feature_names(&self) -> Vec<String> {
         (0..self.width()).map(|at| format!("{}:{at}", self.name())).collect()
     }
 
-    /// Height and width of the images that it is of, if it is of images.
+    /// Returns height and width of the images that it is of, if it is of images.
     #[must_use]
     pub fn image(&self) -> Option<(u32, u32)> {
         match self.kind {
@@ -169,11 +169,11 @@ impl FeatureMap {
         }
     }
 
-    /// The same map, of rows with so many `inputs`; `found` is the shape of their images if the table
+    /// Returns the same map, of rows with so many `inputs`; `found` is the shape of their images if the table
     /// itself states it.
     ///
     /// # Errors
-    /// Sparse rows; a map of images whose shape is unknown, or is not that of the rows.
+    /// Fails for sparse rows, and for a map of images whose shape is unknown or is not that of the rows.
     pub fn of_rows(
         &self,
         inputs: u32,
@@ -295,17 +295,17 @@ const STEPS: f64 = 4_194_304.0;
 /// 2^-15 to 2^16 features.
 const WITHIN: f64 = 1.0 - 1.0 / 4096.0;
 
-/// The nearest multiple of 2^-22.
+/// Returns the nearest multiple of 2^-22.
 fn rounded(feature: f64) -> f32 {
     ((feature * STEPS).round_ties_even() / STEPS) as f32
 }
 
-/// The root of the sum of squares in their order, in double precision.
+/// Returns the root of the sum of squares in their order, in double precision.
 fn length(values: &[f32]) -> f64 {
     values.iter().fold(0.0, |sum, &x| sum + f64::from(x) * f64::from(x)).sqrt()
 }
 
-/// Appends a row scaled down to a length; with `always`, also a shorter one, but for zeros.
+/// Appends a row scaled down to a length; with `always`, a shorter row is scaled up, unless it is all zeros.
 fn scale_to(row: &[f32], scaled: &mut Vec<f32>, norm: f64, always: bool) {
     let length = length(row);
     if length > norm || always && length > 0.0 {

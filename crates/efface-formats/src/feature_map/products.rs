@@ -8,7 +8,7 @@ const PANEL: usize = 32;
 /// Rows that are worked on together.
 const TOGETHER: usize = 3;
 
-/// Outputs that memory is taken for where there are so many.
+/// Returns for how many outputs memory is taken if there are so many.
 pub(super) fn padded(outputs: usize) -> usize {
     outputs.next_multiple_of(PANEL)
 }
@@ -22,7 +22,7 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    /// The weights of each output, input after input, as `next` gives them.
+    /// Returns the weights of each output, input after input, as `next` gives them.
     pub(super) fn new(inputs: usize, outputs: usize, mut next: impl FnMut() -> f32) -> Self {
         let mut panels = vec![0.0; padded(outputs) * inputs];
         for output in 0..outputs {
@@ -34,26 +34,26 @@ impl Weights {
         Self { inputs, outputs, panels }
     }
 
-    /// Numbers of a row that it multiplies.
+    /// Returns how many numbers of a row it multiplies.
     pub(super) fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// The length of a row of products: the outputs, and what fills up the last panel.
+    /// Returns the length of a row of products: the outputs, and what fills up the last panel.
     pub(super) fn padded(&self) -> usize {
         padded(self.outputs)
     }
 
-    /// The products of rows with all weights, row after row of [`padded`](Self::padded) numbers.
+    /// Computes the products of rows with all weights, row after row of [`padded`](Self::padded) numbers.
     ///
-    /// Each is a sum over the inputs in their order, in single precision, every product and every sum
-    /// rounded by itself: registers of any width hold other outputs side by side, never parts of one sum.
+    /// Each is a sum over the inputs in their order, in single precision, every product and every sum rounded
+    /// separately: registers of any width hold other outputs side by side, never parts of one sum.
     pub(super) fn multiply(&self, rows: &[f32], products: &mut [f32]) {
         Arch::new().dispatch(Multiply { weights: self, rows, products });
     }
 }
 
-/// The positive part; of both zeros the positive one, which `max` leaves open.
+/// Returns the positive part; of both zeros the positive one, which `max` leaves open.
 pub(super) fn positive(product: f32) -> f32 {
     if product > 0.0 { product } else { 0.0 }
 }
@@ -88,7 +88,7 @@ impl WithSimd for Multiply<'_> {
     }
 }
 
-/// The products of some rows with the outputs of a panel, at their places.
+/// Computes the products of some rows with the outputs of a panel, at their places.
 #[inline(always)]
 fn fill_panel<S: Simd, const ROWS: usize>(
     simd: S,
@@ -110,7 +110,7 @@ fn fill_panel<S: Simd, const ROWS: usize>(
     }
 }
 
-/// As [`fill_panel`], for the registers from the `first` on.
+/// Works as [`fill_panel`], for the registers from the `first` on.
 #[inline(always)]
 fn fill<S: Simd, const ROWS: usize, const REGISTERS: usize>(
     simd: S,

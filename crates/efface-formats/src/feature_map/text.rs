@@ -12,7 +12,7 @@ pub(super) const GATED: &str = "gated";
 pub(super) const CONVOLUTION: &str = "random-conv";
 pub(super) const NETWORK: &str = "network";
 
-/// The options of a map; none if one is not given.
+/// The options of a map; each is `None` if it is not given.
 #[derive(Default)]
 struct Given {
     gamma: Option<f64>,
@@ -79,7 +79,7 @@ impl FromStr for FeatureMap {
     }
 }
 
-/// The map of a network, in the one way in which it is written; what makes its features is not told.
+/// Reads the map of a network, in the one way in which it is written; what makes its features is not stated.
 fn network(size: &str, parts: &[&str]) -> Result<FeatureMap, Fault> {
     let features: u32 = whole("the number of features", size)?;
     let wrong = || {

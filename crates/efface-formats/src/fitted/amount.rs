@@ -30,16 +30,16 @@ const CODES: [&str; 32] = [
     "SEK", "SGD", "THB", "TRY", "UAH", "ZAR",
 ];
 
-/// The codes that a text may have: none, if it has no capital letter.
+/// Returns the codes that a text may have: none, if it has no capital letter.
 fn codes(text: &str) -> &'static [&'static str] {
     if text.bytes().any(|byte| byte.is_ascii_uppercase()) { &CODES } else { &[] }
 }
 
-/// What separates thousands besides a comma or a point, whatever the decimal sign: two apostrophes, and
-/// spaces that do not break a line.
+/// Separators of thousands other than comma and point, whatever the decimal sign: two apostrophes, and spaces
+/// that do not break a line.
 const SEPARATORS: [char; 5] = ['\'', '\u{2019}', '\u{a0}', '\u{202f}', '\u{2009}'];
 
-/// The number that a text spells in a format, at most [`number::LARGEST`] in magnitude.
+/// Returns the number that a text spells in a format, at most [`number::LARGEST`] in magnitude.
 pub(super) fn spelled(text: &str, format: NumberFormat) -> Option<f64> {
     match format {
         NumberFormat::Point => number::spelled(text)
@@ -50,8 +50,9 @@ pub(super) fn spelled(text: &str, format: NumberFormat) -> Option<f64> {
     }
 }
 
-/// Whether a text that spells no number has the look of one: digits, with few letters and signs around them, as
-/// `12.6K`, `>100` or `1 234`. Codes (`A12`, `K-7`) and addresses or versions (`1.0.3`) have not.
+/// Returns whether a text that spells no number has the look of one: digits, with few letters and signs
+/// around them, as `12.6K`, `>100` or `1 234`. Codes (`A12`, `K-7`) and addresses or versions (`1.0.3`) have
+/// not.
 pub(super) fn looks_like_number(text: &str) -> bool {
     const LONGEST: usize = 24;
     const LETTERS: usize = 4;
@@ -65,16 +66,16 @@ pub(super) fn looks_like_number(text: &str) -> bool {
         && !is_grouped(text)
 }
 
-/// Whether a text begins with letters that a digit follows, at once or behind a sign, as codes do: `A0017`,
-/// `K-00017`.
+/// Returns whether a text begins with letters that a digit follows, at once or behind a sign, as codes do:
+/// `A0017`, `K-00017`.
 fn is_code(text: &str) -> bool {
     let behind = text.trim_start_matches(char::is_alphabetic);
     let digits = behind.strip_prefix(['-', '_', '/', '.', '#']).unwrap_or(behind);
     behind.len() < text.len() && digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Whether a text is at least three groups of digits with points between, as addresses and versions are, or
-/// with hyphens or strokes, as numbers of people and telephones are.
+/// Returns whether a text is at least three groups of digits with points between, as addresses and versions
+/// are, or with hyphens or strokes, as numbers of people and telephones are.
 fn is_grouped(text: &str) -> bool {
     let digits = |group: &str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());
     ['.', '-', '/']
@@ -82,7 +83,7 @@ fn is_grouped(text: &str) -> bool {
         .any(|sign| text.matches(sign).count() > 1 && text.split(sign).all(digits))
 }
 
-/// Whether a text spells a number, and not as programs write it: `10,17`, `$1,200`, `3.9 %`.
+/// Returns whether a text spells a number, and not as programs write it: `10,17`, `$1,200`, `3.9 %`.
 #[must_use]
 pub fn is_number_in_words(text: &str) -> bool {
     let text = text.trim();
@@ -91,8 +92,8 @@ pub fn is_number_in_words(text: &str) -> bool {
         && matches!(formats(text), [true, ..] | [_, true, _])
 }
 
-/// Whether a text has nothing that no number has, and a digit, or is a truth value: what most words fail at
-/// once.
+/// Returns whether a text has nothing that no number has, and a digit, or is a truth value: what most words
+/// fail at once.
 fn may_be_number(text: &str) -> bool {
     let mut digits = false;
     let may_be = text.chars().all(|c| match c {
@@ -111,7 +112,7 @@ fn may_be_number(text: &str) -> bool {
     may_be && digits || truth(text).is_some()
 }
 
-/// Whether a text spells a number in each of [the formats](NumberFormat::ALL).
+/// Returns whether a text spells a number in each of [the formats](NumberFormat::ALL).
 pub(super) fn formats(text: &str) -> [bool; 3] {
     if !may_be_number(text) {
         return [false; 3];
@@ -119,7 +120,7 @@ pub(super) fn formats(text: &str) -> [bool; 3] {
     NumberFormat::ALL.map(|format| spelled(text, format).is_some())
 }
 
-/// Whether a number is a decimal with a point, and thousands if the decimal sign is a comma: `7.116`.
+/// Returns whether a number is a decimal with a point, and thousands if the decimal sign is a comma: `7.116`.
 pub(super) fn is_ambiguous(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let [whole @ .., b'.', a, b, c] = digits else { return false };
@@ -127,12 +128,13 @@ pub(super) fn is_ambiguous(text: &str) -> bool {
         && [a, b, c].into_iter().all(u8::is_ascii_digit)
 }
 
-/// The same for a number that is stored as one: in which formats it may have been spelled.
+/// Returns in which formats a number that is stored as one may have been spelled.
 pub(super) fn formats_of(value: f64) -> [bool; 3] {
     [true, value.fract() == 0.0, false]
 }
 
-/// `-1,234.50`, `$ 12`, `12 %`, `3,5 €`, `CHF 95'521.50`, and `(1,200)` for -1,200, as accounts have it.
+/// Reads `-1,234.50`, `$ 12`, `12 %`, `3,5 €`, `CHF 95'521.50`, and `(1,200)` for -1,200, as accounts have
+/// it.
 fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
     let inside = in_parentheses(text);
     let (text, is_negative) = sign(inside.unwrap_or(text));
@@ -176,19 +178,19 @@ fn written(text: &str, decimal: char, thousands: char) -> Option<f64> {
     Some(if minuses == 1 { 0.0 - value } else { value })
 }
 
-/// What is in parentheses, behind a currency or not.
+/// Returns what is in parentheses, behind a currency or not.
 fn in_parentheses(text: &str) -> Option<&str> {
     let text = text.strip_prefix(CURRENCIES).map_or(text, str::trim_start);
     text.strip_prefix('(')?.strip_suffix(')').map(str::trim)
 }
 
-/// A text without the spaces at either end, if it has some.
+/// Returns a text without the spaces at either end, if it has some.
 fn spaced(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     (trimmed.len() < text.len()).then_some(trimmed)
 }
 
-/// The text behind its sign, and whether that is a minus.
+/// Returns the text behind its sign, and whether that is a minus.
 fn sign(text: &str) -> (&str, bool) {
     match text.strip_prefix(['-', '\u{2212}']) {
         Some(rest) => (rest, true),

@@ -1,4 +1,4 @@
-//! What the first pass finds of a named column: enough to tell its kind and, as a rule, to learn from it.
+//! Findings of the first pass on a named column: enough to decide its kind and usually to learn from it.
 
 use super::counts::Counts;
 use super::look::Look;
@@ -9,12 +9,12 @@ use super::sums::Sums;
 use super::tally::{ColumnStats, Form};
 use crate::error::Fault;
 
-/// Different cells that are no numbers, each of which is looked at once for all records. If there are
-/// more, as in columns of names, every cell is looked at, and a second pass counts.
+/// Most different cells, other than numbers, that are examined once for all records. If there are more, as in
+/// columns of names, every cell is examined, and a second pass counts.
 const MOST: usize = 1 << 16;
 
-/// What is found of a column that may hold anything. What a cell could be follows from its bytes, so that
-/// those of different bytes are looked at, and how many records have each is counted.
+/// The findings on a column that may hold anything. A cell's possible kinds follow from its bytes, so each
+/// distinct cell is examined once, and how many records have it is counted.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     /// At numbers and, if there are too many different ones, at other cells.
@@ -70,7 +70,7 @@ impl Cells {
         self.are_many = true;
     }
 
-    /// What is counted of the column; if that is not known yet, what another pass is to count.
+    /// Returns what is counted of the column; if that is not known yet, what another pass is to count.
     pub(super) fn tally(mut self) -> Result<ColumnStats, Form> {
         let others = self.others.iter();
         others.for_each(|(key, records)| self.look.see(of_key(key), records));
@@ -143,8 +143,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// What one pass tells of a column is what is counted when its kind is known beforehand, and the
-        /// kind is the same if different cells are too many to be counted.
+        /// One pass finds of a column what is counted if its kind is known beforehand, and the kind is the
+        /// same if different cells are too many to be counted.
         #[test]
         fn one_pass_tells_what_two_do(
             mut cells in prop::collection::vec(prop::option::weighted(0.9, text()), 1..40),
@@ -185,7 +185,7 @@ mod tests {
             }
         }
 
-        /// A text that comes again and one that does not are read alike.
+        /// A repeated text and a single one are read alike.
         #[test]
         fn every_cell_is_counted(cells in prop::collection::vec("[a-c]{1,3}", 1..200)) {
             let cells: Vec<_> = cells.into_iter().map(Some).collect();

@@ -34,7 +34,7 @@ pub(super) struct ColumnEncoder {
 #[derive(Debug, Clone)]
 pub(super) enum EncoderForm {
     Empty,
-    /// Numbers or times of which nothing is learnt but that they are missing.
+    /// Numbers or times of which only their absence is learnt.
     Few(Measure),
     Number {
         format: NumberFormat,
@@ -65,7 +65,7 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    /// Whether a cell is one.
+    /// Returns whether a cell is one.
     pub(super) fn is(self, cell: RawCell<'_>) -> bool {
         match self {
             Self::Number(format) => numeric(cell, format).is_some(),
@@ -89,7 +89,7 @@ impl Cells {
     }
 }
 
-/// What a time becomes beside a number.
+/// The places of what a time becomes in addition to a number.
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
     pub(super) years: Whole,
@@ -117,7 +117,7 @@ impl Whole {
     }
 }
 
-/// The place of the levels that are merged.
+/// Returns the place of the levels that are merged.
 fn other(levels: &Levels, first: u32) -> Option<u32> {
     levels.has_other().then(|| first + levels.names.len() as u32)
 }
@@ -200,7 +200,7 @@ impl ColumnEncoder {
     }
 }
 
-/// The place of each name: its own, or that of the merged ones.
+/// Returns the place of each name: its own, or that of the merged ones.
 fn part(levels: &Levels, names: &[&str], first: u32) -> Part {
     let mut places = [None; 24];
     let other = other(levels, first);

@@ -35,13 +35,13 @@ impl Drop for Value {
 }
 
 impl std::fmt::Debug for Value {
-    /// Nothing: values are private data and do not belong in logs.
+    /// Shows nothing: values are private data and do not belong in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("..")
     }
 }
 
-/// Where a value is among the recent ones.
+/// Returns the position of a value among the recent ones.
 #[inline]
 fn place(value: &[u8]) -> usize {
     (hash(value) >> (u64::BITS - RECENT.trailing_zeros())) as usize
@@ -79,7 +79,7 @@ impl Counts {
         self.recent[place(value)] = at as u32;
     }
 
-    /// The same counts of other values, those of equal ones together.
+    /// Maps the values and adds the counts of those that become equal.
     pub(super) fn map(self, other: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Self {
         let mut all = IndexMap::with_capacity(self.values.len());
         for (value, count) in self.values {
@@ -95,7 +95,7 @@ impl Counts {
         }
     }
 
-    /// How many different values there are.
+    /// Returns how many different values there are.
     pub(super) fn len(&self) -> usize {
         self.values.len()
     }
@@ -104,7 +104,7 @@ impl Counts {
         self.values.iter().map(|(value, count)| (&*value.0, *count))
     }
 
-    /// How often each was seen.
+    /// Returns how often each was seen.
     pub(super) fn values(&self) -> impl Iterator<Item = u64> {
         self.values.values().copied()
     }

@@ -16,7 +16,7 @@ const ROWS: usize = 1 << 16;
 /// The exponent field of a number that is missing.
 const NAN: usize = 0xff;
 const FRACTION: u32 = 23;
-/// Where the count of a bucket begins, above the sum of 2^16 fractions.
+/// First bit of the count of a bucket, above the sum of 2^16 fractions.
 const COUNT: u32 = 40;
 
 /// By sign and exponent field, how many numbers there are and the sum of their fractions, and the sum of
@@ -26,7 +26,7 @@ type Buckets = [(u64, u64); 516];
 
 pub(super) struct DenseSums {
     columns: Vec<(Sums, u64)>,
-    /// The buckets of the last rows, for each column; none for wide arrays.
+    /// The buckets of the last rows, for each column; empty for wide arrays.
     buckets: Vec<Buckets>,
     /// How many rows are in the buckets.
     held: usize,
@@ -40,7 +40,7 @@ impl DenseSums {
         Self { columns: vec![(Sums::default(), 0); width], buckets, held: 0 }
     }
 
-    /// Adds rows, of which the first has this number.
+    /// Adds rows, the first of which has this number.
     pub(super) fn add(&mut self, first: usize, rows: &RowBytes) -> Result<(), FitFault> {
         let width = self.columns.len();
         let numbers = |row: usize, bytes| {
@@ -88,7 +88,7 @@ impl DenseSums {
         self.held = 0;
     }
 
-    /// The sums of each column, and how many of its cells are missing.
+    /// Returns the sums of each column, and how many of its cells are missing.
     pub(super) fn columns(mut self) -> Vec<(Sums, u64)> {
         self.transfer();
         self.columns
@@ -111,7 +111,7 @@ fn put(bits: u32, buckets: &mut Buckets) {
     *squares += fraction * fraction;
 }
 
-/// Moves the sums of a column to where there is room for all rows.
+/// Moves the sums of a column to wider integers, which have room for all rows.
 fn transfer(buckets: &mut Buckets, (sums, missing): &mut (Sums, u64)) {
     for (place, bucket) in buckets.iter_mut().enumerate() {
         let (counted, squares) = std::mem::take(bucket);
@@ -155,7 +155,7 @@ mod tests {
         all
     }
 
-    /// Numbers of like sizes, of all sizes, whole ones, and those at the ends of the range.
+    /// Generates numbers of like sizes, of all sizes, whole ones, and those at the ends of the range.
     fn columns() -> impl Strategy<Value = Vec<Vec<f32>>> {
         let ends = [0.0, f32::MIN_POSITIVE, 1e-45, -1e-45, f32::MAX, f32::MIN, f32::NAN, 1.0];
         let number = prop_oneof![

@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use super::learned::{Column, Columns, Exact, Learned, Levels, Target};
 
-/// One line for each named column, or one for an array, and one for each target.
+/// Writes one line for each named column, or one for an array, and one for each target.
 pub(super) fn describe(learned: &Learned) -> Vec<String> {
     let mut lines = match &learned.columns {
         Columns::Named(_) => {
@@ -46,27 +46,27 @@ pub(super) fn describe(learned: &Learned) -> Vec<String> {
 /// What a named column was taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnKind<'a> {
-    /// Its name.
+    /// Name of the column.
     pub name: &'a str,
-    /// `numbers`, `times`, `categories` or `text`; none if no record has a value.
+    /// `numbers`, `times`, `categories` or `text`; `None` if no record has a value.
     pub kind: Option<&'static str>,
     /// Records with a text that spells no number or no time and counts as missing.
     pub strays: u64,
     /// Whether that was declared, and not found from its values.
     pub is_declared: bool,
-    /// Whether its numbers are categories as well, since other texts come again among them.
+    /// Whether its numbers are categories as well, since other texts are repeated among them.
     pub are_codes: bool,
     /// Whether it has values and no number is made of them: each is in too few records.
     pub left_out: bool,
     /// Whether too few records have a value at all for one to be made, of numbers and times.
     pub is_few: bool,
-    /// Whether a number of its own says that a value is missing.
+    /// Whether the column has a missing-value indicator.
     pub shows_missing: bool,
-    /// Its categories that have a place of their own, sorted by their bytes; none of other kinds.
+    /// Its categories that have a place of their own, sorted by their bytes; empty for other kinds.
     pub categories: &'a [String],
 }
 
-/// The kinds of named columns, in order; none of an array.
+/// Returns the kinds of named columns, in order; empty for an array.
 pub(super) fn kinds(learned: &Learned) -> Vec<ColumnKind<'_>> {
     let kind = |column: &Column| match column {
         Column::Empty { .. } => None,
@@ -149,19 +149,19 @@ fn of_column(name: &str, column: &Column, learned: &Learned) -> String {
     line
 }
 
-/// Numbers or times that too few records have.
+/// Describes numbers or times that too few records have.
 fn few(name: &str, kind: &str, learned: &Learned) -> String {
     let least = learned.rules.min_missing;
     let but = but_for_absence(true);
     format!("{name}: {kind}, in fewer than {least} records, left out{but}")
 }
 
-/// What is learnt of a column whose values are left out.
+/// Returns what is learnt of a column whose values are left out.
 fn but_for_absence(is_shown: bool) -> &'static str {
     if is_shown { " but for whether it is missing" } else { "" }
 }
 
-/// Categories beside numbers.
+/// Describes categories that stand next to numbers.
 fn beside(levels: &Levels) -> String {
     match levels.names.len() as u64 {
         0 => String::new(),
@@ -173,7 +173,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// About three digits.
+/// Writes about three digits of a value.
 fn short(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-3..1e6).contains(&size) {

@@ -18,7 +18,7 @@ pub struct Unlike {
     pub texts: u64,
     /// Values of a column of categories.
     pub values: u64,
-    /// Those of them that are none of the column's.
+    /// Number of those values that are no category of the column.
     pub unseen: u64,
 }
 
@@ -32,7 +32,7 @@ impl Unlike {
 }
 
 impl Fitted {
-    /// A buffer of the storage that [`Fitted::sparse`] says.
+    /// Returns a buffer of the storage that [`Fitted::sparse`] says.
     pub fn buffer(&self) -> Row {
         Row::new(if self.sparse() { Storage::Sparse } else { Storage::Dense })
     }
@@ -40,12 +40,12 @@ impl Fitted {
     /// Encodes a raw row of the frame into `row`, of either storage, whose former content is gone. The
     /// row bound is not applied.
     ///
-    /// A category that no record has is `other` if there is one and else all zeros; a missing
-    /// value, and a text that is no number or no time in a column of these, is the mean, or zeros, and
-    /// its own number if some record misses one, too.
+    /// A category that no record has is `other` if there is one, and otherwise all zeros. A missing value is
+    /// the mean, or zeros, and sets the missing-value indicator if some record misses one, too. A text that
+    /// is no number or no time in a column of these counts as missing.
     ///
     /// # Errors
-    /// A damaged row, as far as its cells tell; its target is looked at by [`target`](Self::target) alone.
+    /// Fails if the cells show that the row is damaged; its target is read by [`target`](Self::target) alone.
     pub fn encode(&self, raw: &[u8], row: &mut Row) -> Result<(), Fault> {
         row.clear(self.width);
         match (&*self.plan, row) {
@@ -71,11 +71,11 @@ impl Fitted {
     }
 
     /// Counts, by named column, cells of a raw row that are unlike those that the column was fitted to: texts
-    /// that are no number or time if others are, and are no category of the column either; and values
-    /// of a column of categories that is none of them.
+    /// that spell no number or time in a column of these and are no category of it either, and values that
+    /// are no category of a column of categories.
     ///
     /// # Errors
-    /// A damaged row.
+    /// Fails if the row is damaged.
     pub fn count_unlike(&self, raw: &[u8], counts: &mut Vec<Unlike>) -> Result<(), Fault> {
         let Plan::Named(codes) = &*self.plan else { return Ok(()) };
         counts.resize(codes.len(), Unlike::default());
@@ -109,10 +109,10 @@ impl Fitted {
         Ok(())
     }
 
-    /// The target of a raw row.
+    /// Returns the target of a raw row.
     ///
     /// # Errors
-    /// A damaged row.
+    /// Fails if the row is damaged.
     pub fn target(&self, raw: &[u8]) -> Result<FittedTarget, Fault> {
         Ok(match (RawTarget::of(raw)?, &self.learned.target) {
             (RawTarget::Class(name), Target::Classes { .. }) => {
@@ -128,11 +128,11 @@ impl Fitted {
         })
     }
 
-    /// Appends the targets of a raw row of a regression, each less its mean and divided by its scale;
-    /// `false`, and nothing appended, if the row has others than the statistics.
+    /// Appends the targets of a raw row of a regression, each less its mean and divided by its scale. Returns
+    /// `false` and appends nothing if the row has other targets than the statistics.
     ///
     /// # Errors
-    /// A damaged row.
+    /// Fails if the row is damaged.
     pub fn numbers(&self, raw: &[u8], out: &mut Vec<f64>) -> Result<bool, Fault> {
         let scaled =
             |value, mean: Exact, scale: Exact| (number::canonical(value) - mean.0) / scale.0;
@@ -210,7 +210,7 @@ impl WithSimd for Standardise<'_> {
     }
 }
 
-/// The number less the mean, in units of the scale; 0 for NaN.
+/// Returns the number less the mean, in units of the scale; 0 for NaN.
 #[inline(always)]
 fn standard(value: f64, mean: f64, inverse: f64) -> f32 {
     let largest = f64::from(f32::MAX);

@@ -1,5 +1,5 @@
-//! Finite numbers written as their shortest decimal text, so that reading them back is exact whatever
-//! reads the JSON between.
+//! Finite numbers written as their shortest decimal text, so that reading them back is exact with any JSON
+//! reader.
 
 use std::borrow::Cow;
 

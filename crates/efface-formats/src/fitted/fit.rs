@@ -22,17 +22,17 @@ impl Fitted {
     /// Fits the preprocessing to these rows, on as many threads as there are processors.
     ///
     /// # Errors
-    /// No rows, a row that is none of the frame or without a target of the task, or rules or rows out of
-    /// range.
+    /// Fails if there are no rows, if a row is none of the frame or has no target of the task, or if rules or
+    /// rows are out of range.
     pub fn fit(rows: &RawRows, rules: &Rules) -> Result<Self, FitFault> {
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         Self::fit_with(rows, rules, threads)
     }
 
-    /// As [`Fitted::fit`], on at most so many threads; the result does not depend on their number.
+    /// Works as [`Fitted::fit`], on at most so many threads; the result does not depend on their number.
     ///
     /// # Errors
-    /// As [`Fitted::fit`].
+    /// Fails as [`Fitted::fit`] does.
     pub fn fit_with(
         rows: &RawRows,
         rules: &Rules,
@@ -41,11 +41,11 @@ impl Fitted {
         Self::fit_to(&InThreads { rows, threads }, rules)
     }
 
-    /// As [`Fitted::fit`], to rows wherever they are; the result depends on neither their order nor the
+    /// Works as [`Fitted::fit`], to rows wherever they are; the result depends on neither their order nor the
     /// blocks they come in.
     ///
     /// # Errors
-    /// As [`Fitted::fit`], and those of the rows' source.
+    /// Fails as [`Fitted::fit`] does, and those of the rows' source.
     pub fn fit_to<S: RawSource>(source: &S, rules: &Rules) -> Result<Self, S::Error> {
         rules.check().and_then(|()| source.frame().check()).map_err(FitFault::from)?;
         let records = source.records()?;
@@ -177,7 +177,7 @@ impl<S: RawSource> Pass<'_, S> {
         Ok((Columns::Named(columns), targets.learned(self.records)))
     }
 
-    /// Counts columns of which one pass did not tell all, in another one.
+    /// Counts columns in a second pass if the first did not suffice.
     fn again(&self, found: &mut [Result<ColumnStats, Form>]) -> Result<(), S::Error> {
         let forms: Vec<_> = found.iter().map(|found| found.as_ref().err().copied()).collect();
         let make =

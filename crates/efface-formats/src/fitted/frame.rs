@@ -17,7 +17,7 @@ pub enum Frame {
     Columns(Vec<FrameColumn>),
     /// An array of numbers without names: NPY, NPZ, IDX, LIBSVM, arrays in memory.
     Matrix {
-        /// Numbers in a row.
+        /// Number of values in a row.
         width: u32,
         /// The number of the first column in names: 1 for LIBSVM, else 0.
         first: u32,
@@ -65,12 +65,12 @@ pub enum FrameRequest {
     Given(Frame),
 }
 
-/// Numbers that a column of times can become, but for times themselves: one, years, 12 months, 7
-/// weekdays, 24 hours, of each of these the merged ones, and missing.
+/// Most numbers that a column of times can become, apart from single times: one for the time, then years, 12
+/// months, 7 weekdays and 24 hours, each with the merged ones, and missing.
 const TIME: u64 = 1 + (YEARS as u64 + 1) + 13 + 8 + 25 + 1;
 
 impl Frame {
-    /// How many raw feature columns there are.
+    /// Returns how many raw feature columns there are.
     pub fn columns(&self) -> u64 {
         match self {
             Self::Columns(columns) => columns.len() as u64,
@@ -78,7 +78,7 @@ impl Frame {
         }
     }
 
-    /// The names of the raw feature columns.
+    /// Returns the names of the raw feature columns.
     pub fn feature_columns(&self) -> FeatureNames {
         match self {
             Self::Columns(columns) => {
@@ -90,7 +90,7 @@ impl Frame {
         }
     }
 
-    /// Whether rows of it can be fitted to: an array is no wider than an encoded row may be, and its
+    /// Returns whether rows of it can be fitted to: an array is no wider than an encoded row may be, and its
     /// divisor is one.
     pub(super) fn check(&self) -> Result<(), Fault> {
         match *self {
@@ -107,7 +107,7 @@ impl Frame {
         }
     }
 
-    /// A public bound on the numbers of an encoded row, whatever the records are.
+    /// Returns a public bound on the numbers of an encoded row, whatever the records are.
     pub fn most_features(&self, rules: &Rules) -> u64 {
         match self {
             Self::Columns(columns) => {
@@ -120,7 +120,7 @@ impl Frame {
     }
 }
 
-/// The most numbers that a column of this declaration can become.
+/// Returns the most numbers that a column of this declaration can become.
 fn most(declared: Option<Declared>, rules: &Rules) -> u64 {
     // And the merged ones; any column may be missing.
     let categories = u64::from(rules.max_categories) + 1;

@@ -33,7 +33,7 @@ impl RawWriter {
         Ok(())
     }
 
-    /// All numbers of an array's row, for a frame that is sparse or not. Errs with the column at
+    /// Writes all numbers of an array's row, for a frame that is sparse or not. Errs with the column at
     /// fault.
     pub(crate) fn numbers(
         &mut self,
@@ -48,7 +48,7 @@ impl RawWriter {
         self.entries((0..).zip(all), numbers.len() as u32, sparse)
     }
 
-    /// The entries of a sparse table's row, columns ascending, for a frame that is sparse or not. Errs
+    /// Writes the entries of a sparse table's row, columns ascending, for a frame that is sparse or not. Errs
     /// with the column at fault.
     pub(crate) fn entries(
         &mut self,
@@ -82,8 +82,8 @@ impl RawWriter {
         (0..count).for_each(|_| self.dense(0.0));
     }
 
-    /// The cells of a row of named columns; `see_missing` is shown those without a value. Errs with the
-    /// position of the column at fault.
+    /// Writes the cells of a row of named columns; `see_missing` is called with those without a value. Errs
+    /// with the position of the column at fault.
     pub(crate) fn cells<'c>(
         &mut self,
         cells: impl Iterator<Item = (&'c FrameColumn, Cell<'c>)>,
@@ -99,7 +99,7 @@ impl RawWriter {
         Ok(())
     }
 
-    /// The next cell of named columns. What a cell may be depends on the declaration of its column
+    /// Writes the next cell of named columns. What a cell may be depends on the declaration of its column
     /// alone:
     ///
     /// - the texts for "no value", nulls and NaN are missing;
@@ -128,8 +128,7 @@ impl RawWriter {
         Ok(())
     }
 
-    /// A whole number; if a binary64 number is not exactly it, its digits, so that categories are
-    /// kept apart.
+    /// Writes a whole number; if no binary64 number equals it, its digits, so that categories are kept apart.
     fn integer(&mut self, value: i128, declared: Option<Declared>) -> Result<(), Fault> {
         let near = value as f64;
         if !number::is_stored(near) {
@@ -174,14 +173,14 @@ impl RawWriter {
     }
 }
 
-/// Whether the texts of a column that nobody declared could have had another type, had it not been for a few
-/// of them: most spell numbers or times, and some are stored as what is written.
+/// Whether the texts of an undeclared column could have had another type but for a few of them: most spell
+/// numbers or times, and some are stored as written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Typing {
     texts: u64,
     numbers: u64,
     times: u64,
-    /// Those of the numbers, and of the times, that are stored as texts.
+    /// How many of the numbers, and of the times, are stored as texts.
     kept: [u64; 2],
 }
 
@@ -204,13 +203,13 @@ impl Typing {
         }
     }
 
-    /// Whether they could have been numbers.
+    /// Returns whether they could have been numbers.
     #[must_use]
     pub fn hides_numbers(self) -> bool {
         2 * self.numbers > self.texts && self.kept[0] > 0
     }
 
-    /// Whether they could have been times.
+    /// Returns whether they could have been times.
     #[must_use]
     pub fn hides_times(self) -> bool {
         2 * self.times > self.texts && self.kept[1] > 0
@@ -245,7 +244,7 @@ fn unbounded(text: &str) -> Fault {
     )
 }
 
-/// A number of an array, in single precision; NaN is missing.
+/// Returns a number of an array, in single precision; NaN is missing.
 fn single(value: f64) -> Result<f32, Fault> {
     if number::is_single_sized(value) || value.is_nan() {
         Ok(value as f32)

@@ -1,4 +1,4 @@
-//! What is learned from the rows: exact functions of the multiset of records.
+//! Statistics learned from the rows: exact functions of the multiset of records.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -42,7 +42,7 @@ pub(super) struct Learned {
 pub(super) enum Columns {
     /// One for each named column.
     Named(Vec<Column>),
-    /// An array.
+    /// An array without names.
     Matrix(MatrixColumns),
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Columns {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MatrixColumns {
-    /// One for each column; none of a sparse array, which is not centred.
+    /// One for each column; empty for a sparse array, which is not centred.
     pub(super) means: Vec<Exact>,
     pub(super) scales: Vec<Exact>,
     /// Each column that some record misses, ascending, and how many do.
@@ -60,26 +60,26 @@ pub(super) struct MatrixColumns {
 }
 
 impl MatrixColumns {
-    /// The columns of which too few records have a value.
+    /// Returns the columns of which too few records have a value.
     pub(super) fn few(&self, rules: &Rules, records: u64) -> impl Iterator<Item = u32> {
         let are_few = move |count: u64| rules.are_few(records.saturating_sub(count), count);
         self.missing.iter().filter(move |(_, count)| are_few(*count)).map(|(at, _)| *at)
     }
 
-    /// The columns of which one more number says that a cell is missing.
+    /// Returns the columns that have a missing-value indicator.
     pub(super) fn shown(&self, rules: &Rules) -> impl Iterator<Item = u32> {
         let least = u64::from(rules.min_missing);
         self.missing.iter().filter(move |(_, count)| *count >= least).map(|(at, _)| *at)
     }
 }
 
-/// What is learned of one named column, by the kind that its remaining cells give it.
+/// The statistics of one named column, by the kind that its remaining cells give it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Column {
     /// No record has a value.
     Empty { missing: u64 },
-    /// Numbers.
+    /// A column of numbers.
     Number {
         /// Whether they are spelled with a decimal comma.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -89,7 +89,7 @@ pub(super) enum Column {
         clock: bool,
         mean: Exact,
         scale: Exact,
-        /// Cells that are categories beside their numbers, if some spell none.
+        /// Cells that are categories next to numbers, if some spell none.
         #[serde(default, skip_serializing_if = "Levels::is_none")]
         levels: Levels,
         /// Whether [too few](Rules::are_few) have a value for anything to be learnt of it.
@@ -120,7 +120,7 @@ pub(super) enum Column {
         #[serde(default, skip_serializing_if = "is_zero")]
         strays: u64,
     },
-    /// Categories.
+    /// A column of categories.
     Category { levels: Levels, missing: u64 },
     /// More categories than have a place each.
     Hashed { distinct: u64, missing: u64 },
@@ -136,7 +136,7 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
-/// Categories that enough records have; none if the part plays no role.
+/// Categories that enough records have; empty if the part plays no role.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Levels {
@@ -152,7 +152,7 @@ pub(super) struct Levels {
 pub(super) enum Target {
     /// Classes in order, and how many records each has.
     Classes { names: Vec<String>, counts: Vec<u64> },
-    /// Numbers.
+    /// A numeric target.
     Number { mean: Exact, scale: Exact },
     /// Several numbers for each record, each target with its own mean and scale.
     Numbers(Vec<Scaled>),
@@ -167,7 +167,7 @@ pub(super) struct Scaled {
 }
 
 impl Target {
-    /// The names of the classes; none for regression.
+    /// Returns the names of the classes; empty for regression.
     pub(super) fn names(&self) -> &[String] {
         match self {
             Self::Classes { names, .. } => names,
@@ -175,7 +175,7 @@ impl Target {
         }
     }
 
-    /// Mean and scale of each target; none of classes.
+    /// Returns mean and scale of each target; empty for classes.
     pub(super) fn numbers(&self) -> Vec<(Exact, Exact)> {
         match self {
             Self::Classes { .. } => Vec::new(),
@@ -186,7 +186,7 @@ impl Target {
 }
 
 impl Levels {
-    /// Whether the merged ones have a place: if all are merged, they say nothing.
+    /// Returns whether the merged ones have a place: if all are merged, they say nothing.
     pub(super) fn has_other(&self) -> bool {
         self.merged > 0 && !self.names.is_empty()
     }
@@ -195,12 +195,12 @@ impl Levels {
         self.names.is_empty() && self.merged == 0
     }
 
-    /// Numbers that the levels become.
+    /// Returns how many numbers the levels become.
     pub(super) fn width(&self) -> u32 {
         self.names.len() as u32 + u32::from(self.has_other())
     }
 
-    /// At most so many, of at most so many records.
+    /// Checks that there are at most so many, of at most so many records.
     fn check(&self, most: u32, records: u64) -> Result<(), Fault> {
         ensure(self.names.is_sorted_by(|a, b| a < b), "categories are out of order")?;
         ensure(self.names.len() <= most as usize, "there are too many categories")?;
@@ -222,7 +222,7 @@ impl Column {
         }
     }
 
-    /// Numbers that the column becomes.
+    /// Returns how many numbers the column becomes.
     pub(super) fn width(&self, rules: &Rules) -> u32 {
         let values = match self {
             Self::Empty { .. } => return 0,
@@ -239,7 +239,7 @@ impl Column {
         values + u32::from(self.shows_missing(rules))
     }
 
-    /// Whether one of its numbers says that a cell is missing.
+    /// Returns whether the column has a missing-value indicator.
     pub(super) fn shows_missing(&self, rules: &Rules) -> bool {
         match self {
             Self::Empty { .. } => false,
@@ -252,7 +252,7 @@ impl Column {
         }
     }
 
-    /// Whether it has values and no number is made of them.
+    /// Returns whether it has values and no number is made of them.
     pub(super) fn is_left_out(&self) -> bool {
         match self {
             Self::Number { few, .. } | Self::Time { few, .. } => *few,
@@ -261,7 +261,7 @@ impl Column {
         }
     }
 
-    /// Numbers that are not zero in a usual row.
+    /// Returns how many numbers of a usual row are not zero.
     pub(super) fn entries(&self, records: u64) -> u64 {
         match self {
             Self::Empty { .. } => 0,
@@ -272,7 +272,7 @@ impl Column {
         }
     }
 
-    /// Records of which the column misses a value since they have a text that spells none.
+    /// Returns for how many records the column misses a value since they have a text that spells none.
     pub(super) fn strays(&self) -> u64 {
         match *self {
             Self::Number { strays, .. } | Self::Time { strays, .. } => strays,
@@ -321,7 +321,7 @@ pub(super) const UNUSED: (Exact, Exact) = (Exact(0.0), Exact(1.0));
 const FEW: &str = "something is learnt of what too few records have";
 
 impl Columns {
-    /// Numbers in an encoded row.
+    /// Returns how many numbers an encoded row has.
     pub(super) fn width(&self, rules: &Rules) -> u64 {
         match self {
             Self::Named(columns) => columns.iter().map(|c| u64::from(c.width(rules))).sum(),
@@ -331,7 +331,7 @@ impl Columns {
 }
 
 impl Learned {
-    /// The named columns in order, each with what is learned of it; none of an array.
+    /// Returns the named columns in order, each with what is learned of it; empty for an array.
     pub(super) fn named(&self) -> impl Iterator<Item = (&FrameColumn, &Column)> {
         let (frame, columns) = match (&self.frame, &self.columns) {
             (Frame::Columns(frame), Columns::Named(columns)) => (&frame[..], &columns[..]),
@@ -340,13 +340,13 @@ impl Learned {
         frame.iter().zip(columns)
     }
 
-    /// How many records one category of a column that is left out would need: columns of more single
+    /// Returns how many records one category of a column that is left out would need: columns of more single
     /// ones than have places are left out also if k is 1.
     pub(super) fn least_of_left_out(&self) -> u32 {
         self.rules.least(self.records).max(SHARED)
     }
 
-    /// Checks what was read back: nobody may hand in sums that cannot be.
+    /// Checks what was read back, and refuses impossible sums.
     pub(super) fn check(&self) -> Result<(), Fault> {
         let records = self.records;
         let checked = self.rules.check().and_then(|()| self.frame.check());

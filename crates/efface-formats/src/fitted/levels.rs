@@ -9,7 +9,7 @@ use super::rules::{Rules, SHARED};
 /// A column names its records if fewer than one in so many of them share their value with another.
 const NAMES: u64 = 5;
 
-/// Whether most of the numbers are in cells that fewer records have.
+/// Returns whether most of the numbers are in cells that fewer records have.
 pub(super) fn are_rare(values: &Counts, format: NumberFormat, least: u64) -> bool {
     let numbers = values.iter().filter(|(key, _)| numeric(of_key(key), format).is_some());
     let (mut rare, mut all) = (0, 0);
@@ -20,8 +20,8 @@ pub(super) fn are_rare(values: &Counts, format: NumberFormat, least: u64) -> boo
     2 * rare > all
 }
 
-/// Cells that are categories beside their numbers: if other texts come again as numbers do, all may be
-/// names.
+/// Returns the cells that are categories next to numbers: if other texts are repeated as numbers are, all may
+/// be names.
 pub(super) fn of_codes(
     values: &Counts,
     format: NumberFormat,
@@ -37,8 +37,8 @@ pub(super) fn of_codes(
     beside(values, rules, records, |_, _| true)
 }
 
-/// Categories beside numbers, of some of the cells: none if there is one cell alone, or more would
-/// have a place than may.
+/// Returns the categories next to numbers, of some of the cells: empty if there is only one cell, or if more
+/// categories would have a place than may.
 pub(super) fn beside(
     values: &Counts,
     rules: &Rules,
@@ -50,7 +50,7 @@ pub(super) fn beside(
     if fits { placed } else { Levels::default() }
 }
 
-/// Those of some cells that have a place of their own; `None` if these are more than may be.
+/// Returns those of some cells that have a place of their own; `None` if these are more than may be.
 pub(super) fn placed(
     values: &Counts,
     rules: &Rules,
@@ -70,11 +70,11 @@ pub(super) fn placed(
     let kept = |least: u64| cells().filter(move |(_, count)| *count >= least);
     let most = rules.max_categories as usize;
     let mut least = u64::from(rules.least(records));
-    // What names records says little of others, and a release need not say who they are, unless the
-    // user wants it.
+    // A name of a record says little about other records, and a release need not name them, unless the user
+    // wants it.
     let names_records = rules.one_in.is_some() && NAMES * (present - single) < present;
     if names_records || kept(least).count() > most {
-        // Nothing can be learnt from a place that names of single records share by chance.
+        // Nothing can be learnt from a place that single records share by chance.
         least = least.max(SHARED.into());
         if kept(least).count() > most {
             return None;

@@ -6,17 +6,17 @@ use super::source::Merge;
 use super::tally::Form;
 use crate::time::{self, Order};
 
-/// At most one cell in ten may be another thing than the others.
+/// At most one cell in ten may be of another kind than the others.
 const ONE_IN: u64 = 10;
 
 /// How many cells of a column could be what.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Look {
     cells: u64,
-    /// Those that spell a number, by [format](NumberFormat::ALL).
+    /// How many cells spell a number, by [format](NumberFormat::ALL).
     numbers: [u64; 3],
-    /// Those that spell a time: if nothing could change places, with the day first only, with the
-    /// month first only, and if these two could change places.
+    /// How many cells spell a time: if nothing could change places, with the day first only, with the month
+    /// first only, and if these two could change places.
     times: [u64; 4],
 }
 
@@ -59,7 +59,7 @@ impl Look {
         self.numbers.merge(formats.map(|fits| if fits { records } else { 0 }));
     }
 
-    /// What is to be counted of a column that was not declared.
+    /// Returns what to count of a column that was not declared.
     pub(super) fn form(self) -> Form {
         let [point, comma, clock] = self.numbers;
         let (format, numbers) = if clock > point.max(comma) {
@@ -80,7 +80,7 @@ impl Look {
         }
     }
 
-    /// The order of the times, and how many cells spell a time in it. Cells that could be read in two
+    /// Returns the order of the times, and how many cells spell a time in it. Cells that could be read in two
     /// orders are read as those are that cannot, unless more than one in ten of these disagree.
     fn order(self) -> (Order, u64) {
         let [certain, day, month, either] = self.times;

@@ -85,34 +85,35 @@ impl Fitted {
         Self { learned: Arc::new(learned), plan: Arc::new(plan), classes, width }
     }
 
-    /// How many records it was fitted to.
+    /// Returns how many records it was fitted to.
     pub fn records(&self) -> u64 {
         self.learned.records
     }
 
-    /// What the rows are made of.
+    /// Returns what the rows are made of.
     pub fn frame(&self) -> &Frame {
         &self.learned.frame
     }
 
-    /// How many records one category of a column that is left out would need for the column to be learnt
-    /// from: k, or 2 if k is 1.
+    /// Returns how many records one category of a column that is left out would need for the column to be
+    /// learnt from: k, or 2 if k is 1.
     pub fn least_of_left_out(&self) -> u32 {
         self.learned.least_of_left_out()
     }
 
-    /// The constants it was fitted by.
+    /// Returns the constants that it was fitted by.
     pub fn rules(&self) -> &Rules {
         &self.learned.rules
     }
 
-    /// Numbers in an encoded row; 0 if no column has a value.
+    /// Returns how many numbers an encoded row has; 0 if no column has a value.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// The columns of an array, counted from 0, whose numbers differ by little more than single precision rounds:
-    /// by less than 16 of its steps, or by none above 2^24, where whole numbers have no room.
+    /// Returns the columns of an array, counted from 0, whose numbers differ by little more than single
+    /// precision rounds: by less than 16 of its steps, or not at all above 2^24, where whole numbers have
+    /// no room.
     #[must_use]
     pub fn rounded(&self) -> Vec<u32> {
         const STEPS: f64 = 16.0 * f32::EPSILON as f64;
@@ -131,9 +132,9 @@ impl Fitted {
         found.map(|(at, _)| at).collect()
     }
 
-    /// Whether encoded rows are better kept without their zeros, a function of S alone: always for a
-    /// sparse array, never for a dense one, and for named columns if at most a quarter of 64 or
-    /// more numbers are not zero in a usual row.
+    /// Returns whether encoded rows are better kept without their zeros, a function of S alone: always for a
+    /// sparse array, never for a dense one, and for named columns if at most a quarter of 64 or more numbers
+    /// are not zero in a usual row.
     pub fn sparse(&self) -> bool {
         match (&self.learned.frame, &self.learned.columns) {
             (Frame::Matrix { sparse, .. }, _) => *sparse,
@@ -146,14 +147,14 @@ impl Fitted {
         }
     }
 
-    /// The names of the numbers of an encoded row: `age`, `age=missing`, `work=private`,
+    /// Returns the names of the numbers of an encoded row: `age`, `age=missing`, `work=private`,
     /// `work=other`, `day month=jan`, `text#17`.
     pub fn feature_names(&self) -> FeatureNames {
         names::feature_names(&self.learned)
     }
 
-    /// For each number of an encoded row the mean that was subtracted and what was then multiplied with,
-    /// if it stands for a number of the table; 0 and 1 for all others.
+    /// Returns for each number of an encoded row the mean that was subtracted and the factor that was then
+    /// applied, if it stands for a number of the table; 0 and 1 for all others.
     pub fn units(&self) -> Vec<(f64, f64)> {
         let mut units = vec![(0.0, 1.0); self.width as usize];
         match &*self.plan {
@@ -180,12 +181,12 @@ impl Fitted {
         units
     }
 
-    /// The classes: by value if all names are numbers, else as text; none for regression.
+    /// Returns the classes: by value if all names are numbers, else as text; empty for regression.
     pub fn classes(&self) -> &[String] {
         self.learned.target.names()
     }
 
-    /// How many records each class has; none for regression.
+    /// Returns how many records each class has; empty for regression.
     pub fn class_counts(&self) -> &[u64] {
         match &self.learned.target {
             Target::Classes { counts, .. } => counts,
@@ -193,8 +194,8 @@ impl Fitted {
         }
     }
 
-    /// What each record of a class counts, `n / (C n_c)` for n records, C classes and `n_c` records of
-    /// the class; none unless the rules say `balanced`.
+    /// Returns what each record of a class counts, `n / (C n_c)` for n records, C classes and `n_c` records
+    /// of the class; `None` unless the rules say `balanced`.
     pub fn class_weights(&self) -> Option<Vec<f64>> {
         let counts = self.class_counts();
         let (records, classes) = (self.learned.records as f64, counts.len() as f64);
@@ -203,18 +204,18 @@ impl Fitted {
             .then(|| counts.iter().map(weight).collect())
     }
 
-    /// Mean and scale of each target; none for classification.
+    /// Returns mean and scale of each target; empty for classification.
     pub fn target_moments(&self) -> Vec<(f64, f64)> {
         let numbers = self.learned.target.numbers().into_iter();
         numbers.map(|(mean, scale)| (mean.0, scale.0)).collect()
     }
 
-    /// What each named column was taken for; none of an array.
+    /// Returns what each named column was taken for; empty for an array.
     pub fn kinds(&self) -> Vec<ColumnKind<'_>> {
         describe::kinds(&self.learned)
     }
 
-    /// One short line on each column, for people.
+    /// Describes each column in one short line, for people.
     pub fn describe(&self) -> Vec<String> {
         describe::describe(&self.learned)
     }

@@ -61,7 +61,7 @@ fn numbered(name: &str, width: u32) -> Vec<String> {
     (0..width).map(|place| format!("{name}#{place}")).collect()
 }
 
-/// The name, with a word behind it if a category has the same.
+/// Returns the name, with a word behind it if a category has the same.
 fn own(taken: &[String], name: String, word: &str) -> String {
     if taken.contains(&name) { format!("{name} {word}") } else { name }
 }

@@ -7,7 +7,7 @@ const BITS: u32 = 48;
 /// Bits of a binary64 significand below them.
 const BELOW: u32 = 53 - BITS;
 
-/// The number that is summed and encoded in place of `value`, which must be finite: rounded to 48
+/// Returns the number that is summed and encoded in place of `value`, which must be finite: rounded to 48
 /// significant bits, ties to even; magnitudes below 2^-1022 and -0.0 become 0.
 ///
 /// Every f32 number is itself. Rounding depends on the value alone and twice is once.
@@ -22,7 +22,7 @@ pub(crate) fn canonical(value: f64) -> f64 {
     f64::from_bits(if up { kept + 2 * half } else { kept })
 }
 
-/// A [`canonical`] number as `significand * 2^exponent`; the significand has 48 bits, or is 0.
+/// Returns a [`canonical`] number as `significand * 2^exponent`; the significand has 48 bits, or is 0.
 pub(crate) fn parts(value: f64) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 52) & 0x7ff;
@@ -34,13 +34,13 @@ pub(crate) fn parts(value: f64) -> (i64, i32) {
     (signed, exponent as i32 - 1075 + BELOW as i32)
 }
 
-/// Whether single precision holds the number exactly.
+/// Returns whether single precision holds the number exactly.
 pub(crate) fn is_single(value: f64) -> bool {
     f64::from(value as f32) == value
 }
 
-/// The finite number that a text spells, if it is one of at most [`LARGEST`] in magnitude; words
-/// such as `inf` and `nan` spell none.
+/// Returns the finite number that a text spells, if it is one of at most [`LARGEST`] in magnitude; words such
+/// as `inf` and `nan` spell none.
 pub(crate) fn spelled(text: &str) -> Option<f64> {
     let first = *text.as_bytes().first()?;
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
@@ -53,24 +53,24 @@ pub(crate) fn spelled(text: &str) -> Option<f64> {
 /// a deviation have room in a binary64 number.
 pub(crate) const LARGEST: f64 = 1e300;
 
-/// Whether a number can be stored in a named column: finite, and at most [`LARGEST`] in magnitude.
+/// Returns whether a number can be stored in a named column: finite, and at most [`LARGEST`] in magnitude.
 pub(crate) fn is_stored(value: f64) -> bool {
     value.abs() <= LARGEST
 }
 
-/// Whether a number can be stored in an array or as a target: finite, and no larger than single
+/// Returns whether a number can be stored in an array or as a target: finite, and no larger than single
 /// precision holds.
 pub(crate) fn is_single_sized(value: f64) -> bool {
     value.abs() <= f64::from(f32::MAX)
 }
 
-/// Whether a text spells an infinity.
+/// Returns whether a text spells an infinity.
 pub(crate) fn is_infinity(text: &str) -> bool {
     let word = text.strip_prefix(['+', '-']).unwrap_or(text);
     word.eq_ignore_ascii_case("inf") || word.eq_ignore_ascii_case("infinity")
 }
 
-/// `numerator / denominator * 2^exponent`, rounded once to the nearest binary64 number, ties to
+/// Computes `numerator / denominator * 2^exponent`, rounded once to the nearest binary64 number, ties to
 /// even; the denominator must be above 0. Beyond the range it is infinite or 0.
 pub(crate) fn ratio(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> f64 {
     let (quotient, exponent) = leading(numerator, denominator, exponent);
@@ -92,7 +92,7 @@ pub(crate) fn ratio(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> 
     if numerator.sign() == num_bigint::Sign::Minus { -magnitude } else { magnitude }
 }
 
-/// The square root of `numerator / denominator * 2^exponent`, which is rounded once before the root
+/// Returns the square root of `numerator / denominator * 2^exponent`, which is rounded once before the root
 /// is taken; neither underflows before the root does. Both must be at least 0, the denominator above.
 pub(crate) fn root_of_ratio(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> f64 {
     let (quotient, mut exponent) = leading(numerator, denominator, exponent);
@@ -104,7 +104,7 @@ pub(crate) fn root_of_ratio(numerator: &BigInt, denominator: &BigInt, exponent: 
     scaled(value.sqrt(), exponent / 2)
 }
 
-/// The quotient as 64 bits times a power of two, the last bit set if anything follows it.
+/// Returns the quotient as 64 bits times a power of two, the last bit set if anything follows it.
 fn leading(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> (u64, i64) {
     let (numerator, denominator) = (numerator.magnitude(), denominator.magnitude());
     if numerator.bits() == 0 {
@@ -127,7 +127,7 @@ fn leading(numerator: &BigInt, denominator: &BigInt, exponent: i64) -> (u64, i64
     ((wide >> drop) as u64 | u64::from(sticky), exponent - shift + i64::from(drop))
 }
 
-/// `value * 2^exponent`, exact if the result is a normal number.
+/// Computes `value * 2^exponent`, exact if the result is a normal number.
 fn scaled(mut value: f64, mut exponent: i64) -> f64 {
     // Each factor is a normal number, and no step goes below the result.
     while exponent > 0 && value.is_finite() {
@@ -143,7 +143,7 @@ fn scaled(mut value: f64, mut exponent: i64) -> f64 {
     value
 }
 
-/// 2^exponent for -1022 to 1023.
+/// Returns 2^exponent for -1022 to 1023.
 fn power(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }

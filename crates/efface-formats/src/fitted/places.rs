@@ -5,8 +5,8 @@ use std::collections::HashMap;
 /// Slots that a key may be away from that of its hash.
 const REACH: usize = 4;
 
-/// A place for each of some keys, which are known beforehand: that of a key is told by one comparison as a
-/// rule, and by [`REACH`] and a look at a map of the usual kind at most, whatever the keys are.
+/// Places of keys that are known beforehand: a key's place is usually found by one comparison, and by at most
+/// [`REACH`] comparisons and one lookup in an ordinary map, whatever the keys are.
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     /// Which of the entries is in each slot; at most half of the slots have one.
@@ -17,7 +17,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// The first of several entries of one key counts.
+    /// Builds the table; if a key has several entries, the first counts.
     pub(super) fn new(all: impl Iterator<Item = (Vec<u8>, u32)>) -> Self {
         let all: Vec<_> = all.collect();
         let mut places = Self {
@@ -43,7 +43,7 @@ impl Places {
         places
     }
 
-    /// The slots that may have a key.
+    /// Returns the slots that may have a key.
     #[inline]
     fn near(&self, key: &[u8]) -> impl Iterator<Item = usize> + use<> {
         let last = self.slots.len() - 1;
@@ -51,7 +51,7 @@ impl Places {
         (first..first + REACH).map(move |slot| slot & last)
     }
 
-    /// The place of a key, if it has one.
+    /// Returns the place of a key, if it has one.
     #[inline]
     pub(super) fn get(&self, key: &[u8]) -> Option<u32> {
         for slot in self.near(key) {
@@ -64,8 +64,8 @@ impl Places {
     }
 }
 
-/// A quick hash of both ends of some bytes, the upper bits of which are spread. Other bytes with the same
-/// one are easily found: whoever uses it must not slow down for many of them.
+/// Returns a quick hash of both ends of some bytes, the upper bits of which are spread. Collisions are easily
+/// found: the caller must not slow down if there are many.
 #[inline]
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     let ends = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {

@@ -14,13 +14,13 @@
 //! | text | `03`, length, UTF-8 without spaces around it |
 //! | time | `04`, i64, microseconds since 1970-01-01 UTC |
 //!
-//! Cells of a dense array are f32 without a tag, NaN if missing; those of a sparse array are pairs of
-//! u32 index and f32 value, ascending, without zeros. All numbers are little-endian. A length is 7 bits
-//! a byte, the lowest first, the top bit set if more follows. Each value has one form, so that
-//! equal cells are equal bytes: a text that is the shortest decimal form of a number is stored as that
-//! number, and no other text is (`012` and `1.50` stay as they are). Nor is one that would be another
-//! number beside decimal commas (`7.116`); as a category it is the same as the number. A text that begins
-//! with a whole day, year first, is stored as that time if nobody declared its column.
+//! Cells of a dense array are f32 without a tag, NaN if missing; those of a sparse array are pairs of u32
+//! index and f32 value, ascending, without zeros. All numbers are little-endian. A length is 7 bits a byte,
+//! the lowest first, the top bit set if more follows. Each value has one form, so that equal cells are equal
+//! bytes: a text that is the shortest decimal form of a number is stored as that number, and no other text is
+//! (`012` and `1.50` stay as they are). A text that would be another number in a column with decimal commas
+//! (`7.116`) stays a text, too; as a category it is the same as the number. A text that begins with a whole
+//! day, year first, is stored as that time if its column is not declared.
 
 use super::amount::{self, NumberFormat};
 use super::frame::Frame;
@@ -40,7 +40,7 @@ pub(super) const CLASS: u8 = 1;
 pub(super) const VALUE: u8 = 2;
 pub(super) const VALUES: u8 = 3;
 
-/// What a record is to be predicted as.
+/// The target value of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RawTarget<'a> {
     /// Nothing: rows to predict.
@@ -53,7 +53,7 @@ pub enum RawTarget<'a> {
     Values(RawValues<'a>),
 }
 
-/// The numbers that a record is to be predicted as.
+/// The target numbers of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RawValues<'a>(&'a [[u8; 8]]);
 
@@ -62,17 +62,17 @@ impl RawValues<'_> {
         self.0.len()
     }
 
-    /// Each of them, in order.
+    /// Returns each of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = f64> {
         self.0.iter().map(|bytes| f64::from_le_bytes(*bytes))
     }
 }
 
 impl<'a> RawTarget<'a> {
-    /// The target of a raw row.
+    /// Returns the target of a raw row.
     ///
     /// # Errors
-    /// Bytes that do not begin with a target.
+    /// Fails if the bytes do not begin with a target.
     pub fn of(row: &'a [u8]) -> Result<Self, Fault> {
         Reader::new(row).target()
     }
@@ -87,7 +87,7 @@ pub(super) enum RawCell<'a> {
 }
 
 impl RawCell<'_> {
-    /// What categories call it.
+    /// Returns what categories call it.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Missing => String::new(),
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A length, at most 2^28.
+    /// Returns a length, at most 2^28.
     #[inline]
     fn length(&mut self) -> Read<usize> {
         let mut length = 0_u32;
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Goes on behind the target of a row that was checked.
+    /// Skips the target of a row that was checked.
     #[inline]
     pub(super) fn skip_target(&mut self) -> Read<()> {
         let [tag] = self.array()?;
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The next cell, which must have its one form.
+    /// Returns the next cell, which must have its one form.
     pub(super) fn checked(&mut self) -> Read<RawCell<'a>> {
         let is_single = self.rest.first() == Some(&SINGLE);
         let cell = self.cell()?;
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
         if fits { Ok(cell) } else { self.broken("a cell is not in its one form") }
     }
 
-    /// That what is left are the numbers of an array.
+    /// Checks that what is left are the numbers of an array.
     pub(super) fn numbers(&self, width: u32, sparse: bool) -> Read<()> {
         if sparse {
             let mut least = 0;
@@ -284,19 +284,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// That nothing is left.
+    /// Checks that nothing is left.
     #[inline]
     pub(super) fn end(&self) -> Read<()> {
         if self.rest.is_empty() { Ok(()) } else { self.broken("the row goes on") }
     }
 
-    /// The next cell, if it is a number that single precision holds; else nothing is read.
+    /// Returns the next cell, if it is a number that single precision holds; else nothing is read.
     #[inline]
     pub(super) fn single(&mut self) -> Option<f32> {
         let (cell, rest) = self.rest.split_first_chunk::<5>()?;
         let [SINGLE, number @ ..] = *cell else { return None };
         let value = f32::from_le_bytes(number);
-        // Whatever is no number of its one form is left to `cell` to refuse.
+        // A number that is not in its one form is left to `cell` to refuse.
         if !value.is_finite() || value.to_bits() == 1 << 31 {
             return None;
         }
@@ -304,7 +304,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// The bytes of the next cell, of which a text is not looked at.
+    /// Returns the bytes of the next cell, without checking those of a text.
     #[inline]
     pub(super) fn token(&mut self) -> Read<&'a [u8]> {
         let before = self.rest;
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
         Ok(before.get(..before.len() - rest.len()).unwrap_or_default())
     }
 
-    /// The numbers of a dense array, `width` of them to the end of the row.
+    /// Returns the numbers of a dense array, `width` of them to the end of the row.
     #[inline]
     pub(super) fn dense(&self, width: u32) -> Read<&'a [[u8; 4]]> {
         match self.rest.as_chunks::<4>() {
@@ -332,7 +332,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The entries of a sparse array.
+    /// Returns the entries of a sparse array.
     #[inline]
     pub(super) fn sparse(&self) -> Read<impl Iterator<Item = (u32, f32)> + use<'a>> {
         let (pairs, more) = self.rest.as_chunks::<8>();
@@ -345,7 +345,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Checks rows of a frame one after the other, and a text that comes again once.
+/// Checks rows of a frame one after the other, and a repeated text only once.
 pub(super) struct Checker<'a> {
     frame: &'a Frame,
     /// Texts that have their one form, each at the place of its hash.
@@ -398,20 +398,20 @@ pub(super) fn with_number(row: &[u8], to: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The number that is stored for a text: that whose shortest decimal form it is, unless it could be another
-/// one in a column of numbers with a decimal comma.
+/// Returns the number that is stored for a text: that whose shortest decimal form it is, unless it could be
+/// another one in a column of numbers with a decimal comma.
 pub(super) fn stored_number(text: &str) -> Option<f64> {
     if amount::is_ambiguous(text) { None } else { shortest_number(text) }
 }
 
-/// The number whose shortest decimal form a text is.
+/// Returns the number whose shortest decimal form a text is.
 pub(super) fn shortest_number(text: &str) -> Option<f64> {
     let value = number::spelled(text)?;
     (is_shortest(text) || number_text(value) == text).then_some(value)
 }
 
-/// Whether a text is for certain the shortest decimal form of the number that it spells: no sign or zero
-/// too many, and at most 15 digits. No two such texts are the same binary64 number, so none is shorter.
+/// Returns whether a text is for certain the shortest decimal form of the number that it spells: no sign or
+/// zero too many, and at most 15 digits. No two such texts are the same binary64 number, so none is shorter.
 fn is_shortest(text: &str) -> bool {
     let is_negative = text.starts_with('-');
     let digits = &text.as_bytes()[usize::from(is_negative)..];
@@ -430,12 +430,12 @@ fn is_shortest(text: &str) -> bool {
         }
 }
 
-/// The cell of the bytes that were counted.
+/// Returns the cell of the bytes that were counted.
 pub(super) fn of_key(key: &[u8]) -> RawCell<'_> {
     Reader::new(key).cell().unwrap_or(RawCell::Missing)
 }
 
-/// The number in a cell of a column of numbers.
+/// Returns the number in a cell of a column of numbers.
 #[inline]
 pub(super) fn numeric(cell: RawCell<'_>, format: NumberFormat) -> Option<f64> {
     match cell {
@@ -446,10 +446,10 @@ pub(super) fn numeric(cell: RawCell<'_>, format: NumberFormat) -> Option<f64> {
 }
 
 impl Frame {
-    /// That all of these are raw rows of it, each value in its one form.
+    /// Checks that all of these are raw rows of it, each value in its one form.
     ///
     /// # Errors
-    /// Bytes that are none.
+    /// Fails if some bytes are no such row.
     pub fn check_rows<'a>(&'a self, mut rows: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
         let mut checker = Checker::new(self);
         rows.try_for_each(|row| checker.check(row))

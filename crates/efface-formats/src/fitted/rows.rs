@@ -23,7 +23,7 @@ pub struct TellingApart {
     pub dense: bool,
 }
 
-/// Whether a text spells a time or a number that is not whole.
+/// Returns whether a text spells a time or a number that is not whole.
 fn is_measured(text: &str) -> bool {
     time::is_spelled(text) || number::spelled(text).is_some_and(|value| value.fract() != 0.0)
 }
@@ -45,23 +45,23 @@ impl Deref for RawRows {
 }
 
 impl RawRows {
-    /// No rows.
+    /// Creates an empty collection of rows of this frame.
     pub fn new(frame: Frame) -> Self {
         Self { frame: Arc::new(frame), bytes: RowBytes::new() }
     }
 
-    /// No rows of the same frame.
+    /// Creates an empty collection of rows of the same frame.
     #[must_use]
     pub fn none_like(&self) -> Self {
         Self { frame: Arc::clone(&self.frame), bytes: RowBytes::new() }
     }
 
-    /// What the rows are made of.
+    /// Returns what the rows are made of.
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// The same rows for regression, their classes read as numbers; `None` if one is none, or has no
+    /// Returns the same rows for regression, their classes read as numbers; `None` if one is none, or has no
     /// class.
     pub fn with_numbers_as_targets(&self) -> Option<Self> {
         let mut rows = self.none_like();
@@ -74,9 +74,9 @@ impl RawRows {
         Some(rows)
     }
 
-    /// How far the values of a named column, counted from 0, are another in each row, as names of
-    /// records are. `None` if a cell is a time or a number that is not whole, if more than one
-    /// cell in ten is missing or has the value of another row, for fewer than two rows, and for arrays.
+    /// Returns how far the values of a named column, counted from 0, identify their rows, as names of records
+    /// do. Returns `None` if a cell is a time or a number that is not whole, if more than one cell in ten is
+    /// missing or has the value of another row, for fewer than two rows, and for arrays.
     pub fn telling_apart(&self, column: usize) -> Option<TellingApart> {
         if !matches!(*self.frame, Frame::Columns(_)) || self.len() < 2 {
             return None;
@@ -105,11 +105,11 @@ impl RawRows {
         Some(TellingApart { in_every_row: missing + again == 0, dense })
     }
 
-    /// Whether the cells of a named column, counted from 0, are whole numbers or texts that are no
+    /// Returns whether the cells of a named column, counted from 0, are whole numbers or texts that are no
     /// measurements, or missing, with at least so many different ones; false for arrays.
     pub fn lists_names(&self, column: usize, least: usize) -> bool {
         let mut seen = HashSet::new();
-        // Those that were looked at, each at the place of its hash.
+        // Cells that were examined, each at the place of its hash.
         let mut recent: [&[u8]; 256] = [&[]; 256];
         for row in self.iter() {
             let Some(key) = self.key_in(row, column) else { return false };
@@ -131,19 +131,19 @@ impl RawRows {
         seen.len() >= least
     }
 
-    /// Whether a named column, counted from 0, has the same cell in all of two or more rows; false for
-    /// arrays.
+    /// Returns whether a named column, counted from 0, has the same cell in all of two or more rows; false
+    /// for arrays.
     pub fn is_constant(&self, column: usize) -> bool {
         let Some(first) = self.key(0, column).filter(|_| self.len() > 1) else { return false };
         (1..self.len()).all(|row| self.key(row, column) == Some(first))
     }
 
-    /// The bytes of a cell of a named column.
+    /// Returns the bytes of a cell of a named column.
     fn key(&self, row: usize, column: usize) -> Option<&[u8]> {
         self.key_in(self.row(row), column)
     }
 
-    /// The same of one of these rows.
+    /// Returns the bytes of a cell of one of these rows.
     fn key_in<'a>(&self, row: &'a [u8], column: usize) -> Option<&'a [u8]> {
         if !matches!(*self.frame, Frame::Columns(_)) {
             return None;
@@ -156,20 +156,20 @@ impl RawRows {
         reader.token().ok()
     }
 
-    /// Appends a row.
+    /// Appends one row after checking it.
     ///
     /// # Errors
-    /// Bytes that are no row of the frame. Nothing is appended then.
+    /// Fails if the bytes are no row of the frame. Nothing is appended then.
     pub fn push(&mut self, row: &[u8]) -> Result<(), Fault> {
         self.frame.check_rows(std::iter::once(row))?;
         self.bytes.push(row);
         Ok(())
     }
 
-    /// Appends rows.
+    /// Appends several rows after checking them.
     ///
     /// # Errors
-    /// Bytes of which some are no row of the frame. Nothing is appended then.
+    /// Fails if some of the bytes are no row of the frame. Nothing is appended then.
     pub fn extend(&mut self, rows: RowBytes) -> Result<(), Fault> {
         self.frame.check_rows(rows.iter())?;
         self.bytes.append(rows);
@@ -179,7 +179,7 @@ impl RawRows {
     /// Appends all rows of the same frame.
     ///
     /// # Errors
-    /// Rows of another frame. Nothing is appended then.
+    /// Fails if the rows have another frame. Nothing is appended then.
     pub fn append(&mut self, rows: Self) -> Result<(), Fault> {
         if !Arc::ptr_eq(&rows.frame, &self.frame) && rows.frame != self.frame {
             return Err(fault!("the rows are made of other columns"));

@@ -1,4 +1,4 @@
-//! What is the same for all columns: rules that users choose, and limits.
+//! Rules that users choose for all columns, and limits.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,16 +19,16 @@ pub(super) const YEARS: u32 = 24;
 pub struct Rules {
     /// k: categories that fewer records have are merged into one, `other`.
     pub min_records: u32,
-    /// If it is given, k follows the number of records: one in so many of them, rounded down, at
-    /// least 1 and at most `min_records`.
+    /// If given, k follows the number of records: it is one in so many of them, rounded down, at least 1 and
+    /// at most `min_records`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_in: Option<u32>,
     /// The most categories of a column that have a place each; columns with more are hashed to this
     /// many places.
     pub max_categories: u32,
-    /// How many records must miss a number or a time for a column to have a number that says so, and how
-    /// many must have one for it to be learnt from if four in five miss it. So many must share a time for it
-    /// to be a category, too.
+    /// Least number of records that must miss a number or a time for the column to have a missing-value
+    /// indicator; that must have one for it to be learnt from if four in five miss it; and that must share a
+    /// time for it to be a category.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub min_missing: u32,
     /// Places that the words of a text column are hashed to.
@@ -37,7 +37,7 @@ pub struct Rules {
     pub balanced: bool,
     /// Whether targets are numbers; else they are classes.
     pub regression: bool,
-    /// How many numbers a record is to be predicted as; 1 for classes.
+    /// Number of target numbers of a record; 1 for classes.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub targets: u32,
 }
@@ -66,7 +66,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// k: the fewest of so many records that a category needs to have a place of its own.
+    /// Computes k: the fewest of so many records that a category needs to have a place of its own.
     #[must_use]
     pub fn least(&self, records: u64) -> u32 {
         let most = self.min_records;
@@ -78,8 +78,8 @@ impl Rules {
         }
     }
 
-    /// Whether so few records have a number or a time, of which so many `missing` are said to be, that
-    /// nothing else is learnt of it: its mean would be that of a few people, and its weight chance.
+    /// Returns whether so few records have a number or a time that only its absence is learnt: its mean would
+    /// be that of a few people, and its weight chance. `missing` counts the records without a value.
     pub(crate) fn are_few(&self, present: u64, missing: u64) -> bool {
         let least = u64::from(self.min_missing);
         present < least && missing >= least && present < missing / 4

@@ -1,4 +1,4 @@
-//! Rows that preprocessing is fitted to, wherever they are.
+//! Sources of the rows that preprocessing is fitted to.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::row_bytes::RowBytes;
 
 /// Rows of a part at least.
 const PART: usize = 4096;
-/// Threads at most.
+/// Most threads of a pass.
 const THREADS: usize = 16;
 
 /// Raw rows that can be passed over several times, so that they need not be held in memory together.
@@ -21,21 +21,21 @@ pub trait RawSource {
     /// Why a pass ended early.
     type Error: From<FitFault>;
 
-    /// What the rows are made of.
+    /// Returns what the rows are made of.
     fn frame(&self) -> &Frame;
 
-    /// How many rows each pass shows.
+    /// Returns how many rows each pass shows.
     ///
     /// # Errors
-    /// If that is not known.
+    /// Fails if the number is not known.
     fn records(&self) -> Result<u64, Self::Error>;
 
-    /// Shows every row once, in blocks, in any order and on any number of threads at a time; with each
-    /// block the number of its first row, from which faults count to theirs. Rows that are none of the frame, each value in its one form, are
-    /// found by whoever fits to them.
+    /// Shows every row once, in blocks, in any order and on any number of threads at a time; with each block
+    /// the number of its first row, from which faults count to theirs. The caller finds rows that are not in
+    /// the frame's one form.
     ///
     /// # Errors
-    /// Rows that cannot be read.
+    /// Fails if rows cannot be read.
     fn pass(&self, see: &(dyn Fn(usize, &RowBytes) + Sync)) -> Result<(), Self::Error>;
 }
 
@@ -105,8 +105,8 @@ impl<T: Merge> Merge for Vec<T> {
     }
 }
 
-/// What is found in a pass over all rows. Each thread sums into a part of its own; if rows have so many
-/// `columns` that few parts fit in memory, it waits for one. Errs with the fault of the first block that
+/// Returns what is found in a pass over all rows. Each thread sums into a part of its own; if rows have so
+/// many `columns` that few parts fit in memory, it waits for one. Errs with the fault of the first block that
 /// has one.
 pub(super) fn fold<S: RawSource, A: Send + Merge>(
     source: &S,
@@ -119,7 +119,7 @@ pub(super) fn fold<S: RawSource, A: Send + Merge>(
     let next = AtomicUsize::new(0);
     let fault: Mutex<Option<(usize, FitFault)>> = Mutex::new(None);
     source.pass(&|first, rows| {
-        // The first that nobody has; else one in turn.
+        // The first free one; else one in turn.
         let free = places.iter().find_map(|place| place.try_lock().ok());
         let turn = || lock(&places[next.fetch_add(1, Ordering::Relaxed) % most]);
         let mut own = free.unwrap_or_else(turn);

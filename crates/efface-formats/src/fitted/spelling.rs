@@ -10,14 +10,14 @@ use super::rows::RawRows;
 use crate::cell::quoted;
 use crate::time;
 
-/// Rows that are looked at, evenly spread.
+/// Number of rows that are examined, evenly spread.
 const ROWS: usize = 20_000;
 
-/// Different texts that look like numbers and are none, from which they are hardly categories; different
-/// numbers, too.
+/// From this many different texts that look like numbers and are none, they are hardly categories; the same
+/// holds for different numbers.
 const MANY: usize = 20;
 
-/// Different words that may stand in the place of a number.
+/// Different words that may stand instead of a number.
 const FEW: usize = 5;
 
 /// How many cells of a named column have the look of what.
@@ -42,14 +42,15 @@ pub struct Spelling {
 }
 
 impl Spelling {
-    /// A text that looks like a day, if most cells do, and whether most of these have a form that is not read.
+    /// Returns a text that looks like a day, if most cells do, and whether most of these have a form that is
+    /// not read.
     #[must_use]
     pub fn days(&self) -> Option<(&str, bool)> {
         let day = self.day.as_deref().filter(|_| 2 * self.days > self.cells);
         day.map(|day| (day, 2 * self.unread_days > self.days))
     }
 
-    /// A text that looks like a number and is read as none, if most cells are such texts or numbers,
+    /// Returns a text that looks like a number and is read as none, if most cells are such texts or numbers,
     /// and these texts are many (more than 20 different ones), or enough that nearly each is another.
     #[must_use]
     pub fn unread(&self) -> Option<&str> {
@@ -59,8 +60,8 @@ impl Spelling {
         if are_most && are_many { self.example.as_deref() } else { None }
     }
 
-    /// A text in the place of numbers, if most cells are these, many of which differ, and the others are
-    /// a few different texts: they say, as a rule, that there is no number.
+    /// Returns a text that stands instead of numbers, if most cells are numbers, many of which differ, and
+    /// the others are a few different texts: usually they say that there is no number.
     #[must_use]
     pub fn word_among_numbers(&self) -> Option<&str> {
         let stands_out = 2 * self.numbers > self.cells
@@ -70,7 +71,7 @@ impl Spelling {
         if stands_out { self.word.as_deref() } else { None }
     }
 
-    /// Whether all but one value in ten are addresses of e-mail.
+    /// Returns whether all but one value in ten are addresses of e-mail.
     #[must_use]
     pub fn lists_addresses(&self) -> bool {
         self.addresses > 0 && 10 * (self.cells - self.addresses) <= self.cells
@@ -114,7 +115,7 @@ impl Spelling {
     }
 }
 
-/// Whether a text has the form of an address of e-mail.
+/// Returns whether a text has the form of an address of e-mail.
 fn is_address(text: &str) -> bool {
     let parts = text.split_once('@');
     parts.is_some_and(|(who, at)| !who.is_empty() && at.contains('.') && !at.contains('@'))
@@ -122,13 +123,13 @@ fn is_address(text: &str) -> bool {
 }
 
 impl RawRows {
-    /// What the cells of each named column look like, in the order of columns; none for arrays. Looks
-    /// at some of many rows, evenly spread.
+    /// Returns what the cells of each named column look like, in the order of columns; empty for arrays.
+    /// Examines an evenly spread sample if there are many rows.
     #[must_use]
     pub fn spellings(&self) -> Vec<Spelling> {
         let Frame::Columns(columns) = self.frame() else { return Vec::new() };
         let mut found = vec![Spelling::default(); columns.len()];
-        // Each different text is looked at once, in the order in which they come.
+        // Each distinct text is examined once, in the order in which they come.
         let mut texts: Vec<Counts> = columns.iter().map(|_| Counts::default()).collect();
         for at in (0..self.len()).step_by(self.len().div_ceil(ROWS).max(1)) {
             let mut reader = Reader::new(self.row(at));

@@ -84,7 +84,7 @@ impl Sums {
         &mut self.buckets[at]
     }
 
-    /// The sums of numbers and of squares, in units of 2 to the base and to twice the base.
+    /// Returns the sums of numbers and of squares, in units of 2 to the base and to twice the base.
     fn totals(&self) -> (BigInt, BigInt, i64) {
         let (mut sum, mut squares) = (BigInt::from(0), BigInt::from(0));
         for bucket in self.buckets.iter().rev() {
@@ -94,19 +94,20 @@ impl Sums {
         (sum, squares, i64::from(self.base))
     }
 
-    /// The root of the exact mean square of `count` numbers, which was rounded once. At least one.
+    /// Returns the root of the exact mean square of `count` numbers, which was rounded once. At least one.
     pub(crate) fn root_mean_square(&self, count: u64) -> f64 {
         let (_, squares, base) = self.totals();
         root_of_ratio(&squares, &BigInt::from(count.max(1)), 2 * base)
     }
 
-    /// What `count` numbers are centred and [divided](Moments::scale) by.
+    /// Returns the mean that `count` numbers are centred by, and the scale that [divides](Moments::scale)
+    /// them.
     pub(super) fn standard(&self, count: u64, constant: f64, rounding: f64) -> (Exact, Exact) {
         let moments = self.moments(count);
         (Exact(moments.mean), Exact(moments.scale(constant, rounding)))
     }
 
-    /// Mean and deviation of `count` numbers: those added, and zeros. At least one.
+    /// Returns mean and deviation of `count` numbers: those added, and zeros. `count` is at least 1.
     pub(crate) fn moments(&self, count: u64) -> Moments {
         let (sum, squares, base) = self.totals();
         let count = BigInt::from(count.max(1));
@@ -128,21 +129,21 @@ impl Merge for Sums {
     }
 }
 
-/// How far, relative to their size, numbers in double precision differ that are one but for rounding.
+/// Relative difference of numbers in double precision that are equal apart from rounding.
 pub(crate) const DOUBLE: f64 = 4.0 * f64::EPSILON;
-/// The same for single precision.
+/// The relative tolerance of single precision.
 pub(crate) const SINGLE: f64 = 2.0 * f32::EPSILON as f64;
 
 impl Moments {
-    /// What numbers are divided by: the deviation, or `constant` if they are all equal, but for `rounding` of
-    /// their size, or differ by less than can be divided by.
+    /// Returns the divisor of numbers: the deviation, or `constant` if they are all equal apart from
+    /// `rounding`, relative to their size, or differ by too little to divide by.
     pub(crate) fn scale(&self, constant: f64, rounding: f64) -> f64 {
         let deviates = self.deviation > self.mean.abs() * rounding;
         divisor(if deviates { self.deviation } else { 0.0 }, constant)
     }
 }
 
-/// What can be divided by: the value, or `constant` if it is too small.
+/// Returns a usable divisor: the value, or `constant` if it is too small.
 pub(crate) fn divisor(value: f64, constant: f64) -> f64 {
     if value < f64::MIN_POSITIVE { constant } else { value }
 }
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Any finite number, with more of the ends of the range than a usual draw has.
+    /// Generates any finite number, with more of the ends of the range than a usual draw has.
     fn nasty() -> impl Strategy<Value = f64> {
         let ends = [0.0, -0.0, 5e-324, f64::MIN_POSITIVE, 1e-45, 1e38, -1e300, 1e300];
         prop_oneof![
@@ -171,7 +172,7 @@ mod tests {
         sums
     }
 
-    /// As a multiple of 2^-1074.
+    /// Returns the value as a multiple of 2^-1074.
     fn integer(value: f64) -> BigInt {
         let bits = value.to_bits();
         let (exponent, low) = ((bits >> 52) & 0x7ff, bits & ((1 << 52) - 1));
@@ -185,7 +186,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
-        /// Against plain rational arithmetic: no number is nearer to the mean, and the deviation is
+        /// Compares with plain rational arithmetic: no number is nearer to the mean, and the deviation is
         /// between the roots of slightly less and slightly more than the variance.
         #[test]
         fn mean_and_deviation_are_those_of_the_rationals(

@@ -1,4 +1,4 @@
-//! What is counted of one named column, as its kind needs.
+//! Counts of one named column, as its kind needs them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::{levels, number, words};
 use crate::error::Fault;
 use crate::time::{self, MONTHS, Order, WEEKDAYS};
 
-/// How many records a number needs to be common, if a column is told to be one of numbers or
+/// Returns how many records a number needs to be common, for a decision whether a column has numbers or
 /// categories: this does not follow the number of records as k does.
 fn common(rules: &Rules) -> u64 {
     rules.min_records.max(SHARED).into()
@@ -27,7 +27,8 @@ fn common(rules: &Rules) -> u64 {
 pub(super) enum Form {
     /// Numbers in a format.
     Number(NumberFormat),
-    /// As [`Form::Number`], with other texts among them: some of the cells may be categories as well.
+    /// Numbers as in [`Form::Number`], with other texts among them: some of the cells may be categories as
+    /// well.
     Codes(NumberFormat),
     Time(Order),
     Category,
@@ -38,7 +39,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// What is counted of a column that was declared.
+    /// Returns the form of the counts of a declared column.
     pub(super) fn of(declared: Declared) -> Self {
         match declared {
             Declared::Number => Self::Number(NumberFormat::Point),
@@ -54,7 +55,7 @@ impl Form {
 pub(super) struct ColumnStats {
     form: Form,
     missing: u64,
-    /// How many of those records have a text that does not say so.
+    /// How many of those records have a text other than a missing token.
     strays: u64,
     present: u64,
     /// The sums of numbers, or of days.
@@ -65,12 +66,12 @@ pub(super) struct ColumnStats {
     has_clock: bool,
     /// Records by cell, or by time.
     values: Counts,
-    /// Whether these are too many to be categories beside numbers or times, and were given up.
+    /// Whether these are too many to be categories next to numbers or times, and were given up.
     are_many: bool,
     words: u64,
 }
 
-/// Different cells, or times, of a column that are counted beside its numbers.
+/// Most different cells, or times, of a column that are counted in addition to its numbers.
 const MOST: usize = 1 << 16;
 
 impl ColumnStats {
@@ -90,9 +91,9 @@ impl ColumnStats {
         }
     }
 
-    /// What was found of a column of this form at first: sums of so many numbers, missing cells, and how
-    /// many records have each of the other cells. `None` if that does not tell all that is counted:
-    /// numbers among categories.
+    /// Builds the counts of a column of this form from the first pass: sums of so many numbers, missing
+    /// cells, and how many records have each of the other cells. Returns `None` if these do not suffice, as
+    /// for numbers among categories.
     pub(super) fn of(
         form: Form,
         missing: u64,
@@ -150,7 +151,7 @@ impl ColumnStats {
         Ok(())
     }
 
-    /// Counts a cell of these bytes and of so many records, of a column that is none of categories.
+    /// Counts a cell of these bytes and of so many records; the column must not be one of categories.
     fn count(&mut self, key: &[u8], cell: RawCell<'_>, records: u64) {
         if cell == RawCell::Missing {
             self.missing += records;
@@ -189,7 +190,7 @@ impl ColumnStats {
         self.present += records;
     }
 
-    /// Counts a cell or time that may become a category beside numbers.
+    /// Counts a cell or time that may become a category next to numbers.
     fn add_level(&mut self, key: &[u8], records: u64) {
         let is_counted = self.are_many || records == 1 && self.values.add_known(key);
         if !is_counted {
@@ -212,7 +213,7 @@ impl ColumnStats {
         self.strays += records;
     }
 
-    /// What is learned of the column, of so many records.
+    /// Returns what is learned of the column, of so many records.
     pub(super) fn column(mut self, rules: &Rules, records: u64) -> Column {
         if let Form::Words(_) = self.form {
             let words = |key| match of_key(key) {
@@ -274,7 +275,7 @@ impl ColumnStats {
         let years = self.years.iter().map(|(year, count)| (year.to_string(), *count));
         let years = calendar(years, rules);
         let years = if years.names.len() <= YEARS as usize { years } else { Levels::default() };
-        // Times that one part tells apart have their places already.
+        // Times that one part distinguishes have their places already.
         let distinct = self.values.len() as u64;
         let is_all = |part: &Levels| part.names.len() as u64 + part.merged == distinct;
         let levels = if [&years, &months, &weekdays, &hours].into_iter().any(is_all) {
@@ -284,7 +285,7 @@ impl ColumnStats {
                 &self.values,
                 rules,
                 records,
-                // A day tells of others only if it comes again often.
+                // A single day says something of other records only if it is often repeated.
                 |cell, count| {
                     count >= rules.min_missing.into()
                         && matches!(cell, RawCell::Time(at) if named_time(&cell.name()) == Some(at))
@@ -306,7 +307,7 @@ impl ColumnStats {
         }
     }
 
-    /// Mean and scale of the numbers or days.
+    /// Returns mean and scale of the numbers or days.
     fn moments(&self) -> (Exact, Exact) {
         if self.present == 0 {
             return UNUSED;
@@ -334,8 +335,8 @@ impl ColumnStats {
         self.form = Form::Number(format);
     }
 
-    /// Whether the cells are sentences: four words each, and most of no place as categories, even if k
-    /// is 1.
+    /// Returns whether the cells are sentences: four words each, and most of no place as categories, even if
+    /// k is 1.
     fn are_sentences(&self, rules: &Rules, records: u64) -> bool {
         let least = u64::from(rules.least(records).max(SHARED));
         let rare: u64 = self.values.values().filter(|count| *count < least).sum();
@@ -363,7 +364,7 @@ impl Merge for ColumnStats {
     }
 }
 
-/// Parts of dates that enough records have; none if all are of one part.
+/// Returns the parts of dates that enough records have; empty if all are of one part.
 fn calendar(found: impl Iterator<Item = (String, u64)>, rules: &Rules) -> Levels {
     let found: Vec<_> = found.collect();
     if found.len() < 2 {
@@ -377,7 +378,7 @@ fn calendar(found: impl Iterator<Item = (String, u64)>, rules: &Rules) -> Levels
     Levels { names, merged }
 }
 
-/// The time in a cell of a column of times.
+/// Returns the time in a cell of a column of times.
 pub(super) fn moment(cell: RawCell<'_>, order: Order) -> Option<i64> {
     match (cell, order) {
         (RawCell::Time(micros), _) => Some(micros),
@@ -386,12 +387,12 @@ pub(super) fn moment(cell: RawCell<'_>, order: Order) -> Option<i64> {
     }
 }
 
-/// The time of a name that [`RawCell::name`] gave it.
+/// Returns the time of a name that [`RawCell::name`] gave it.
 pub(super) fn named_time(name: &str) -> Option<i64> {
     time::spelled(name, Order::YearFirst)
 }
 
-/// Days since 1970-01-01, as the number that is summed.
+/// Returns days since 1970-01-01, as the number that is summed.
 pub(super) fn days(micros: i64) -> f64 {
     number::canonical(micros as f64 / time::DAY as f64)
 }

@@ -2,17 +2,17 @@
 
 use crate::schema::hashing;
 
-/// The words of a text: runs of letters and digits.
+/// Returns the words of a text: runs of letters and digits.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// How many words a text has.
+/// Returns how many words a text has.
 pub(super) fn count(text: &str) -> u64 {
     words(text).count() as u64
 }
 
-/// The entries of a text among `width` places, ascending: lower-cased words counted with the signs of
+/// Writes the entries of a text among `width` places, ascending: lower-cased words counted with the signs of
 /// their hashes, divided by the Euclidean norm; nothing if no word is left.
 pub(super) fn entries(column: &str, text: &str, width: u32, out: &mut Vec<(u32, f32)>) {
     out.clear();

@@ -24,7 +24,7 @@ impl RawWriter {
         Self { bytes: Vec::new(), none: none.clone() }
     }
 
-    /// Whether a text says that there is no value.
+    /// Returns whether a text says that there is no value.
     pub(super) fn says_none(&self, text: &str) -> bool {
         self.none.says(text)
     }
@@ -55,7 +55,7 @@ impl RawWriter {
         self.bytes.extend(values.flat_map(|value| (value + 0.0).to_le_bytes()));
     }
 
-    /// The row so far.
+    /// Returns the row so far.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -64,7 +64,7 @@ impl RawWriter {
         self.bytes.push(MISSING);
     }
 
-    /// A number that can be stored.
+    /// Writes a number that can be stored.
     pub(super) fn number(&mut self, value: f64) {
         let value = value + 0.0;
         if number::is_single(value) {
@@ -80,7 +80,8 @@ impl RawWriter {
         self.bytes.extend_from_slice(&time_key(micros));
     }
 
-    /// Trimmed text that is no missing token, as a number if it is the shortest form of that one alone.
+    /// Writes trimmed text that is no missing token, as a number if it is the shortest form of that one
+    /// alone.
     pub(super) fn word(&mut self, text: &str) {
         self.number_or_text(stored_number(text), text);
     }
@@ -98,7 +99,7 @@ impl RawWriter {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// 7 bits a byte, the lowest first.
+    /// Writes a length with 7 bits a byte, the lowest first.
     fn length(&mut self, mut length: usize) {
         while length >= 0x80 {
             self.bytes.push(length as u8 | 0x80);
@@ -107,14 +108,15 @@ impl RawWriter {
         self.bytes.push(length as u8);
     }
 
-    /// The next number of a dense array; NaN is missing.
+    /// Writes the next number of a dense array; NaN is missing.
     #[inline]
     pub(super) fn dense(&mut self, value: f32) {
         let value = if value.is_nan() { f32::NAN } else { value + 0.0 };
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// All numbers of a dense array; `false` if one of them is infinite, or beyond single precision.
+    /// Writes all numbers of a dense array; returns `false` if one of them is infinite, or beyond single
+    /// precision.
     pub(super) fn all(&mut self, numbers: Numbers<'_>) -> bool {
         match numbers {
             Numbers::Single(all) => self.singles(all.iter().copied()),
@@ -139,7 +141,7 @@ impl RawWriter {
         fits
     }
 
-    /// The next entry of a sparse array, which is left out if it is zero.
+    /// Writes the next entry of a sparse array, which is left out if it is zero.
     #[inline]
     pub(super) fn entry(&mut self, index: u32, value: f32) {
         if value != 0.0 {
@@ -149,21 +151,21 @@ impl RawWriter {
     }
 }
 
-/// The bytes that a category's name stands for: those of a number if it is one's shortest form.
+/// Returns the bytes that a category's name stands for: those of a number if it is one's shortest form.
 pub(super) fn key(name: &str) -> Vec<u8> {
     let mut writer = RawWriter::default();
     writer.number_or_text(shortest_number(name), name);
     writer.bytes
 }
 
-/// The bytes of a stored time.
+/// Returns the bytes of a stored time.
 pub(super) fn time_key(micros: i64) -> [u8; 9] {
     let mut key = [TIME; 9];
     key[1..].copy_from_slice(&micros.to_le_bytes());
     key
 }
 
-/// The bytes of every cell that is a category of this name.
+/// Returns the bytes of every cell that is a category of this name.
 pub(super) fn keys(name: &str) -> impl Iterator<Item = Vec<u8>> {
     let mut spelled = RawWriter::default();
     spelled.text(TEXT, name);
@@ -172,8 +174,8 @@ pub(super) fn keys(name: &str) -> impl Iterator<Item = Vec<u8>> {
     std::iter::once(key(name)).chain(spelled).chain(time)
 }
 
-/// The bytes that a cell stands for as a category: a number that was typed and one that was spelled are
-/// the same.
+/// Returns the bytes that a cell stands for as a category: a number that was typed and one that was spelled
+/// are the same.
 pub(super) fn category_key<'a>(key_of_cell: &'a [u8], cell: RawCell<'_>) -> Cow<'a, [u8]> {
     match cell {
         RawCell::Text(text) if amount::is_ambiguous(text) => Cow::Owned(key(text)),

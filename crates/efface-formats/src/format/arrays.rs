@@ -33,7 +33,7 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// Bytes of one element.
+    /// Returns how many bytes an element has.
     pub(crate) fn size(self) -> u64 {
         match self {
             Self::I8 | Self::U8 | Self::Bool => 1,
@@ -60,7 +60,7 @@ pub(crate) enum Endian {
 /// What the elements of an array are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Features: columns, or images whose axes lie so.
+    /// Features: columns, or images with this order of axes.
     Features(Axes),
     /// So many labels for each row.
     Labels(usize),
@@ -129,7 +129,7 @@ impl Role {
     }
 }
 
-/// What a header states.
+/// The shape, type and order that a header states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArrayHeader {
     pub(crate) shape: Vec<u64>,
@@ -143,7 +143,7 @@ impl ArrayHeader {
         self.shape.first().copied().unwrap_or(1)
     }
 
-    /// The shape of each row, if it is an image.
+    /// Returns the shape of each row, if it is an image.
     fn image(&self, role: Role) -> Option<ImageShape> {
         let Role::Features(axes) = role else { return None };
         let [channels, height, width] = match (axes, &self.shape[..]) {
@@ -239,12 +239,12 @@ impl<'r> ArrayRows<'r> {
         self.width
     }
 
-    /// The shape of each row, if it is an image.
+    /// Returns the shape of each row, if it is an image.
     pub(crate) fn image(&self) -> Option<ImageShape> {
         self.image
     }
 
-    /// How many rows there are.
+    /// Returns how many rows there are.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
@@ -301,12 +301,12 @@ impl<'r> ArrayRows<'r> {
         Ok(true)
     }
 
-    /// The row read last, counted from 0.
+    /// Returns the row read last, counted from 0.
     pub(crate) fn spot(&self) -> Spot {
         Spot::Row(self.row.saturating_sub(1))
     }
 
-    /// The numbers of the row.
+    /// Returns the numbers of the row.
     pub(crate) fn numbers(&mut self) -> Numbers<'_> {
         if (self.element, self.endian) == (Element::F32, Endian::Little) {
             let numbers = self.bytes.as_chunks::<4>().0.iter();
@@ -319,7 +319,7 @@ impl<'r> ArrayRows<'r> {
         Numbers::Double(&self.doubles)
     }
 
-    /// The value of the row in a column counted from 0.
+    /// Returns the value of the row in a column counted from 0.
     pub(crate) fn value(&mut self, column: usize) -> Result<Cell<'_>, ReadError> {
         let size = self.element.size() as usize;
         let bytes = self.bytes.get(column * size..(column + 1) * size).unwrap_or_default();
@@ -356,7 +356,7 @@ impl<'r> ArrayRows<'r> {
         })
     }
 
-    /// The single value of the row of a column of names.
+    /// Returns the single value of the row of a column of names.
     pub(crate) fn name(&mut self) -> Result<Cell<'_>, ReadError> {
         let digits = match self.element {
             Element::F16 => 11,
@@ -376,7 +376,7 @@ impl<'r> ArrayRows<'r> {
         Ok(())
     }
 
-    /// The bytes read, if they are `wanted` many.
+    /// Returns the bytes read, if they are `wanted` many.
     fn whole(&self, read: io::Result<Vec<u8>>, wanted: u64) -> Result<Vec<u8>, Fault> {
         match read {
             Ok(bytes) if bytes.len() as u64 == wanted => return Ok(bytes),
@@ -399,7 +399,7 @@ fn ordered(endian: Endian, bytes: &[u8]) -> impl DoubleEndedIterator<Item = &u8>
     forward.iter().chain(backward.iter().rev())
 }
 
-/// The elements in `N` bytes each.
+/// Returns the elements in `N` bytes each.
 fn each<const N: usize>(
     endian: Endian,
     bytes: &[u8],
@@ -435,7 +435,7 @@ pub(crate) fn decode(element: Element, endian: Endian, bytes: &[u8], out: &mut V
     }
 }
 
-/// The value of a half-precision number (IEEE 754 binary16), exact.
+/// Returns the value of a half-precision number (IEEE 754 binary16), exact.
 fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
     let fraction = f64::from(bits & 0x3ff);

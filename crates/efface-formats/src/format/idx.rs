@@ -10,7 +10,7 @@ use crate::error::{Fault, fault};
 use crate::format::arrays::{ArrayHeader, Element, Endian};
 use crate::image::BYTE;
 
-/// Whether these are the first bytes of an IDX file.
+/// Returns whether these are the first bytes of an IDX file.
 pub(crate) fn recognise(head: &[u8]) -> bool {
     matches!(head, [0, 0, 0x08 | 0x09 | 0x0b..=0x0e, 1..=8, ..])
 }
@@ -49,12 +49,12 @@ pub(crate) fn read_header(mut input: &mut dyn BufRead) -> Result<ArrayHeader, Fa
     Ok(ArrayHeader { shape, element, endian: Endian::Big, column_major: false })
 }
 
-/// What the elements are divided by.
+/// Returns what the elements are divided by.
 pub(crate) fn divisor(header: &ArrayHeader) -> f64 {
     if header.element == Element::U8 { BYTE } else { 1.0 }
 }
 
-/// The same of an NPY array, whose bytes are those of images if it has more axes than a table.
+/// Returns the divisor of an NPY array, whose bytes are those of images if it has more axes than a table.
 pub(crate) fn divisor_of_images(header: &ArrayHeader) -> f64 {
     if header.shape.len() > 2 { divisor(header) } else { 1.0 }
 }

@@ -30,12 +30,12 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    /// As the options say, else as LIBSVM counts.
+    /// Counts as the options say, else as LIBSVM does.
     pub(crate) fn of(zero_based: Option<bool>) -> Self {
         if zero_based == Some(true) { Self::Zero } else { Self::One }
     }
 
-    /// The number that features are named by.
+    /// Returns the number that features are named by.
     pub(crate) fn first(self) -> u32 {
         match self {
             Self::Zero => 0,
@@ -45,7 +45,7 @@ impl Base {
 }
 
 impl<'r> LibsvmLines<'r> {
-    /// The lines of an open file.
+    /// Returns the lines of an open file.
     fn open(
         file: &str,
         stream: Stream<'r>,
@@ -75,7 +75,7 @@ impl<'r> LibsvmLines<'r> {
         }
     }
 
-    /// The label, and the pairs after it. A line may start with a pair if no label is wanted.
+    /// Returns the label, and the pairs after it. A line may start with a pair if no label is wanted.
     fn parts(&self, label_required: bool) -> Result<(Option<&str>, Pairs<'_>), ReadError> {
         let text = self.text.trim_ascii();
         let (first, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
@@ -90,7 +90,7 @@ impl<'r> LibsvmLines<'r> {
         }
     }
 
-    /// A fault of this line.
+    /// Returns a fault of this line.
     fn fault(&self, fault: Fault) -> ReadError {
         ReadError::at(self.lines.place(), fault)
     }
@@ -147,7 +147,7 @@ impl Rows for LibsvmRows<'_, '_> {
     }
 }
 
-/// One of the labels of a line, which commas separate if there are several.
+/// Reads one of the labels of a line, which commas separate if there are several.
 fn label(token: &str, at: usize, expected: usize, task: Task) -> Result<Cell<'_>, Fault> {
     if expected == 1 {
         return match task == Task::Classification && token.contains(',') {
@@ -171,7 +171,7 @@ fn label(token: &str, at: usize, expected: usize, task: Task) -> Result<Cell<'_>
     Ok(token.split(',').nth(at).map_or(Cell::Null, Cell::Text))
 }
 
-/// A label, of which any number is typed as one.
+/// Returns a label, as a number if it spells one.
 fn number_or_word(token: &str) -> Cell<'_> {
     if let Ok(whole) = token.parse() {
         return Cell::Integer(whole);
@@ -187,7 +187,7 @@ struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// The next index, as the file has it, and its value.
+    /// Returns the next index, as the file has it, and its value.
     fn next(&mut self) -> Result<Option<(u32, f64)>, Fault> {
         let rest = self.rest.trim_ascii_start();
         if rest.is_empty() {
@@ -227,7 +227,7 @@ impl Pairs<'_> {
         Ok(Some((index, value)))
     }
 
-    /// The next column counted from 0 and its finite value.
+    /// Returns the next column counted from 0 and its finite value.
     fn entry(&mut self, width: u32) -> Result<Option<(u32, f64)>, Fault> {
         let Some((index, value)) = self.next()? else { return Ok(None) };
         let first = self.base.first();
@@ -247,7 +247,7 @@ impl Pairs<'_> {
     }
 }
 
-/// The number of features: as many as the largest index of the file calls for.
+/// Returns the number of features: as many as the largest index of the file calls for.
 pub(crate) fn width(
     file: &str,
     stream: Stream<'_>,

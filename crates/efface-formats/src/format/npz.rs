@@ -52,12 +52,12 @@ impl Archive {
         }
     }
 
-    /// Whether there is an array of that name.
+    /// Returns whether there is an array of that name.
     pub(crate) fn holds(&self, array: &str) -> bool {
         self.zip.index_for_name(&entry_name(array)).is_some()
     }
 
-    /// The array of a role, and what it is divided by without a schema.
+    /// Returns the array of a role, and what it is divided by without a schema.
     pub(crate) fn array(
         &mut self,
         array: &str,

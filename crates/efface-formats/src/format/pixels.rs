@@ -11,20 +11,20 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Where it is in an array (height, width, channels) whose last axis lies together.
+    /// Returns its index in an array (height, width, channels) whose last axis lies together.
     pub(crate) fn in_rows(self, image: ImageShape) -> usize {
         let (width, channels) = (image.width as usize, image.channels as usize);
         (self.line * width + self.column) * channels + self.channel
     }
 
-    /// Where it is in an array (height, width, channels) whose first axis lies together.
+    /// Returns its index in an array (height, width, channels) whose first axis lies together.
     pub(crate) fn in_columns(self, image: ImageShape) -> usize {
         let (height, width) = (image.height as usize, image.width as usize);
         (self.channel * width + self.column) * height + self.line
     }
 }
 
-/// All of an image, in the order of rows.
+/// Returns all pixels of an image, in the order of rows.
 pub(crate) fn by_channel(image: ImageShape) -> impl Iterator<Item = Place> {
     let [channels, height, width] =
         [image.channels, image.height, image.width].map(|side| side as usize);

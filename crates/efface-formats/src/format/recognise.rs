@@ -5,10 +5,10 @@ use std::path::Path;
 use crate::format::{idx, npy, npz};
 use crate::input::Format;
 
-/// Lines that are looked at, at most.
+/// Most lines that are examined.
 const LINES: usize = 100;
 
-/// The format a file name tells, `.gz` left out.
+/// Returns the format that a file name suggests, without `.gz`.
 pub(crate) fn by_name(path: &Path) -> Option<Format> {
     let name = path.file_name()?.to_str()?.to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -27,7 +27,7 @@ pub(crate) fn by_name(path: &Path) -> Option<Format> {
     }
 }
 
-/// The format the first bytes tell.
+/// Returns the format that the first bytes show.
 pub(crate) fn by_content(head: &[u8]) -> Option<Format> {
     if head.starts_with(npy::MAGIC) {
         return Some(Format::Npy);
@@ -47,8 +47,8 @@ pub(crate) fn by_content(head: &[u8]) -> Option<Format> {
     by_line(head)
 }
 
-/// Whether this is text of two bytes for each character: by its mark, or because every second byte
-/// of what else looks like text is zero.
+/// Returns whether this is text of two bytes for each character: by its mark, or because every second byte of
+/// what else looks like text is zero.
 pub(crate) fn is_utf16(head: &[u8]) -> bool {
     if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
         return true;
@@ -60,7 +60,7 @@ pub(crate) fn is_utf16(head: &[u8]) -> bool {
             || pairs.iter().all(|&[high, low]| high == 0 && text(low)))
 }
 
-/// Text: LIBSVM if the second word of a line is `index:value`, CSV if a delimiter occurs.
+/// Recognises text: LIBSVM if the second word of a line is `index:value`, CSV if a delimiter occurs.
 fn by_line(head: &[u8]) -> Option<Format> {
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -80,7 +80,7 @@ fn by_line(head: &[u8]) -> Option<Format> {
     first.contains([',', ';', '\t']).then_some(Format::Csv)
 }
 
-/// Whether a line of labels has an `index:value` behind them; none of other lines.
+/// Returns whether a line of labels has an `index:value` behind them; `None` for other lines.
 fn pairs(line: &str) -> Option<bool> {
     let mut words = line.split_ascii_whitespace();
     let are_labels = words.next()?.split(',').all(|word| word.parse::<f64>().is_ok());

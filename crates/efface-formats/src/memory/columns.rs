@@ -12,8 +12,8 @@ pub struct MemoryColumn<'a> {
     pub name: &'a str,
     /// One for each row.
     pub values: ColumnValues<'a>,
-    /// What it is declared to be; `None` makes categories of codes and leaves all else to the values
-    /// that remain.
+    /// The kind that it is declared to be; `None` makes categories of codes, and otherwise the remaining
+    /// values decide.
     pub declared: Option<Declared>,
 }
 
@@ -34,7 +34,7 @@ pub enum ColumnValues<'a> {
     Codes {
         /// One for each row.
         codes: &'a [i32],
-        /// The texts.
+        /// The texts that codes stand for.
         categories: &'a [String],
     },
     /// 32 bits each; NaN is missing.
@@ -59,7 +59,7 @@ pub enum ColumnValues<'a> {
     Times {
         /// One for each row.
         values: &'a [i64],
-        /// What they count.
+        /// The unit that times count.
         unit: TimeUnit,
     },
 }
@@ -107,14 +107,14 @@ impl<'a> MemoryColumn<'a> {
         }
     }
 
-    /// What the column is, as far as it is said or the type says it: codes are categories. One text among
-    /// numbers or times would change their type, so the remaining cells decide.
+    /// Returns what the column is, if it is declared or the type decides: codes are categories. One text
+    /// among numbers or times would change their type, so the remaining cells decide.
     pub(super) fn declared(&self) -> Option<Declared> {
         let is_codes = matches!(self.values, ColumnValues::Codes { .. });
         self.declared.or(is_codes.then_some(Declared::Category))
     }
 
-    /// What its texts could have been, if they are not declared to be anything.
+    /// Returns what its texts could have been, if they are not declared to be anything.
     pub(super) fn typing(&self) -> Typing {
         let mut typing = Typing::default();
         if let (ColumnValues::Texts(texts) | ColumnValues::Mixed { texts, .. }, None) =

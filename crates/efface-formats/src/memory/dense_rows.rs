@@ -1,4 +1,5 @@
-//! Dense rows that are stored as the numbers they are: all of them at once, for whoever has places for all.
+//! Dense rows that are stored as the numbers they are: all of them at once, for a sink that has places for
+//! all.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -22,7 +23,7 @@ pub(super) struct Whole<'a> {
     width: usize,
     map: RowMap,
     labels: Option<Judged>,
-    /// The row in the table of each that is kept; none if all are.
+    /// The row in the table of each that is kept; `None` if all are.
     kept: Option<Vec<usize>>,
     private: Mutex<PrivateEvidence>,
 }
@@ -30,13 +31,14 @@ pub(super) struct Whole<'a> {
 /// The label of each row that is kept.
 struct Judged {
     labels: Labels,
-    /// A provisional class or a number; none of several targets, which are the table's own. Overwritten.
+    /// A provisional class or a number; empty for several targets, which are the table's own. Overwritten on
+    /// drop.
     each: Zeroizing<Vec<f64>>,
     classes: Option<ClassTable>,
 }
 
 impl<'a> Whole<'a> {
-    /// The rows, unless they cannot be taken so, or one of their labels not at all.
+    /// Returns the rows, unless they cannot be taken so, or one of their labels not at all.
     pub(super) fn of(parts: &'a Parts<'a>, options: &ReadOptions) -> Option<Self> {
         let MemoryRows::Dense { numbers, width } = parts.table.rows else { return None };
         if options.feature_map.is_some() || parts.rows.end as u64 > options.limits.rows {
@@ -87,7 +89,7 @@ impl<'a> Whole<'a> {
         Some(Self { labels: Some(Judged { labels, each, classes }), kept, ..rows })
     }
 
-    /// The row in the table of one that is kept.
+    /// Returns the row in the table of one that is kept.
     fn row(&self, at: usize) -> usize {
         match &self.kept {
             None => self.parts.rows.start + at,
@@ -109,7 +111,7 @@ impl<'a> Whole<'a> {
         })
     }
 
-    /// What is known once they were taken.
+    /// Returns what is known once they were taken.
     pub(super) fn taken(self) -> Taken {
         let rows = self.len() as u64;
         let private = self.private.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ use crate::record::FeatureNames;
 use crate::rows::{self, RowMaker};
 use crate::schema::{Schema, Storage};
 
-/// Rows of the table as the options want them.
+/// Returns what makes rows of the table as the options want them.
 pub(super) fn maker(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<RowMaker, ReadError> {
     let here = |fault: Fault| ReadError::of_file(ROWS, fault);
     let width = table.rows.width();
@@ -51,7 +51,7 @@ pub(super) fn maker(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Ro
             if table.names.is_none()
                 && columns.iter().all(|column| column.declared == Some(Declared::Number)) =>
         {
-            // Numbers without names are those of the columns in their order.
+            // Numbers without names belong to the columns in their order.
             if columns.len() != width as usize {
                 return Err(here(other_width(u64::from(width), columns.len() as u64)));
             }
@@ -68,7 +68,7 @@ pub(super) fn maker(table: &MemoryTable<'_>, options: &ReadOptions) -> Result<Ro
     Ok(RowMaker::raw(schema, Frame::Columns(columns), &options.missing).at(places))
 }
 
-/// The columns of raw rows, and where each is among those of the table.
+/// Returns the columns of raw rows, and the position of each among those of the table.
 fn named(
     names: &[String],
     declared: impl Fn(usize) -> Option<Declared>,
@@ -80,7 +80,7 @@ fn named(
     rows::columns(ROWS, names, options, request, &all, declared)
 }
 
-/// Names of columns are those of the schema, in its order.
+/// Checks that names of columns are those of the schema, in its order.
 fn check_names(names: &[String], maker: &RowMaker) -> Result<(), Fault> {
     let FeatureNames::Listed(expected) = maker.inputs() else {
         return Err(other_shape("an array without names", "named columns"));

@@ -29,9 +29,9 @@ const ROWS: &str = "X";
 /// A table in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryTable<'a> {
-    /// The features.
+    /// The features of all rows.
     pub rows: MemoryRows<'a>,
-    /// One for each row, or several numbers each; none if labels are not read.
+    /// One for each row, or several numbers each; `None` if labels are not read.
     pub labels: Option<Values<'a>>,
     /// One for each row: what names the record.
     pub ids: Option<Values<'a>>,
@@ -39,7 +39,7 @@ pub struct MemoryTable<'a> {
     pub subjects: Option<Values<'a>>,
     /// One for each row: how often the record counts; read if labels are.
     pub weights: Option<Values<'a>>,
-    /// One for each column; none takes `x0`, `x1` and so on, as for NPY files.
+    /// One for each column; `None` takes `x0`, `x1` and so on, as for NPY files.
     pub names: Option<&'a [String]>,
 }
 
@@ -48,9 +48,9 @@ pub struct MemoryTable<'a> {
 pub enum MemoryRows<'a> {
     /// Row after row, `width` numbers each.
     Dense {
-        /// Every number.
+        /// All numbers, row after row.
         numbers: Numbers<'a>,
-        /// Columns.
+        /// Number of columns.
         width: u32,
     },
     /// Compressed sparse rows: row i has the entries from `starts[i]` to `starts[i + 1]`.
@@ -61,14 +61,14 @@ pub enum MemoryRows<'a> {
         indices: &'a [i32],
         /// The number of each entry.
         numbers: Numbers<'a>,
-        /// Columns.
+        /// Number of columns.
         width: u32,
     },
     /// Column after column, read as raw rows only ([`ReadOptions::frame`]).
     Columns {
-        /// Every feature column.
+        /// All feature columns.
         columns: &'a [MemoryColumn<'a>],
-        /// Rows.
+        /// Number of rows.
         rows: usize,
     },
 }
@@ -119,12 +119,12 @@ impl<'a> Values<'a> {
 }
 
 impl MemoryTable<'_> {
-    /// How many rows it has; none if its parts do not fit together, which reading it refuses.
+    /// Returns how many rows it has; `None` if its parts do not fit together, which reading it refuses.
     pub fn rows(&self) -> Option<usize> {
         self.rows.count().ok()
     }
 
-    /// What the texts of each named column could have been.
+    /// Returns what the texts of each named column could have been.
     pub fn typings(&self) -> impl Iterator<Item = Typing> {
         let columns = match self.rows {
             MemoryRows::Columns { columns, .. } => columns,
@@ -142,7 +142,7 @@ impl MemoryRows<'_> {
         }
     }
 
-    /// How many rows there are, once the layout is whole.
+    /// Returns how many rows there are, once the layout is whole.
     fn count(&self) -> Result<usize, Fault> {
         match *self {
             Self::Dense { numbers, width } => {
@@ -188,7 +188,8 @@ impl MemoryRows<'_> {
 /// every column is a number and is taken as it is.
 ///
 /// # Errors
-/// As [`crate::read`]; messages call the parts `X`, `y`, `ids`, `subjects` and `weights` and count rows from 0.
+/// Fails as [`crate::read`] does; messages call the parts `X`, `y`, `ids`, `subjects` and `weights` and count
+/// rows from 0.
 pub fn read_memory(
     table: &MemoryTable<'_>,
     options: &ReadOptions,
@@ -197,11 +198,11 @@ pub fn read_memory(
     read_memory_part(table, options, 0..usize::MAX, sink)
 }
 
-/// Reads some rows of a table in memory, counted from 0, as [`read_memory`] reads all of them; those behind
-/// the last are none.
+/// Reads some rows of a table in memory, counted from 0, as [`read_memory`] reads all of them; rows beyond
+/// the last are skipped.
 ///
 /// # Errors
-/// As [`read_memory`], which also checks what is not of these rows alone.
+/// Fails as [`read_memory`] does, which also checks what is not of these rows alone.
 pub fn read_memory_part(
     table: &MemoryTable<'_>,
     options: &ReadOptions,
@@ -267,7 +268,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The names of the labels.
+    /// Returns the names of the labels.
     fn label_names(&self) -> Vec<String> {
         match self.labels {
             Some(Values::Several { names, .. }) => names.to_vec(),
@@ -275,7 +276,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// One of the labels of a row.
+    /// Returns one of the labels of a row.
     fn label(&self, row: usize, at: usize) -> Cell<'a> {
         match self.labels {
             Some(Values::Several { .. }) => {
@@ -285,7 +286,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The numbers of several targets of a row.
+    /// Returns the numbers of several targets of a row.
     fn targets_of(&self, row: usize) -> &'a [f64] {
         match self.labels {
             Some(Values::Several { numbers, names }) => {
@@ -319,7 +320,7 @@ struct OneByOne<'p, 'a> {
 }
 
 impl OneByOne<'_, '_> {
-    /// The row in the table.
+    /// Returns the row in the table.
     fn row(&self) -> usize {
         (self.parts.rows.start + self.read).saturating_sub(1)
     }
@@ -373,7 +374,7 @@ impl Rows for OneByOne<'_, '_> {
     }
 }
 
-/// Column indices of a sparse row increase and are below the width.
+/// Checks that column indices of a sparse row increase and are below the width.
 fn check_indices(indices: &[i32], width: u32) -> Result<(), Fault> {
     let mut least = 0_i64;
     for &got in indices {

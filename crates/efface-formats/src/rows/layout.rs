@@ -11,12 +11,13 @@ use crate::schema::{Body, Kind, Matrix, Origin, RowEncoder, Schema};
 /// What a given frame calls its columns in messages.
 const ROLE: &str = "a feature of the model";
 
-/// The schema of an array that comes without one.
+/// Returns the schema of an array that comes without one.
 pub(crate) fn implied(width: usize, divide: f64) -> Matrix {
     Matrix { width: width as u32, origin: Origin::Default, first: 0, divide }
 }
 
-/// Rows of an array without names, as the options want them; `found` is what the table itself says.
+/// Returns what makes rows of an array without names, as the options want them; `found` is what the table
+/// itself says.
 pub(crate) fn array(
     file: &str,
     found: Matrix,
@@ -56,7 +57,7 @@ pub(crate) fn array(
     Ok(RowMaker::raw(Schema::matrix(matrix)?, frame, &options.missing))
 }
 
-/// The columns of raw rows of a table with these names, and where each of them is. A new frame has the
+/// Returns the columns of raw rows of a table with these names, and the position of each. A new frame has the
 /// columns at the places `features`, as schema or table declare them.
 pub(crate) fn columns(
     file: &str,
@@ -82,7 +83,7 @@ pub(crate) fn columns(
     }
 }
 
-/// The columns of a given frame; an array is refused.
+/// Returns the columns of a given frame; an array is refused.
 fn given_columns<'f>(file: &str, frame: &'f Frame) -> Result<&'f [FrameColumn], ReadError> {
     match frame {
         Frame::Columns(columns) => Ok(columns),
@@ -93,7 +94,7 @@ fn given_columns<'f>(file: &str, frame: &'f Frame) -> Result<&'f [FrameColumn], 
     }
 }
 
-/// What a schema declares a column to be.
+/// Returns what a schema declares a column to be.
 fn declared_in(schema: &Schema, column: &str) -> Option<Declared> {
     match schema.columns().iter().find(|other| other.name == column)?.kind {
         Kind::Numeric(_) => Some(Declared::Number),
@@ -102,7 +103,7 @@ fn declared_in(schema: &Schema, column: &str) -> Option<Declared> {
     }
 }
 
-/// The columns of a given frame among the names of a table, in the frame's order.
+/// Returns the columns of a given frame among the names of a table, in the frame's order.
 fn places(file: &str, columns: &[FrameColumn], names: &[String]) -> Result<Vec<usize>, ReadError> {
     let place = |column: &FrameColumn| {
         names
@@ -113,8 +114,8 @@ fn places(file: &str, columns: &[FrameColumn], names: &[String]) -> Result<Vec<u
     columns.iter().map(place).collect()
 }
 
-/// The options for reading named columns. Those of a given frame are features, and columns without a role
-/// are left out.
+/// Returns the options for reading named columns. Those of a given frame are features, and columns without a
+/// role are left out.
 pub(crate) fn options_for<'o>(
     file: &str,
     names: &[String],

@@ -1,4 +1,4 @@
-//! What is stored of each row: its encoded numbers, or the row as it is.
+//! The stored form of each row: its encoded numbers, or the row as it is.
 
 use super::RowValues;
 use crate::cell::Cell;
@@ -16,7 +16,7 @@ pub(crate) struct RowMaker {
     pub(crate) schema: Schema,
     /// The columns that rows are made of.
     inputs: FeatureNames,
-    /// Where each of them is in the table.
+    /// The position of each of them in the table.
     places: Vec<usize>,
     pub(crate) form: RowForm,
     buffer: Vec<f64>,
@@ -62,27 +62,27 @@ impl RowMaker {
         Self { schema, inputs, places, form, buffer: Vec::new() }
     }
 
-    /// The same from columns at these places of a table.
+    /// Makes rows from the columns at these places of a table.
     pub(crate) fn at(self, places: Vec<usize>) -> Self {
         Self { places, ..self }
     }
 
-    /// The columns that rows are made of.
+    /// Returns the columns that rows are made of.
     pub(crate) fn inputs(&self) -> &FeatureNames {
         &self.inputs
     }
 
-    /// Whether dense rows are stored as they are.
+    /// Returns whether dense rows are stored as they are.
     pub(crate) fn copies(&self) -> bool {
         matches!(self.form, RowForm::Encoded { copies: true, .. })
     }
 
-    /// The name of a column, by the position that a fault has.
+    /// Returns the name of a column, by the position that a fault has.
     pub(crate) fn name(&self, column: usize) -> String {
         self.inputs.name(column).unwrap_or_default().into_owned()
     }
 
-    /// The names of the features, and whether rows are stored without their zeros.
+    /// Returns the names of the features, and whether rows are stored without their zeros.
     pub(crate) fn features(&self) -> (FeatureNames, bool) {
         match &self.form {
             RowForm::Encoded { row, .. } => {
@@ -150,7 +150,7 @@ impl RowMaker {
 }
 
 /// Refuses numbers that are no bytes if the model learnt from bytes of images: they were divided by 255
-/// already, or are none. Missing numbers pass. Errs with the position of the number at fault.
+/// already, or are no pixels. Missing numbers pass. Errs with the position of the number at fault.
 fn check_bytes(divide: f64, numbers: Numbers<'_>) -> Result<(), (usize, CellFault)> {
     if divide != BYTE {
         return Ok(());

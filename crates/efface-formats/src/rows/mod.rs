@@ -1,4 +1,4 @@
-//! The rows of a table, whatever holds them, and the one way in which all are read.
+//! The rows of a table, whatever holds them, and the single way of reading them.
 
 mod layout;
 mod maker;
@@ -12,16 +12,16 @@ use crate::numbers::Numbers;
 
 /// Rows that are read one after another.
 pub(crate) trait Rows {
-    /// Goes to the next row and says where it is; `None` after the last one.
+    /// Goes to the next row and returns its place; `None` after the last one.
     fn advance(&mut self) -> Result<Option<Spot>, ReadError>;
 
-    /// The label at a position among those that are read.
+    /// Returns the label at a position among those that are read.
     fn label(&mut self, at: usize) -> Result<Cell<'_>, ReadError>;
 
-    /// The features of the row.
+    /// Returns the features of the row.
     fn features(&mut self) -> Result<RowValues<'_>, ReadError>;
 
-    /// The id, the subject and the weight of the row.
+    /// Returns the id, the subject and the weight of the row.
     fn keys(&mut self) -> Result<Keys<'_>, ReadError>;
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Keys<'c> {
 
 /// Cells of one row, by column.
 pub(crate) trait Cells {
-    /// The cell of a column counted from 0; `Null` beyond the last.
+    /// Returns the cell of a column counted from 0; `Null` beyond the last.
     fn cell(&self, column: usize) -> Cell<'_>;
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum RowValues<'r> {
 }
 
 impl RowValues<'_> {
-    /// The value of a column; `Null` for sparse rows.
+    /// Returns the value of a column; `Null` for sparse rows.
     fn cell(&self, column: usize) -> Cell<'_> {
         match self {
             Self::Cells(cells) => cells.cell(column),

@@ -18,7 +18,7 @@ pub struct Column {
     /// Numeric columns: the encoded number that stands for a missing value. A missing value of
     /// any other column is encoded as zeros.
     pub fill: f64,
-    /// Where the declaration comes from.
+    /// Origin of the declaration.
     pub origin: Origin,
 }
 
@@ -29,17 +29,17 @@ pub enum Kind {
     Numeric(Scaling),
     /// A word of a list: one feature per category, 1 at the word's place and else 0.
     Categorical {
-        /// The list.
+        /// The names of the categories.
         categories: Vec<String>,
         /// What any other word is.
         other: Other,
     },
     /// Any text, at a place among `width` features given by a fixed hash, with its sign.
     Hashed {
-        /// Features.
+        /// Number of features.
         width: u32,
     },
-    /// The label.
+    /// The label of the record.
     Label,
     /// The record's id.
     Id,
@@ -47,24 +47,24 @@ pub enum Kind {
     Subject,
     /// How often the record counts.
     Weight,
-    /// Left out.
+    /// A column that is left out.
     Ignored,
 }
 
 /// How a number is scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scaling {
-    /// Not at all.
+    /// Numbers are not scaled.
     AsIs,
     /// Divided by a constant.
     Divide(f64),
     /// `low` to `high` are mapped linearly onto an interval; what is outside goes to its end.
     Range {
-        /// Least value.
+        /// Least value of the range.
         low: f64,
-        /// Greatest value.
+        /// Greatest value of the range.
         high: f64,
-        /// The interval.
+        /// The interval that the range is mapped to.
         onto: Onto,
     },
 }
@@ -84,7 +84,7 @@ pub enum Onto {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Other {
-    /// An error.
+    /// Such a value is an error.
     #[default]
     Refuse,
     /// Zero at every category.
@@ -92,7 +92,7 @@ pub enum Other {
 }
 
 impl Kind {
-    /// The name used in schemas.
+    /// Returns the name used in schemas.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Numeric(_) => "numeric",
@@ -106,12 +106,12 @@ impl Kind {
         }
     }
 
-    /// Whether the column becomes features.
+    /// Returns whether the column becomes features.
     pub fn is_feature(&self) -> bool {
         matches!(self, Self::Numeric(_) | Self::Categorical { .. } | Self::Hashed { .. })
     }
 
-    /// Features without the one for missing values.
+    /// Returns how many features there are without the one for missing values.
     pub(crate) fn width(&self) -> u32 {
         match self {
             Self::Numeric(_) => 1,
@@ -123,19 +123,19 @@ impl Kind {
 }
 
 impl Column {
-    /// A column without missing values.
+    /// Returns a column without missing values.
     pub(crate) fn new(name: impl Into<String>, kind: Kind, origin: Origin) -> Self {
         Self { name: name.into(), kind, missing: Vec::new(), fill: 0.0, origin }
     }
 
-    /// How many features the column becomes.
+    /// Returns how many features the column becomes.
     pub fn width(&self) -> u32 {
         let indicator = u32::from(self.kind.is_feature() && !self.missing.is_empty());
         self.kind.width() + indicator
     }
 
-    /// The names of these features: the column's, `NAME=category`, `NAME#3` for hashed ones, and
-    /// last `NAME=missing` (`NAME=missing value` if a category is called `missing`).
+    /// Returns the names of these features: the column's, `NAME=category`, `NAME#3` for hashed ones, and last
+    /// `NAME=missing` (`NAME=missing value` if a category is called `missing`).
     pub fn feature_names(&self) -> Vec<String> {
         let name = &self.name;
         let mut names: Vec<String> = match &self.kind {
@@ -156,7 +156,7 @@ impl Column {
         names
     }
 
-    /// The values that shape the features, with their origin.
+    /// Returns the values that shape the features, with their origin.
     pub(crate) fn origins(&self) -> Vec<(String, Origin)> {
         let value = |what: &str| (format!("{}.{what}", self.name), self.origin);
         let mut values = match &self.kind {

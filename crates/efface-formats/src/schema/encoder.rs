@@ -12,7 +12,7 @@ use crate::record::{FeatureNames, Features};
 /// A buffer for one encoded row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Row {
-    /// Every number.
+    /// Every number of the row.
     Dense(Vec<f32>),
     /// The numbers that are not zero.
     Sparse {
@@ -24,7 +24,7 @@ pub enum Row {
 }
 
 impl Row {
-    /// An empty buffer.
+    /// Returns an empty buffer.
     pub fn new(storage: Storage) -> Self {
         match storage {
             Storage::Dense => Self::Dense(Vec::new()),
@@ -32,7 +32,7 @@ impl Row {
         }
     }
 
-    /// The row as sinks see it.
+    /// Returns the row as sinks see it.
     pub fn features(&self) -> Features<'_> {
         match self {
             Self::Dense(values) => Features::Dense(values),
@@ -40,14 +40,14 @@ impl Row {
         }
     }
 
-    /// The stored numbers, for a row map.
+    /// Returns the stored numbers, for a row map.
     pub fn values_mut(&mut self) -> &mut [f32] {
         match self {
             Self::Dense(values) | Self::Sparse { values, .. } => values,
         }
     }
 
-    /// All zero, `width` of them.
+    /// Sets the row to zeros, `width` of them.
     pub(crate) fn clear(&mut self, width: u32) {
         match self {
             Self::Dense(values) => {
@@ -99,7 +99,7 @@ pub struct RowEncoder {
 enum Rules {
     /// One for each feature column.
     Columns(Vec<CellRule>),
-    /// The same for every number.
+    /// One rule for every number.
     Numbers(Matrix),
 }
 
@@ -113,7 +113,7 @@ struct CellRule {
 }
 
 impl RowEncoder {
-    /// The encoder of a schema.
+    /// Returns the encoder of a schema.
     pub fn new(schema: &Schema) -> Self {
         let (width, storage) = (schema.width(), schema.storage());
         let rules = match schema.body() {
@@ -131,7 +131,7 @@ impl RowEncoder {
         Self { rules, width, storage }
     }
 
-    /// The columns whose values [`RowEncoder::encode`] takes, in order: those of the schema that
+    /// Returns the columns whose values [`RowEncoder::encode`] takes, in order: those of the schema that
     /// become features.
     pub fn columns(&self) -> FeatureNames {
         match &self.rules {
@@ -144,12 +144,12 @@ impl RowEncoder {
         }
     }
 
-    /// Numbers in an encoded row.
+    /// Returns how many numbers an encoded row has.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// A buffer of the schema's storage.
+    /// Returns a buffer of the schema's storage.
     pub fn buffer(&self) -> Row {
         Row::new(self.storage)
     }
@@ -166,7 +166,7 @@ impl RowEncoder {
         self.encode_by(|at| cells[at], row)
     }
 
-    /// As [`RowEncoder::encode`], from the cell at each position, which ascend.
+    /// Works as [`RowEncoder::encode`], from the cell at each position, which ascend.
     pub(crate) fn encode_by<'c>(
         &self,
         mut cell: impl FnMut(usize) -> Cell<'c>,
@@ -186,7 +186,7 @@ impl RowEncoder {
         }
     }
 
-    /// As [`RowEncoder::encode`], from the numbers of a sparse row at columns that ascend.
+    /// Works as [`RowEncoder::encode`], from the numbers of a sparse row at columns that ascend.
     pub(crate) fn encode_entries(
         &self,
         indices: &[u32],
@@ -281,7 +281,7 @@ impl CellRule {
     }
 }
 
-/// The value as a finite number.
+/// Returns the value as a finite number.
 fn number(cell: Cell<'_>) -> Result<f64, CellFault> {
     let value = cell.number();
     match value {
@@ -302,7 +302,7 @@ fn number(cell: Cell<'_>) -> Result<f64, CellFault> {
     }
 }
 
-/// The number as the column scales it.
+/// Returns the number as the column scales it.
 fn scaled(value: f64, scaling: Scaling) -> f64 {
     match scaling {
         Scaling::AsIs => value,
@@ -317,12 +317,12 @@ fn scaled(value: f64, scaling: Scaling) -> f64 {
     }
 }
 
-/// A number of an array, divided.
+/// Returns a number of an array, divided.
 fn divided(cell: Cell<'_>, divide: f64) -> Result<f32, CellFault> {
     single(number(cell)? / divide)
 }
 
-/// The nearest single-precision number, if it is finite.
+/// Returns the nearest single-precision number, if it is finite.
 fn single(value: f64) -> Result<f32, CellFault> {
     let stored = value as f32;
     if stored.is_finite() {

@@ -7,7 +7,7 @@
 const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// The place below `width` (which is at least 1) and the sign, 1 or -1.
+/// Returns the place below `width` (which is at least 1) and the sign, 1 or -1.
 pub(crate) fn place(column: &str, value: &str, width: u32) -> (u32, f32) {
     let hash = finish(fnv(fnv(fnv(FNV_START, column.as_bytes()), &[0xff]), value.as_bytes()));
     let place = (hash & (u64::MAX >> 1)) % u64::from(width.max(1));
@@ -42,8 +42,8 @@ mod tests {
         assert_ne!(place("ab", "c", u32::MAX), place("a", "bc", u32::MAX));
     }
 
-    /// 6400 values on 64 places: expected 100 each, deviation 10; the bound of six deviations
-    /// fails for a random function with probability below 64 * 2e-9.
+    /// Hashes 6400 values to 64 places: expected 100 each, deviation 10; the bound of six deviations fails
+    /// for a random function with probability below 64 * 2e-9.
     #[test]
     fn places_and_signs_are_even() {
         let mut counts = [0_i32; 64];

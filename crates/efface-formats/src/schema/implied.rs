@@ -4,7 +4,7 @@ use super::{Body, Column, CsvShape, Kind, Matrix, Origin, Scaling, Schema, Stora
 use crate::error::Fault;
 
 impl Schema {
-    /// Columns that are numbers except for those with another role; `csv` is kept as stated.
+    /// Declares columns that are numbers except for those with another role; `csv` is kept as stated.
     pub(crate) fn implied<'a>(
         csv: CsvShape,
         storage: Storage,
@@ -19,7 +19,7 @@ impl Schema {
         Self::new(csv, Body::Columns { storage, columns })
     }
 
-    /// Named columns of numbers, taken as they are.
+    /// Declares named columns of numbers, taken as they are.
     pub(crate) fn numbers<'a>(
         storage: Storage,
         names: impl Iterator<Item = &'a str>,

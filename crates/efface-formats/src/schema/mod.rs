@@ -41,7 +41,7 @@ use crate::record::FeatureNames;
 /// What to decide about a column, by its name.
 pub(crate) type Notes = BTreeMap<String, String>;
 
-/// Where a value comes from.
+/// Origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -55,7 +55,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The name used in schemas and certificates.
+    /// Returns the name used in schemas and certificates.
     pub fn name(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -69,31 +69,31 @@ impl Origin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Header {
-    /// It does.
+    /// The first row has the names.
     Present,
     /// It is the first row; the columns are `c1`, `c2`... or, in order, those of the schema.
     Absent,
 }
 
-/// How a CSV file is laid out, as far as it is stated.
+/// The layout of a CSV file; each property may be unstated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CsvShape {
     /// Whether there is a header; unstated, there must be one, and one that holds a number is
     /// refused.
     pub header: Option<Header>,
-    /// What separates fields: one ASCII character; unstated, that of `,` `;` and tab which
-    /// occurs in the first line.
+    /// The separator of fields: one ASCII character; if unstated, the one of `,` `;` and tab that occurs in
+    /// the first line.
     pub delimiter: Option<char>,
     /// Lines that begin with this ASCII character are skipped; unstated, none is.
     pub comment: Option<char>,
-    /// Where these values come from.
+    /// Origin of these values.
     #[serde(default)]
     pub origin: Origin,
 }
 
 impl CsvShape {
-    /// The values stated here, completed from `other`.
+    /// Returns the values stated here, completed from `other`.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             header: self.header.or(other.header),
@@ -108,7 +108,7 @@ impl CsvShape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Storage {
-    /// Every number.
+    /// Every number is stored.
     #[default]
     Dense,
     /// The numbers that are not zero: for wide one-hot and hashed rows.
@@ -133,9 +133,9 @@ pub enum Body {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
-    /// Numbers in a row.
+    /// Number of values in a row.
     pub width: u32,
-    /// Where the width comes from: `data` only if it is the largest index found.
+    /// Origin of the width: `data` only if it is the largest index found.
     #[serde(default)]
     pub origin: Origin,
     /// The number of the first column: 1 for LIBSVM, else 0.
@@ -158,17 +158,17 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// How CSV files of this schema are laid out, as far as it says.
+    /// Returns the layout of CSV files of this schema, with what it states.
     pub fn csv(&self) -> CsvShape {
         self.csv
     }
 
-    /// Named columns, or an array without names.
+    /// Returns the named columns, or the array without names.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The named columns, none for an array.
+    /// Returns the named columns; empty for an array.
     pub fn columns(&self) -> &[Column] {
         match &self.body {
             Body::Columns { columns, .. } => columns,
@@ -187,7 +187,7 @@ impl Schema {
         }
     }
 
-    /// Numbers in an encoded row.
+    /// Returns how many numbers an encoded row has.
     pub fn width(&self) -> u32 {
         match &self.body {
             Body::Columns { columns, .. } => columns.iter().map(Column::width).sum(),
@@ -195,8 +195,8 @@ impl Schema {
         }
     }
 
-    /// How encoded rows are stored by readers that have a choice; arrays are dense and LIBSVM
-    /// rows sparse whatever the schema.
+    /// Returns how encoded rows are stored by readers that have a choice; arrays are dense and LIBSVM rows
+    /// sparse whatever the schema.
     pub fn storage(&self) -> Storage {
         match &self.body {
             Body::Columns { storage, .. } => *storage,
@@ -204,7 +204,7 @@ impl Schema {
         }
     }
 
-    /// The names of the numbers of an encoded row.
+    /// Returns the names of the numbers of an encoded row.
     pub fn feature_names(&self) -> FeatureNames {
         match &self.body {
             Body::Columns { columns, .. } => {
@@ -216,7 +216,7 @@ impl Schema {
         }
     }
 
-    /// Whether an encoded row is the numbers of the feature columns as they are.
+    /// Returns whether an encoded row is the numbers of the feature columns as they are.
     pub fn is_plain(&self) -> bool {
         match &self.body {
             Body::Columns { columns, .. } => {
@@ -228,13 +228,13 @@ impl Schema {
         }
     }
 
-    /// Whether a column holds weights of records.
+    /// Returns whether a column holds weights of records.
     #[must_use]
     pub fn names_weights(&self) -> bool {
         self.columns().iter().any(|column| column.kind == Kind::Weight)
     }
 
-    /// Every value that shapes the features, with its origin: for a certificate's constants.
+    /// Returns every value that shapes the features, with its origin: for a certificate's constants.
     pub fn origins(&self) -> Vec<(String, Origin)> {
         match &self.body {
             Body::Columns { columns, .. } => columns.iter().flat_map(Column::origins).collect(),

@@ -1,4 +1,4 @@
-//! A schema as text: plain and canonical, or with comments for the human who confirms it.
+//! Writes a schema as text: plain and canonical, or with comments for the person who confirms it.
 
 use std::fmt::Write as _;
 
@@ -13,19 +13,19 @@ enum Comments {
 }
 
 impl Schema {
-    /// The one text of this schema: equal schemas have equal texts, and [`Schema::from_toml`]
-    /// reads it back to an equal schema. For storing and hashing.
+    /// Returns the one text of this schema: equal schemas have equal texts, and [`Schema::from_toml`] reads
+    /// it back to an equal schema. For storing and hashing.
     pub fn canonical(&self) -> String {
         render(self, Comments::No, &Notes::new())
     }
 
-    /// The schema as a file for people: as [`Schema::canonical`], with a comment at every value
-    /// taken from data that says what to confirm.
+    /// Returns the schema as a file for people: as [`Schema::canonical`], with a comment at every value taken
+    /// from data that says what to confirm.
     pub fn to_toml(&self) -> String {
         self.with_notes(&Notes::new())
     }
 
-    /// As [`Schema::to_toml`], with a comment before each column that has a note.
+    /// Works as [`Schema::to_toml`], with a comment before each column that has a note.
     pub(crate) fn with_notes(&self, notes: &Notes) -> String {
         render(self, Comments::Yes, notes)
     }
@@ -135,8 +135,8 @@ fn note(comments: Comments, origin: Origin, text: &'static str) -> &'static str 
     if comments == Comments::Yes && origin == Origin::Data { text } else { "" }
 }
 
-/// A text, a list of texts or the name of a variant, as TOML. What cannot be written becomes a text that
-/// no schema has, so that it is refused when it is read.
+/// Returns a text, a list of texts or the name of a variant, as TOML. What cannot be written becomes a text
+/// that no schema has, so that it is refused when it is read.
 fn word(value: &(impl Serialize + ?Sized)) -> String {
     let written = toml::Value::try_from(value);
     written.unwrap_or_else(|error| toml::Value::String(error.to_string())).to_string()
@@ -148,7 +148,7 @@ fn line(out: &mut String, key: &str, value: &str, note: &str) {
     let _ = writeln!(out, "{key} = {value}{gap}{note}");
 }
 
-/// A float that reads back to the same bits.
+/// Returns a float that reads back to the same bits.
 fn number(value: f64) -> String {
     format!("{value:?}")
 }

@@ -22,38 +22,38 @@ pub(crate) trait Table: Cells {
 
     fn spot(&self) -> Spot;
 
-    /// The type of a column whose values are not read.
+    /// Returns the type of a column whose values are not read.
     fn unread(&self, _column: usize) -> Option<String> {
         None
     }
 
-    /// What the table's own type says of a column.
+    /// Returns what the table's own type says of a column.
     fn declared(&self, _column: usize) -> Option<Declared> {
         None
     }
 
-    /// What a row index is called that is left out.
+    /// Returns what a row index is called that is left out.
     fn index_left_out(&self) -> Option<String> {
         None
     }
 
-    /// How a CSV file turned out to be laid out.
+    /// Returns the layout that a CSV file turned out to have.
     fn shape(&self) -> CsvShape {
         CsvShape::default()
     }
 
-    /// Whether a cell that is a text was meant as one.
+    /// Returns whether a cell that is a text was meant as one.
     fn is_typed(&self) -> bool {
         true
     }
 
-    /// The binary digits of the numbers of a column that are floats.
+    /// Returns the binary digits of the numbers of a column that are floats.
     fn digits(&self, _column: usize) -> u32 {
         f64::MANTISSA_DIGITS
     }
 }
 
-/// What becomes of columns of a type that is not read.
+/// What happens to columns of a type that is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unread {
     /// The file is refused, unless the column is left out.
@@ -62,7 +62,7 @@ pub(crate) enum Unread {
     Empty,
 }
 
-/// A value of the row that names a record or a person.
+/// Returns a value of the row that names a record or a person.
 pub(crate) fn name<'t>(
     file: &str,
     table: &'t dyn Table,

@@ -12,7 +12,7 @@ pub(crate) struct Plan {
     pub(crate) schema: Schema,
     /// The file column of each feature column of the schema.
     pub(crate) features: Vec<usize>,
-    /// Where the labels are, in the order of the options.
+    /// Positions of the labels, in the order of the options.
     pub(crate) labels: Vec<usize>,
     pub(crate) id: Option<usize>,
     pub(crate) subject: Option<usize>,
@@ -121,13 +121,13 @@ impl Plan {
     }
 }
 
-/// The role of a column that an option names.
+/// Returns the role of a column that an option names.
 pub(crate) fn option(kind: &Kind) -> String {
     let option = if *kind == Kind::Ignored { "ignore" } else { kind.name() };
     format!("named with `§{option}`")
 }
 
-/// The roles that the options give, each column once.
+/// Returns the roles that the options give, each column once.
 pub(crate) fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, Fault> {
     let mut labels = HashSet::new();
     if let Some(column) = options.labels().find(|column| !labels.insert(*column)) {
@@ -147,7 +147,7 @@ pub(crate) fn named_columns(options: &ReadOptions) -> Result<Vec<Named<'_>>, Fau
     Ok(named)
 }
 
-/// The schema of a table that comes without one.
+/// Returns the schema of a table that comes without one.
 fn implied_schema(names: &[String], named: &[Named<'_>], csv: CsvShape) -> Result<Schema, Fault> {
     let roles: HashMap<&str, &Kind> =
         named.iter().map(|named| (named.column, &named.kind)).collect();
@@ -156,7 +156,7 @@ fn implied_schema(names: &[String], named: &[Named<'_>], csv: CsvShape) -> Resul
     Schema::implied(csv, Storage::Dense, columns)
 }
 
-/// The schema with the roles of the options added; every column of the file must be in it.
+/// Returns the schema with the roles of the options added; every column of the file must be in it.
 fn extend(
     file: &str,
     schema: &Schema,

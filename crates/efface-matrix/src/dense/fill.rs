@@ -1,4 +1,4 @@
-//! Dense rows that several threads put in their places.
+//! Fills dense rows from several threads.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,26 +18,27 @@ pub struct Fill {
     blocks: Vec<Mutex<Part>>,
 }
 
-/// A block, which is allocated by whoever writes its first row, and which of its rows were written.
+/// A block, which is allocated when its first row is written, and which of its rows were written.
 struct Part {
     block: Option<Block>,
     written: Vec<bool>,
 }
 
 impl Fill {
-    /// Places for so many rows of `cols` columns, in memory that is not asked for before they are written.
+    /// Reserves places for so many rows of `cols` columns, in memory that is not allocated before they are
+    /// written.
     ///
     /// # Errors
-    /// No memory for a list of them.
+    /// Fails if there is no memory for a list of them.
     pub fn new(rows: usize, cols: usize) -> Result<Self, ChangeError> {
         Self::over(Dense::new(cols), rows)
     }
 
-    /// The same in the memory of another matrix, as far as it goes. What is not written over is overwritten
-    /// with zeros.
+    /// Does the same in the memory of another matrix, and allocates what that lacks. What is not written over
+    /// is overwritten with zeros.
     ///
     /// # Errors
-    /// No memory.
+    /// Fails if there is no memory.
     pub fn over(used: Dense, rows: usize) -> Result<Self, ChangeError> {
         let Dense { cols, stride, block_rows, blocks, .. } = used;
         let mut blocks = blocks.into_iter();
@@ -54,12 +55,12 @@ impl Fill {
         Ok(Self { cols, rows, stride, block_rows, blocks: parts })
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Bytes allocated for the rows once all are written.
+    /// Returns how many bytes are allocated for the rows once all are written.
     pub fn bytes(&self) -> usize {
         let numbers = |part: &Mutex<Part>| match &lock(part).block {
             Some(block) => block.buffer.capacity(),
@@ -68,13 +69,13 @@ impl Fill {
         self.blocks.iter().map(|part| numbers(part) * super::SIZE).sum()
     }
 
-    /// Shows the places of these rows to `write`, one after another, with how many came before among them;
-    /// each has `cols` values, which are zeros or an earlier row. `squares` is then told their
+    /// Calls `write` with the place of each of these rows, one after another, and the number of rows before
+    /// it; each has `cols` values, which are zeros or an earlier row. `squares` is then called with their
     /// [sum of squares](sum_of_squares), in that order.
     ///
     /// # Errors
-    /// Those of `write`; rows that are not among them all; a row with a value that is not finite; no memory.
-    /// Rows before that one are written then.
+    /// Fails with the error of `write`, if rows are not among them all, if a row has a value that is not
+    /// finite, or if there is no memory. Rows before that one are written then.
     pub fn write<E: From<ChangeError>>(
         &self,
         rows: Range<usize>,
@@ -116,10 +117,10 @@ impl Fill {
         Ok(())
     }
 
-    /// The matrix.
+    /// Returns the filled matrix.
     ///
     /// # Errors
-    /// A row that was not written.
+    /// Fails if a row was not written.
     pub fn finish(self) -> Result<Dense, ChangeError> {
         let Self { cols, rows, stride, block_rows, blocks } = self;
         let mut done = Vec::with_capacity(blocks.len());
@@ -137,13 +138,13 @@ impl Fill {
     }
 }
 
-/// A thread that failed while it wrote has left a row that does not count as written.
+/// Returns a thread that failed while it wrote has left a row that does not count as written.
 fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for Fill {
-    /// The shape alone, as of [`Dense`].
+    /// Shows the shape alone, as of [`Dense`].
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Fill")
             .field("rows", &self.rows)

@@ -1,4 +1,4 @@
-//! Gram matrices of dense rows: panels of rows, scaled, and widened where products are in f64, multiplied by
+//! Gram matrices of dense rows: panels of rows, scaled, widened if products are in f64, and multiplied by
 //! faer.
 
 use std::ops::Range;
@@ -16,13 +16,13 @@ use crate::tree::{CHUNK, reduce_chunks};
 /// Up to this order each chunk of rows has a result of its own; beyond it the threads share one
 /// result and divide its tiles.
 pub(super) const NARROW: usize = 256;
-/// Rows per own result.
+/// Number of rows that are summed into one result.
 pub(super) const LEAF_ROWS: usize = CHUNK;
-/// Rows per panel.
+/// Number of rows per panel.
 pub(super) const PANEL_ROWS: usize = CHUNK;
 /// Tiles are halved until they are at most this wide.
 const TILE: usize = 128;
-/// Columns of a tile on the diagonal that are formed together.
+/// Number of columns of a diagonal tile that are formed together.
 const STRIP: usize = 24;
 
 pub(super) fn gram(
@@ -93,12 +93,12 @@ fn onto_in<T: Factor>(
 
 /// What rows are multiplied in.
 trait Factor: ComplexField + Copy + Default + Send + Sync {
-    /// Where products of a panel are summed before they join the sum.
+    /// The type in which products of a panel are summed before they join the sum.
     type Part;
 
     fn part(cols: usize, order: usize) -> Result<Self::Part, Refusal>;
 
-    /// A scale, and `x` times it.
+    /// Returns a scale, and `x` times it.
     fn scale(scale: f64) -> Self;
     fn times(self, x: f32) -> Self;
 
@@ -260,7 +260,7 @@ fn add_tile<T: Factor>(sum: MatMut<'_, T>, left: MatRef<'_, T>, right: MatRef<'_
     }
 }
 
-/// About half, on a cache line.
+/// Returns about half the length, on a cache line.
 fn middle(length: usize) -> usize {
     length.div_ceil(16) * 8
 }

@@ -15,32 +15,31 @@ type Weights<'a> = &'a (dyn Fn(usize, usize, usize) -> f64 + Sync);
 /// of sparse rows, are in f64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Products {
-    /// f64: rounding is that of the sums.
+    /// Products in f64: rounding is that of the sums.
     Double,
     /// f32, about twice as fast: entries are off by some 1e-7 of the sum of their products' sizes.
     Single,
 }
 
-/// sum_i s_i x_i x_i^T: the lower triangle, `x.cols()` square; zeros above the diagonal.
+/// Computes sum_i s_i x_i x_i^T: the lower triangle, `x.cols()` square; zeros above the diagonal.
 ///
-/// `s` holds one weight per row, at least 0. Products and sums in f64, in an order fixed by the
-/// shape: the same bits for any number of threads on one type of processor (dense rows use fused
-/// multiply-add where there is one; sparse rows give the same bits everywhere). Needs room for the
-/// result and about 2 MiB per 128 columns; below 257 columns one result per thread and level of
-/// the tree.
+/// `s` holds one weight per row, at least 0. Products and sums are in f64, in an order fixed by the shape:
+/// the same bits for any number of threads on one type of processor (dense rows use fused multiply-add if the
+/// processor has it; sparse rows give the same bits everywhere). Needs room for the result and about 2 MiB
+/// per 128 columns; below 257 columns one result per thread and level of the tree.
 ///
 /// The result remembers every row: after a removal it is the caller's to erase.
 ///
 /// # Errors
-/// When `s` has the wrong length, a weight is negative or not finite, or memory is refused.
+/// Fails if `s` has the wrong length, if a weight is negative or not finite, or if memory is refused.
 pub fn weighted_gram(x: &Matrix, s: &[f64]) -> Result<Mat<f64>, Refusal> {
     weighted_gram_onto(None, x, s, Products::Double)
 }
 
-/// As [`weighted_gram`], for rows that follow those of a sum (see [`Summing`]), by products of a kind.
+/// Works as [`weighted_gram`], for rows that follow those of a sum (see [`Summing`]), by products of a kind.
 ///
 /// # Errors
-/// As there; when the sum is not of order `x.cols()`.
+/// Fails as [`weighted_gram`] does, and if the sum is not of order `x.cols()`.
 pub fn weighted_gram_onto(
     sum: Option<Mat<f64>>,
     x: &Matrix,
@@ -51,24 +50,25 @@ pub fn weighted_gram_onto(
     form(sum, x, 1, &|i, _, _| s[i], products)
 }
 
-/// The softmax Hessian sum_i (diag(p_i) - p_i p_i^T / s_i) (x) x_i x_i^T, s_i = sum of p_i: the
-/// lower triangle, of order `classes` times `x.cols()`, block (a, b) at rows a cols.. and columns
-/// b cols..; zeros above the diagonal.
+/// Computes the softmax Hessian sum_i (diag(p_i) - p_i p_i^T / s_i) (x) x_i x_i^T, s_i = sum of p_i: the
+/// lower triangle, of order `classes` times `x.cols()`, block (a, b) at rows a cols.. and columns b cols..;
+/// zeros above the diagonal.
 ///
 /// `p` holds `classes` weights for each row, at least 0. Probabilities have s_i = 1 up to rounding;
 /// a record of sample weight s has s times its probabilities. Takes classes (classes + 1) / 2 times
 /// the work of one [`weighted_gram`]; rounding, determinism and erasure as there.
 ///
 /// # Errors
-/// When `p` has the wrong length, a weight is negative or not finite, or memory is refused.
+/// Fails if `p` has the wrong length, if a weight is negative or not finite, or if memory is refused.
 pub fn weighted_block_gram(x: &Matrix, classes: usize, p: &[f64]) -> Result<Mat<f64>, Refusal> {
     weighted_block_gram_onto(None, x, classes, p, Products::Double)
 }
 
-/// As [`weighted_block_gram`], for rows that follow those of a sum (see [`Summing`]), by products of a kind.
+/// Works as [`weighted_block_gram`], for rows that follow those of a sum (see [`Summing`]), by products of a
+/// kind.
 ///
 /// # Errors
-/// As there; when the sum is not of order `classes` times `x.cols()`.
+/// Fails as [`weighted_block_gram`] does, and if the sum is not of order `classes` times `x.cols()`.
 pub fn weighted_block_gram_onto(
     sum: Option<Mat<f64>>,
     x: &Matrix,
@@ -105,7 +105,7 @@ fn check(name: &'static str, weights: &[f64], expected: usize) -> Result<(), Ref
     }
 }
 
-/// How the Gram matrix of rows that come window by window gets the bits it has when all come at once.
+/// How the Gram matrix of rows that come window by window gets the same bits as if all came at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Summing {
     /// Windows of chunks of so many rows have a matrix each, and these are merged by `+=` as
@@ -116,7 +116,7 @@ pub enum Summing {
 }
 
 impl Summing {
-    /// How matrices of this order are summed.
+    /// Returns how matrices of this order are summed.
     #[must_use]
     pub fn of(sparse: bool, order: usize) -> Self {
         match (sparse, order) {
@@ -127,7 +127,7 @@ impl Summing {
         }
     }
 
-    /// Rows of a chunk.
+    /// Returns the number of rows of a chunk.
     #[must_use]
     pub fn chunk(self) -> usize {
         match self {
@@ -157,8 +157,8 @@ fn form(
     }
 }
 
-/// A zero matrix whose columns are an odd number of cache lines apart: at a power-of-two distance
-/// a row of the matrix would fall into few sets of the cache.
+/// Returns a zero matrix whose columns are an odd number of cache lines apart: at a power-of-two distance a
+/// row of the matrix would fall into few sets of the cache.
 fn zeros(order: usize) -> Result<Mat<f64>, Refusal> {
     zeros_of(order).ok_or_else(|| Refusal::no_memory(order))
 }

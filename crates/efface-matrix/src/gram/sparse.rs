@@ -1,4 +1,4 @@
-//! Gram matrices of sparse rows: each row scatters its products straight into the result.
+//! Gram matrices of sparse rows: each row scatters its products directly into the result.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::tree::reduce_chunks;
 /// Up to this order each chunk of rows has a result of its own, which fits the cache; beyond it the
 /// threads share one result and divide its columns.
 pub(super) const NARROW: usize = 256;
-/// Rows per own result.
+/// Number of rows that are summed into one result.
 pub(super) const LEAF_ROWS: usize = 8192;
-/// Strips of columns that threads work on; every entry is summed by one thread in row order, so
-/// the number has no influence on the result.
+/// Number of column strips that threads work on; every entry is summed by one thread in row order, so the
+/// number has no influence on the result.
 const STRIPS: usize = 32;
 
 pub(super) fn gram(

@@ -16,11 +16,11 @@ mod twice;
 pub use squares::sum_of_squares;
 pub(crate) use twice::{TwiceDots, TwiceUpdate, split, two_sum};
 
-/// Rows of a dense pass that are in flight together.
+/// Number of rows of a dense pass that are in flight together.
 pub const GROUP: usize = 8;
 
-/// Half a group: while its margins are formed half of the next group is asked for, while the
-/// gradient is updated the other half, so that memory is never idle.
+/// Half a group: half of the next group is prefetched while the margins are formed, and the other half while
+/// the gradient is updated, so that memory is never idle.
 pub(crate) const HALF: usize = GROUP / 2;
 
 /// Adds up the lanes, always in this order.
@@ -30,7 +30,7 @@ fn fold(s: [f64; LANES]) -> f64 {
     (halves[0] + halves[2]) + (halves[1] + halves[3])
 }
 
-/// The last columns, filled up with zeros.
+/// Returns the last columns, filled up with zeros.
 #[inline(always)]
 fn fill<T: Copy + Default>(tail: &[T]) -> [T; LANES] {
     let mut filled = [T::default(); LANES];
@@ -38,7 +38,7 @@ fn fill<T: Copy + Default>(tail: &[T]) -> [T; LANES] {
     filled
 }
 
-/// Asks for block `j` of each row, once per cache line.
+/// Prefetches block `j` of each row, once per cache line.
 #[inline(always)]
 fn prefetch<S: Simd, T, const N: usize>(simd: S, rows: [&[T]; N], j: usize) {
     if (j * LANES).is_multiple_of(64 / size_of::<T>()) {
@@ -67,7 +67,7 @@ pub(crate) struct Update<'a, const R: usize, const N: usize> {
 
 impl Task for Dots<'_, GROUP, HALF> {
     type Out = [f64; GROUP];
-    /// Four rows at a time: their sums fill half of the registers of AVX2.
+    /// Takes four rows at a time: their sums fill half of the registers of AVX2.
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Out {
         let [a, b, c, d, e, f, g, h] = self.rows;
@@ -149,7 +149,7 @@ impl<const R: usize, const N: usize> Task for Update<'_, R, N> {
     }
 }
 
-/// The sum of eight columns of the rows, each times its coefficient: neighbours first, then
+/// Returns the sum of eight columns of the rows, each times its coefficient: neighbours first, then
 /// neighbours of the sums, and so on.
 #[inline(always)]
 fn total<S: Simd, const R: usize>(

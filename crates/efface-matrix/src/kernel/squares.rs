@@ -5,7 +5,7 @@ use crate::simd::{Isa, LANES, Simd, Task};
 use super::fill;
 use super::twice::{sum_of_lanes, two_sums};
 
-/// The sum of the squares of some values, as a float and what rounding took from it; the errors of
+/// Returns the sum of the squares of some values, as a float and what rounding took from it; the errors of
 /// their sum are of about d 2^-105 of it.
 ///
 /// Lane l takes the values l, l + 8, l + 16, ... in this order, and the lanes are added from the first

@@ -10,8 +10,8 @@ use crate::simd::{LANES, Simd, Task};
 
 use super::{fill, total};
 
-/// The rounded sum of two numbers and, exactly, what rounding took from it (Knuth); for any order
-/// of sizes, unless the sum overflows.
+/// Returns the rounded sum of two numbers and, exactly, what rounding took from it (Knuth); for any order of
+/// sizes, unless the sum overflows.
 #[inline(always)]
 pub(super) fn two_sums<S: Simd>(simd: S, a: S::F64, b: S::F64) -> (S::F64, S::F64) {
     let sum = simd.add(a, b);
@@ -20,7 +20,7 @@ pub(super) fn two_sums<S: Simd>(simd: S, a: S::F64, b: S::F64) -> (S::F64, S::F6
     (sum, simd.add(simd.sub(a, of_a), simd.sub(b, of_b)))
 }
 
-/// The rounded sum of two numbers and, exactly, what rounding took from it.
+/// Returns the rounded sum of two numbers and, exactly, what rounding took from it.
 #[inline(always)]
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
@@ -28,7 +28,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - of_b)) + (b - of_b))
 }
 
-/// The sum of all lanes, from the first to the last, and of the corrections to them.
+/// Returns the sum of all lanes, from the first to the last, and of the corrections to them.
 #[inline(always)]
 pub(super) fn sum_of_lanes<S: Simd>(simd: S, sums: S::F64, rests: S::F64) -> (f64, f64) {
     let (mut lanes, mut corrections) = ([0.0; LANES], [0.0; LANES]);
@@ -43,7 +43,7 @@ pub(super) fn sum_of_lanes<S: Simd>(simd: S, sums: S::F64, rests: S::F64) -> (f6
     two_sum(sum, rest)
 }
 
-/// The leading 29 significant bits of a weight and the other 24: their sum is the weight.
+/// Returns the leading 29 significant bits of a weight and the other 24: their sum is the weight.
 pub(crate) fn split(weight: f64) -> (f64, f64) {
     let high = f64::from_bits(weight.to_bits() & !((1 << 24) - 1));
     (high, weight - high)

@@ -43,7 +43,7 @@ impl Blocks {
         blocks
     }
 
-    /// The first numbers of a block.
+    /// Returns the first numbers of a block.
     fn block(&self, output: usize, length: usize) -> &[f64] {
         &self.values[output * self.width..][..length]
     }
@@ -52,7 +52,7 @@ impl Blocks {
         &mut self.values[output * self.width..][..length]
     }
 
-    /// The blocks without what fills them up.
+    /// Returns the blocks without what fills them up.
     fn into_values(mut self, cols: usize) -> Vec<f64> {
         if self.width > cols {
             let outputs = self.values.len() / self.width;
@@ -66,18 +66,18 @@ impl Blocks {
     }
 }
 
-/// The rows of a group, as long as whole registers where what follows them in memory allows it.
+/// Returns the rows of a group, extended to whole registers if what follows them in memory allows it.
 fn group(x: &Dense, start: usize) -> [&[f32]; GROUP] {
     x.group(start).unwrap_or_else(|| array::from_fn(|k| x.row(start + k)))
 }
 
-/// The rows of the group from `start` on, to be asked for while the one before is at work; that one
-/// at the end.
+/// Returns the rows of the group from `start` on, to be prefetched while the one before is at work; at the
+/// end, the one before.
 fn following<'a>(x: &'a Dense, start: usize, before: [&'a [f32]; GROUP]) -> [&'a [f32]; GROUP] {
     x.group(start).unwrap_or(before)
 }
 
-/// The totals of one chunk.
+/// Returns the totals of one chunk.
 fn chunk(isa: Isa, x: &Dense, rows: Range<usize>, weights: &Blocks, link: &impl Link) -> Totals {
     let (cols, outputs) = (x.cols(), link.outputs());
     let mut loss = 0.0;
@@ -151,7 +151,7 @@ fn group_margins(
     }
 }
 
-/// All margins, `outputs` for each row, each row's as `map` leaves them.
+/// Computes all margins, `outputs` for each row, each row's as `map` leaves them.
 pub(super) fn margins(
     x: &Dense,
     weights: &[f64],

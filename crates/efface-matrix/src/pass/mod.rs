@@ -12,22 +12,22 @@ use crate::matrix::Matrix;
 use crate::simd::{Isa, Simd, Task};
 use crate::tree::add_into;
 
-/// What a loss tells the kernel about one record.
+/// Gives the kernel a loss and its coefficients for one record.
 ///
 /// `record` is called once per row, from several threads and in no particular order. For results
 /// that are the same on every machine it must use IEEE arithmetic and its own `exp` and `log`.
 pub trait Link: Sync {
-    /// Numbers per record that the loss looks at: 1, or the number of classes for softmax.
+    /// Returns how many numbers per record the loss takes: 1, or the number of classes for softmax.
     fn outputs(&self) -> usize;
 
-    /// The loss of record `row`. `margins` holds `outputs()` products x . w_c; `coefficients`
-    /// (as many, zero on entry) receives the numbers r_c with gradient = sum_c r_c x, block c of
-    /// the gradient being r_c x.
+    /// Returns the loss of record `row`. `margins` holds `outputs()` products x . w_c; `coefficients` (as
+    /// many, zero on entry) receives the numbers r_c with gradient = sum_c r_c x, block c of the gradient
+    /// being r_c x.
     fn record(&self, row: usize, margins: &[f64], coefficients: &mut [f64]) -> f64;
 
-    /// [`record`](Self::record) of the rows from `first` on, for links of one output: each loss and
-    /// coefficient has the bits that it has alone. Called with the instruction set of the kernels where
-    /// it is inlined.
+    /// Computes [`record`](Self::record) for the rows from `first` on, for links of one output: each loss and
+    /// coefficient has the bits that it has alone. Called with the instruction set of the kernels if it is
+    /// inlined.
     #[inline(always)]
     fn group(
         &self,
@@ -73,32 +73,31 @@ pub struct Totals {
 
 /// Loss and gradient summed over all records, in one read of `x`; products and sums in f64.
 ///
-/// `weights` holds `link.outputs()` blocks of `x.cols()` values. Sums are exact in shape (see the
-/// crate's section on determinism) and rounded in f64: any bound for f64 sums "in any order" of
-/// `rows + cols` terms covers them. Not finite only where a product or sum overflows or the link
-/// returns such a number.
+/// `weights` holds `link.outputs()` blocks of `x.cols()` values. Sums are exact in shape (see the crate's
+/// section on determinism) and rounded in f64: any bound for f64 sums "in any order" of `rows + cols` terms
+/// covers them. They are not finite only if a product or sum overflows or the link returns such a number.
 ///
 /// # Errors
-/// When the weights have the wrong length or are not finite.
+/// Fails if the weights have the wrong length or are not finite.
 pub fn fused_pass<L: Link>(x: &Matrix, weights: &[f64], link: &L) -> Result<Totals, Refusal> {
     let outputs = link.outputs();
     check(x.cols(), outputs, weights)?;
     Ok(totals(x, weights, link))
 }
 
-/// The products of every row with every block of `weights`: `x.rows()` groups of `outputs`
-/// margins. The same bits as the margins that [`fused_pass`] hands to its link.
+/// Returns the products of every row with every block of `weights`: `x.rows()` groups of `outputs` margins.
+/// The same bits as the margins that [`fused_pass`] hands to its link.
 ///
 /// # Errors
-/// As [`fused_pass`].
+/// Fails as [`fused_pass`] does.
 pub fn margins(x: &Matrix, weights: &[f64], outputs: usize) -> Result<Vec<f64>, Refusal> {
     mapped_margins(x, weights, outputs, |_, _| ())
 }
 
-/// As [`margins`], each row's replaced by what `map`, called once per row, makes of them.
+/// Works as [`margins`], each row's replaced by what `map`, called once per row, makes of them.
 ///
 /// # Errors
-/// As [`fused_pass`].
+/// Fails as [`fused_pass`] does.
 pub fn mapped_margins(
     x: &Matrix,
     weights: &[f64],
@@ -112,15 +111,15 @@ pub fn mapped_margins(
     })
 }
 
-/// A Hessian-vector product in one read of `x`: sum_i over records of the blocks a_ic x_i, where
-/// `curvature(i, m, a)` turns the margins m_c = x_i . v_c of `vector` into the coefficients a_c
-/// (zero on entry). For a scalar link a = l''(margin of the weights) m.
+/// Computes a Hessian-vector product in one read of `x`: sum_i over records of the blocks a_ic x_i, where
+/// `curvature(i, m, a)` turns the margins m_c = x_i . v_c of `vector` into the coefficients a_c (zero on
+/// entry). For a scalar link a = l''(margin of the weights) m.
 ///
 /// Returns `outputs` blocks of `x.cols()` entries; f64 products and sums, same bits on any number
 /// of threads.
 ///
 /// # Errors
-/// As [`fused_pass`], for `vector`.
+/// Fails as [`fused_pass`] does, for `vector`.
 pub fn curvature_pass<F>(
     x: &Matrix,
     vector: &[f64],
@@ -206,7 +205,7 @@ impl Totals {
         Self { loss: 0.0, gradient: vec![0.0; parameters] }
     }
 
-    /// The totals of these rows and of those that follow them: added number by number, as the tree of
+    /// Returns the totals of these rows and of those that follow them: added number by number, as the tree of
     /// [`reduce_chunks`](crate::reduce_chunks) adds them.
     #[must_use]
     pub fn merge(mut self, right: Self) -> Self {

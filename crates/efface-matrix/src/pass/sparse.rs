@@ -1,7 +1,7 @@
 //! Passes over sparse rows.
 //!
-//! With several outputs the weights and the gradient are turned into column-major order for the
-//! pass, so that all outputs of a column lie side by side and a stored entry touches one place.
+//! With several outputs the weights and the gradient are converted to column-major order for the pass, so
+//! that all outputs of a column lie side by side and a stored entry touches one place.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub(super) fn totals(x: &Csr, weights: &[f64], link: &impl Link) -> Totals {
     totals
 }
 
-/// The totals of one chunk; weights and gradient hold `outputs` values for each column.
+/// Returns the totals of one chunk; weights and gradient hold `outputs` values for each column.
 fn chunk(x: &Csr, rows: Range<usize>, weights: &[f64], link: &impl Link) -> Totals {
     let (isa, outputs) = (Isa::detect(), link.outputs());
     let mut totals = Totals::zero(weights.len());
@@ -81,7 +81,7 @@ fn row_margins(indices: &[u32], values: &[f32], weights: &[f64], margins: &mut [
     }
 }
 
-/// Entry k goes to partial sum k mod 4; tail entries to the first ones.
+/// Computes a dot product: entry k goes to partial sum k mod 4, tail entries to the first ones.
 fn dot(indices: &[u32], values: &[f32], weights: &[f64]) -> f64 {
     let product = |j: u32, value: f32| f64::from(value) * weights[j as usize];
     let (index_blocks, index_tail) = indices.as_chunks::<LANES>();
@@ -98,7 +98,7 @@ fn dot(indices: &[u32], values: &[f32], weights: &[f64]) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// All margins, `outputs` for each row, each row's as `map` leaves them.
+/// Computes all margins, `outputs` for each row, each row's as `map` leaves them.
 pub(super) fn margins(
     x: &Csr,
     weights: &[f64],

@@ -15,8 +15,8 @@ use crate::tree::{CHUNK, SPARSE_CHUNK, reduce_chunks};
 /// Rows whose margins are formed side by side.
 const PAIR: usize = 2;
 
-/// Loss and gradient summed over all records, as [`fused_pass`](super::fused_pass) but with margins
-/// and sums of gradients in twice the precision: for a pass whose result is to be certified.
+/// Sums loss and gradient over all records, as [`fused_pass`](super::fused_pass) does but with margins and
+/// sums of gradients in twice the precision: for a pass whose result is to be certified.
 ///
 /// `record(row, margins, corrections, coefficients)` receives each margin as a float and a
 /// correction (at most half a unit in its last place) whose sum is within about (d 2^-53)^2 |x||w|
@@ -25,7 +25,7 @@ const PAIR: usize = 2;
 /// summed in f64. Same bits on any number of threads and any processor with IEEE arithmetic.
 ///
 /// # Errors
-/// As [`fused_pass`](super::fused_pass).
+/// Fails as [`fused_pass`](super::fused_pass) does.
 pub fn twice_pass<F>(
     x: &Matrix,
     weights: &[f64],
@@ -38,11 +38,11 @@ where
     Ok(twice_totals(x, weights, outputs, record)?.round())
 }
 
-/// As [`twice_pass`], before the gradient is rounded: totals of rows that are a
+/// Works as [`twice_pass`], before the gradient is rounded: totals of rows that are a
 /// [`Window`](crate::Window) of all.
 ///
 /// # Errors
-/// As [`fused_pass`](super::fused_pass).
+/// Fails as [`fused_pass`](super::fused_pass) does.
 pub fn twice_totals<F>(
     x: &Matrix,
     weights: &[f64],
@@ -95,7 +95,7 @@ impl TwiceTotals {
         Self { loss: 0.0, sum: vec![0.0; parameters], low: vec![0.0; parameters] }
     }
 
-    /// The totals of these rows and of those that follow them.
+    /// Returns the totals of these rows and of those that follow them.
     #[must_use]
     pub fn merge(mut self, right: Self) -> Self {
         self.loss += right.loss;
@@ -108,7 +108,7 @@ impl TwiceTotals {
         self
     }
 
-    /// The gradient rounded to floats.
+    /// Returns the gradient rounded to floats.
     #[must_use]
     pub fn round(self) -> Totals {
         let gradient = self.sum.iter().zip(&self.low).map(|(sum, low)| sum + low).collect();
@@ -116,7 +116,7 @@ impl TwiceTotals {
     }
 }
 
-/// The sums of one dense chunk.
+/// Returns the sums of one dense chunk.
 fn dense(
     isa: Isa,
     x: &Dense,
@@ -176,7 +176,7 @@ fn dense(
     sums
 }
 
-/// The sums of one sparse chunk.
+/// Returns the sums of one sparse chunk.
 fn sparse(
     x: &Csr,
     rows: Range<usize>,

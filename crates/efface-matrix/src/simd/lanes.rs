@@ -8,21 +8,21 @@ pub(crate) const LANES: usize = 8;
 ///
 /// A value of an implementing type is the proof that the running processor has the instructions.
 pub(crate) trait Simd: Copy + Send + Sync {
-    /// Eight f64.
+    /// Eight values of type f64.
     type F64: Copy;
 
-    /// `value` in all lanes.
+    /// Returns `value` in all lanes.
     fn splat(self, value: f64) -> Self::F64;
-    /// The eight values.
+    /// Returns the eight values.
     fn load(self, values: &[f64; LANES]) -> Self::F64;
-    /// The eight values, widened; exact.
+    /// Returns the eight values, widened; exact.
     fn load_wide(self, values: &[f32; LANES]) -> Self::F64;
     fn store(self, lanes: Self::F64, to: &mut [f64; LANES]);
     fn add(self, a: Self::F64, b: Self::F64) -> Self::F64;
     fn sub(self, a: Self::F64, b: Self::F64) -> Self::F64;
     fn mul(self, a: Self::F64, b: Self::F64) -> Self::F64;
 
-    /// Asks for the cache line that holds `values[index]`; a hint without effect on results.
+    /// Prefetches the cache line that holds `values[index]`; a hint without effect on results.
     fn prefetch<T>(self, values: &[T], index: usize);
 }
 
@@ -33,7 +33,7 @@ pub(crate) trait Task {
     fn run<S: Simd>(self, simd: S) -> Self::Out;
 }
 
-/// Every processor.
+/// The scalar implementation, for every processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Portable;
 

@@ -25,7 +25,7 @@ impl Isa {
     #[cfg(test)]
     pub(crate) const PORTABLE: Self = Self::Portable(Portable);
 
-    /// The widest set this processor has.
+    /// Returns the widest set that this processor has.
     pub(crate) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -39,7 +39,7 @@ impl Isa {
         Self::Portable(Portable)
     }
 
-    /// All sets this processor has.
+    /// Returns all sets that this processor has.
     #[cfg(test)]
     pub(crate) fn all() -> Vec<Self> {
         let mut all = vec![Self::PORTABLE];

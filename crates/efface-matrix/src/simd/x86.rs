@@ -18,7 +18,7 @@ pub(crate) struct Avx2(());
 pub(crate) struct Avx512(());
 
 impl Avx2 {
-    /// The proof, if the processor has AVX2.
+    /// Returns the proof, if the processor has AVX2.
     pub(crate) fn detect() -> Option<Self> {
         is_x86_feature_detected!("avx2").then_some(Self(()))
     }
@@ -36,7 +36,7 @@ impl Avx2 {
 }
 
 impl Avx512 {
-    /// The proof, if the processor has AVX2 and AVX-512 F.
+    /// Returns the proof, if the processor has AVX2 and AVX-512 F.
     pub(crate) fn detect() -> Option<Self> {
         (Avx2::detect().is_some() && is_x86_feature_detected!("avx512f")).then_some(Self(()))
     }
@@ -53,7 +53,7 @@ impl Avx512 {
     }
 }
 
-/// Asks for the cache line that holds `values[index]`.
+/// Prefetches the cache line that holds `values[index]`.
 #[inline(always)]
 fn prefetch<T>(values: &[T], index: usize) {
     let line = values.as_ptr().wrapping_add(index).cast::<i8>();

@@ -26,17 +26,17 @@ pub use sums::clipped_sums;
 
 use sums::OfRows;
 
-/// What the sums of a training's steps are computed by: [`dp_sgd()`] by the rows at hand, others by
-/// asking whoever holds some of the rows and adding up in [`StepSums`].
+/// Computes the sums of a training's steps: [`dp_sgd()`] from the rows at hand, other implementations by
+/// asking the holders of the rows and adding up in [`StepSums`].
 pub trait UnitSums {
-    /// Units that a step draws from, the same in every step.
+    /// Returns how many units a step draws from, the same in every step.
     fn units(&self) -> usize;
 
     /// Writes into `sums` the sum of the integers of the drawn units at these weights, which may be out of
     /// range. Steps count from 0; the numbers drawn ascend, are secret, and are forgotten afterwards.
     ///
     /// # Errors
-    /// Sums that cannot be had. The training ends then, and nothing is released.
+    /// Fails if the sums are not available. The training ends then, and nothing is released.
     fn sum(
         &mut self,
         step: u64,
@@ -49,17 +49,17 @@ pub trait UnitSums {
 /// Trains by DP-SGD from a start that does not depend on the data, and returns the weights of the last
 /// step, or their mean over steps.
 ///
-/// In each step every unit is drawn by itself with the plan's rate, afresh; the gradient of a unit is
-/// the mean of the softmax cross-entropy's over its rows, in the order of the data, clipped and rounded
-/// toward zero to integers by itself; their sum, with exact noise, is released to the optimizer. What
-/// was drawn is told nobody and overwritten. All weights on the way may be published.
+/// In each step every unit is drawn independently with the plan's rate, afresh; the gradient of a unit is the
+/// mean of the softmax cross-entropy's over its rows, in the order of the data, clipped and rounded toward
+/// zero to integers on its own; their sum, with exact noise, is released to the optimizer. The drawn units
+/// are revealed to nobody and overwritten. All intermediate weights may be published.
 ///
-/// `watch` is called before each step and at the end; nothing that it is told depends on the data.
+/// `watch` is called before each step and at the end; none of its arguments depends on the data.
 ///
 /// # Errors
-/// Data, a start or a plan that do not fit the network, refused before anything is drawn;
-/// [`NetError::Diverged`], which is a function of what was released; [`NetError::Cancelled`] when
-/// `watch` breaks.
+/// Fails if data, a start or a plan do not fit the network, before anything is drawn; with
+/// [`NetError::Diverged`], which is a function of what was released; with [`NetError::Cancelled`] if `watch`
+/// breaks.
 pub fn dp_sgd(
     network: &Network,
     plan: &CheckedDpSgd,
@@ -72,11 +72,11 @@ pub fn dp_sgd(
     dp_sgd_on(network, plan, &mut here, start, rng, watch)
 }
 
-/// As [`dp_sgd()`], on sums that are computed elsewhere: the same draws, noise and steps, and so the same
-/// weights to the last bit wherever the sums are those of the same units.
+/// Works as [`dp_sgd()`], on sums that are computed elsewhere: the same draws, noise and steps, and so the
+/// same weights to the last bit wherever the sums are those of the same units.
 ///
 /// # Errors
-/// As [`dp_sgd()`]; sums that cannot be had; more units than are counted in 32 bits.
+/// Fails as [`dp_sgd()`] does; sums that cannot be had; more units than are counted in 32 bits.
 pub fn dp_sgd_on(
     network: &Network,
     plan: &CheckedDpSgd,

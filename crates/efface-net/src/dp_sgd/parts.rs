@@ -1,4 +1,4 @@
-//! The sum of a step, put together from what those who hold the units tell.
+//! The sum of a step, put together from the answers of the units' holders.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use zeroize::Zeroize;
 use super::CheckedDpSgd;
 use crate::NetError;
 
-/// What one part tells of a step.
+/// The answer of one part to a step.
 pub struct PartSum {
-    /// The step that was asked for.
+    /// Number of the step that the part answers.
     pub step: u64,
-    /// Which part tells it, from 0.
+    /// Number of the part that answers, from 0.
     pub part: usize,
-    /// Units that were drawn in it and are in the sum.
+    /// Number of units that were drawn in it and are in the sum.
     pub units: u64,
     /// The sum of their integers, one number for each weight.
     pub sums: Vec<i64>,
@@ -36,9 +36,9 @@ impl Drop for PartSum {
 
 /// The sum of one step over parts, which answer in any order, each once.
 ///
-/// What cannot be the answer of an honest part is refused: of another step, a second one, of another
-/// number of units, or sums longer than that many clipped gradients can be together. No message tells
-/// a number that depends on who was drawn.
+/// Refuses what cannot be the answer of an honest part: an answer to another step, a second one, one of
+/// another number of units, or sums longer than that many clipped gradients can be together. No message
+/// states a number that depends on the draw.
 pub struct StepSums<'a> {
     step: u64,
     limit: u32,
@@ -48,7 +48,7 @@ pub struct StepSums<'a> {
 }
 
 impl<'a> StepSums<'a> {
-    /// For a step that draws so many units of each part, fewer than 2^32 in all; `sums` becomes their sum.
+    /// Begins a step that draws so many units of each part, fewer than 2^32 in all; `sums` becomes their sum.
     #[must_use]
     pub fn new(plan: &CheckedDpSgd, step: u64, drawn: Vec<u64>, sums: &'a mut [i64]) -> Self {
         sums.fill(0);
@@ -56,10 +56,10 @@ impl<'a> StepSums<'a> {
         Self { step, limit: plan.limit(), drawn, answered, sums }
     }
 
-    /// Adds what a part tells.
+    /// Adds the answer of a part.
     ///
     /// # Errors
-    /// An answer that is none to this step: the sum is then as it was.
+    /// Fails if it is no answer to this step: the sum is then unchanged.
     pub fn add(&mut self, told: &PartSum) -> Result<(), NetError> {
         let PartSum { step, part, units, sums } = told;
         let refuse = |what: String| Err(NetError::Part(format!("partition {part} {what}")));
@@ -89,10 +89,10 @@ impl<'a> StepSums<'a> {
         Ok(())
     }
 
-    /// Ends the step.
+    /// Ends the step once every part has answered.
     ///
     /// # Errors
-    /// A part that has not answered.
+    /// Fails if a part has not answered.
     pub fn finish(self) -> Result<(), NetError> {
         match self.answered.iter().position(|answered| !answered) {
             None => Ok(()),
@@ -104,7 +104,7 @@ impl<'a> StepSums<'a> {
     }
 }
 
-/// Whether a vector of integers is at most so long, below 2^58.
+/// Returns whether a vector of integers is at most so long, below 2^58.
 fn within(sums: &[i64], most: u128) -> bool {
     let most_square = most * most;
     let mut square = 0_u128;

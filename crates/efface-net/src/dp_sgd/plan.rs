@@ -24,8 +24,8 @@ pub struct DpSgdPlan {
     pub clip: f64,
     /// What a step is multiplied by, above 0 and at most 1e6.
     pub learning_rate: f64,
-    /// b: what sums are divided by, a public number such as q times a public number of units, never
-    /// that of the drawn ones; 1e-3 to 2^32.
+    /// b: the divisor of sums, a public number such as q times a public number of units, never that of the
+    /// drawn ones; 1e-3 to 2^32.
     pub expected: f64,
     /// How weights follow the sums.
     pub optimizer: Optimizer,
@@ -49,15 +49,15 @@ impl DpSgdPlan {
     /// 2^-20 min(sigma, 1) C.
     ///
     /// # Errors
-    /// A number out of range.
+    /// Fails if a number is out of range.
     pub fn check(self, network: &Network) -> Result<CheckedDpSgd, NetError> {
         self.check_for(network.parameters())
     }
 
-    /// The same for gradients of so many numbers, at least 1, that somebody else computes.
+    /// Does the same for gradients of so many numbers, at least 1, that the caller computes.
     ///
     /// # Errors
-    /// As [`check`](Self::check).
+    /// Fails as [`check`](Self::check) does.
     pub fn check_for(self, parameters: usize) -> Result<CheckedDpSgd, NetError> {
         range("parameters", "at least 1", parameters as f64, parameters > 0)?;
         let whole = (1..=MOST_STEPS).contains(&self.steps);
@@ -90,25 +90,25 @@ impl DpSgdPlan {
 }
 
 impl CheckedDpSgd {
-    /// The plan as it was written.
+    /// Returns the plan as it was written.
     #[must_use]
     pub fn plan(&self) -> &DpSgdPlan {
         &self.plan
     }
 
-    /// g: what the integers are multiples of, a power of two.
+    /// Returns g: the power of two that the integers are multiples of.
     #[must_use]
     pub fn grid(&self) -> f64 {
         self.grid
     }
 
-    /// K: bound on the norm of a unit's integers; K g is at most `clip`.
+    /// Returns K: the bound on the norm of a unit's integers; K g is at most `clip`.
     #[must_use]
     pub fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// The standard deviation of the noise in multiples of g: that times g is at least `noise` times
+    /// Returns the standard deviation of the noise in multiples of g: that times g is at least `noise` times
     /// `clip`, and above it by less than a relative 2^-19.
     #[must_use]
     pub fn noise_scale(&self) -> u64 {
@@ -127,7 +127,7 @@ impl CheckedDpSgd {
         self.sampling
     }
 
-    /// Refuses another network than the plan was checked for, and a start that is none.
+    /// Refuses a network other than the one that the plan was checked for, and an invalid start.
     pub(super) fn check_start(&self, network: &Network, start: &[f32]) -> Result<(), NetError> {
         self.check_network(network)?;
         check_start(network, start)

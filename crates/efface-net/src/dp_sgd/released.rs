@@ -1,4 +1,4 @@
-//! Steps of DP-SGD on gradients that somebody else computes: sampling, exact sums and exact noise.
+//! Steps of DP-SGD on gradients that the caller computes: sampling, exact sums and exact noise.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use super::{CheckedDpSgd, noise, sample};
 use crate::error::{length, range};
 use crate::{MOST_ROWS, NetError, integer};
 
-/// The sums of one training's steps. A step draws its units, takes the gradient of each of them, in
-/// any order and in any number of parts, and releases their noisy sum: once, also where nobody was
-/// drawn. Nothing else that depends on the gradients leaves it.
+/// The sums of one training's steps. A step draws its units, takes the gradient of each of them, in any order
+/// and in any number of parts, and releases their noisy sum: once, even if no unit was drawn. Nothing else
+/// that depends on the gradients leaves it.
 ///
-/// A unit's gradient is clipped and rounded toward zero to integers by itself, so that the sum of a step
-/// moves by at most `clip` with a unit, however the gradients were computed, as long as each depends
-/// on what was released before, its unit and randomness of its own alone.
+/// A unit's gradient is clipped and rounded toward zero to integers on its own, so that the sum of a step
+/// moves by at most `clip` with a unit, however the gradients were computed, as long as each depends only on
+/// what was released before, on its unit and on randomness of its own.
 pub struct ReleasedSums {
     plan: CheckedDpSgd,
     sums: Vec<i64>,
     integers: Vec<i32>,
-    /// Units drawn whose gradients are still to come; none between steps.
+    /// Number of drawn units whose gradients are still to come; `None` between steps.
     missing: Option<usize>,
     steps: u64,
 }
 
 impl ReleasedSums {
-    /// For a plan, before its first step.
+    /// Starts the sums of a plan, before its first step.
     #[must_use]
     pub fn new(plan: CheckedDpSgd) -> Self {
         let parameters = plan.parameters();
@@ -39,30 +39,30 @@ impl ReleasedSums {
         }
     }
 
-    /// The plan.
+    /// Returns the checked plan.
     #[must_use]
     pub fn plan(&self) -> &CheckedDpSgd {
         &self.plan
     }
 
-    /// Numbers of a gradient.
+    /// Returns how many numbers a gradient has.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.sums.len()
     }
 
-    /// Steps released so far.
+    /// Returns how many steps were released so far.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Begins a step: the positions, ascending, of those of `units` units that it draws, each by itself with
-    /// the plan's rate, afresh. Whoever is told keeps it to themselves, and overwrites it.
+    /// Begins a step: returns the positions, ascending, of those of `units` units that it draws, each
+    /// independently with the plan's rate, afresh. The caller must keep them secret and overwrite them.
     ///
     /// # Errors
-    /// More units than are counted in 32 bits; a step that was begun and not released; more steps than
-    /// the plan has.
+    /// Fails if there are more units than are counted in 32 bits, if a step was begun and not released, or if
+    /// the plan has no more steps.
     pub fn draw(&mut self, units: usize, rng: &mut impl CryptoRng) -> Result<Vec<u32>, NetError> {
         range("units", "at most 2^32 - 1", units as f64, units <= MOST_ROWS)?;
         if self.missing.is_some() {
@@ -82,7 +82,8 @@ impl ReleasedSums {
     /// as 0.
     ///
     /// # Errors
-    /// Numbers that are no gradients of this many weights; more of them than were drawn.
+    /// Fails if the numbers are no gradients of this many weights, or if there are more of them than were
+    /// drawn.
     pub fn add(&mut self, gradients: &[f32]) -> Result<(), NetError> {
         let width = self.sums.len();
         let count = gradients.len() / width;
@@ -103,7 +104,7 @@ impl ReleasedSums {
     /// Ends a step: the sum with exact noise, divided by the plan's `expected`.
     ///
     /// # Errors
-    /// A drawn unit whose gradient was not added: the step then stays as it is.
+    /// Fails if the gradient of a drawn unit was not added: the step is then unchanged.
     pub fn release(&mut self, rng: &mut impl CryptoRng) -> Result<Vec<f64>, NetError> {
         if self.missing != Some(0) {
             return Err(NetError::step(
@@ -119,14 +120,14 @@ impl ReleasedSums {
         Ok(mean)
     }
 
-    /// The sum without noise, for tests.
+    /// Returns the sum without noise, for tests.
     #[cfg(test)]
     pub(super) fn exact(&self) -> &[i64] {
         &self.sums
     }
 }
 
-/// The plan and the steps: no sums, which are exact until they are released, and nobody drawn.
+/// Shows the plan and the steps: no sums, which are exact until they are released, and no drawn units.
 impl fmt::Debug for ReleasedSums {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReleasedSums")
@@ -197,7 +198,7 @@ mod tests {
         assert!(whole.exact().iter().any(|sum| *sum != 0));
     }
 
-    /// Without a unit the sum differs by that unit's integers alone, whose norm is at most the limit.
+    /// Removing a unit changes the sum by that unit's integers alone, whose norm is at most the limit.
     #[test]
     fn a_unit_moves_the_sum_by_at_most_the_clip() {
         for scale in [1e-3_f32, 1.0, 1e6, 1e30] {
@@ -261,8 +262,8 @@ mod tests {
         assert!(before.contains("noise: 1.0") && before.contains("steps: 0"), "{before}");
     }
 
-    /// 400 steps without anybody, 37 weights, sigma 1.5: 14,800 draws of the noise. Their mean square is
-    /// within 6 of its deviations (false alarms below 4e-9) of (sigma C/2)^2, which the grid rounds by
+    /// Runs 400 steps without any unit, 37 weights, sigma 1.5: 14,800 draws of the noise. Their mean square
+    /// is within 6 of its deviations (false alarms below 4e-9) of (sigma C/2)^2, which the grid rounds by
     /// less than 1e-5, and their mean within 6 of 0.
     #[test]
     fn an_empty_step_releases_noise_of_the_stated_size() {
@@ -282,8 +283,8 @@ mod tests {
         assert!(mean.abs() < 6.0 * draws.sqrt(), "{}", mean / draws);
     }
 
-    /// Two thousand steps over 50 units at rate 0.1: their mean number is within 6 deviations of 5 (false
-    /// alarms below 2e-9).
+    /// Runs two thousand steps over 50 units at rate 0.1: their mean number is within 6 deviations of 5
+    /// (false alarms below 2e-9).
     #[test]
     fn units_are_drawn_with_the_rate() {
         let mut rng = ChaCha20Rng::seed_from_u64(9);

@@ -6,24 +6,24 @@ use rand_core::{CryptoRng, Rng};
 /// A probability that is a whole multiple of 2^-64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sampling {
-    /// 1 to 2^64.
+    /// Between 1 and 2^64.
     multiple: u128,
 }
 
 impl Sampling {
-    /// The largest multiple of 2^-64 that is not above `rate`, which is in [2^-64, 1].
+    /// Returns the largest multiple of 2^-64 that is not above `rate`, which is in [2^-64, 1].
     pub(super) fn new(rate: f64) -> Self {
         // Multiplication by a power of two is exact, and the fraction is cut off.
         Self { multiple: (rate * 18_446_744_073_709_551_616.0) as u128 }
     }
 
-    /// Whether a random word is among so many of the 2^64.
+    /// Returns whether a random word is among so many of the 2^64.
     fn takes(self, word: u64) -> bool {
         u128::from(word) < self.multiple
     }
 }
 
-/// Draws each of the units by itself: one random word for each, whatever the rate.
+/// Draws each of the units independently: one random word for each, whatever the rate.
 pub(super) fn draw(
     sampling: Sampling,
     units: usize,
@@ -31,7 +31,7 @@ pub(super) fn draw(
     drawn: &mut Vec<u32>,
 ) {
     let mut words = fresh(rng);
-    // Room for all, so that no copy of what was drawn is left behind.
+    // Reserves room for all units, so that no copy of the draw is left behind.
     drawn.clear();
     drawn.reserve_exact(units);
     drawn.extend((0..units as u32).filter(|_| sampling.takes(words.next_u64())));
@@ -59,8 +59,8 @@ mod tests {
         assert!(one.takes(0) && !one.takes(1));
     }
 
-    /// 4,000 steps over 50 units at rate 1/8: each count within 6 deviations of its mean (false alarms
-    /// below 50 times 2e-9), and so is that of pairs.
+    /// Runs 4,000 steps over 50 units at rate 1/8: each count is within 6 deviations of its mean (false
+    /// alarms below 50 times 2e-9), and so is that of pairs.
     #[test]
     fn units_are_drawn_by_themselves_and_afresh() {
         let (steps, units, rate) = (4_000, 50, 0.125);
@@ -82,8 +82,8 @@ mod tests {
         assert!(within(pairs, rate * rate) && within(again, rate * rate), "{pairs} {again}");
     }
 
-    /// Batches of one size, as those of shuffled data are, would not do. 4,000 steps over 50 units at rate 1/8:
-    /// the mean square of what is drawn beyond the mean is that of a binomial, within 6 deviations.
+    /// Batches of fixed size, as shuffling gives, would fail. Runs 4,000 steps over 50 units at rate 1/8: the
+    /// mean square of the excess over the mean size is that of a binomial, within 6 deviations.
     #[test]
     fn batches_differ_in_size_as_independent_draws_do() {
         let (steps, units, rate) = (4_000, 50, 0.125);

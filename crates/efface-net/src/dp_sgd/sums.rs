@@ -9,11 +9,12 @@ use crate::pass::{Loaded, Pass};
 use crate::workers::share;
 use crate::{Data, NetError, Network, integer};
 
-/// The sum of the clipped integers of all units of some data at these weights: what whoever holds them
-/// tells of a step that draws them. A function of the weights and these units alone, on any machine.
+/// Returns the sum of the clipped integers of all units of some data at these weights: the answer of the
+/// units' holder to a step that draws them. It is a function of the weights and these units alone, on any
+/// machine.
 ///
 /// # Errors
-/// Data, weights or a plan that do not fit the network. Weights may be any numbers: those of a training
+/// Fails if data, weights or a plan do not fit the network. Weights may be any numbers: those of a training
 /// that diverges are.
 pub fn clipped_sums(
     network: &Network,
@@ -68,12 +69,12 @@ impl UnitSums for OfRows<'_> {
 pub(super) struct Summer<'n> {
     loaded: Loaded<'n>,
     workers: Vec<Worker<'n>>,
-    /// 1/g.
+    /// The factor 1/g.
     per_unit: f64,
     limit: u32,
 }
 
-/// One thread's.
+/// The buffers of one thread.
 pub(super) struct Worker<'n> {
     pass: Pass<'n>,
     gradient: Vec<f32>,
@@ -82,7 +83,7 @@ pub(super) struct Worker<'n> {
 }
 
 impl<'n> Summer<'n> {
-    /// For all threads of the pool at hand.
+    /// Makes workers for all threads of the pool at hand.
     pub(super) fn new(network: &'n Network, plan: &CheckedDpSgd) -> Self {
         let workers = (0..rayon::current_num_threads()).map(|_| Worker::new(network)).collect();
         let loaded = Loaded::new(network);
@@ -125,8 +126,8 @@ impl<'n> Worker<'n> {
         }
     }
 
-    /// The integers of a unit: those of the mean of its rows' gradients, which are summed in the order
-    /// of the data. A function of the weights and the unit's rows alone.
+    /// Returns the integers of a unit: those of the mean of its rows' gradients, which are summed in the
+    /// order of the data. A function of the weights and the unit's rows alone.
     pub(super) fn integers(
         &mut self,
         loaded: &Loaded<'_>,

@@ -5,7 +5,7 @@ use pulp::{Simd, WithSimd};
 use super::{PANEL, Windows, padded};
 use crate::registers;
 
-/// Inputs that are worked on together.
+/// Number of inputs that are worked on together.
 const TOGETHER: usize = 4;
 
 /// Adds to the gradient of each weight the sum over places of its input times its output's error.

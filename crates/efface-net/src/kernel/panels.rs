@@ -2,7 +2,7 @@
 
 use super::PANEL;
 
-/// The next multiple of a panel's width.
+/// Returns the next multiple of a panel's width.
 pub(crate) fn padded(outputs: usize) -> usize {
     outputs.next_multiple_of(PANEL)
 }
@@ -49,7 +49,7 @@ impl Panels {
         self.outputs
     }
 
-    /// Each panel, input after input.
+    /// Returns each panel, input after input.
     pub(super) fn panels(&self) -> impl Iterator<Item = &[[f32; PANEL]]> {
         self.values.as_chunks::<PANEL>().0.chunks_exact(self.inputs)
     }

@@ -5,7 +5,7 @@ use pulp::{Simd, WithSimd};
 use super::{PANEL, Panels};
 use crate::registers;
 
-/// Places that are worked on together.
+/// Number of places that are worked on together.
 const TOGETHER: usize = 6;
 
 /// The windows over rows of numbers: at each place `lines` runs of `run` numbers.
@@ -19,16 +19,16 @@ pub(crate) struct Windows<'a> {
     pub(crate) step: usize,
     /// From a line of places to the next.
     pub(crate) down: usize,
-    /// Runs of a window.
+    /// Number of runs in a window.
     pub(crate) lines: usize,
-    /// Numbers of a run.
+    /// Number of values in a run.
     pub(crate) run: usize,
     /// From a run to the next.
     pub(crate) line: usize,
 }
 
 impl Windows<'_> {
-    /// Where the window at a place begins.
+    /// Returns the start of the window at a place.
     #[inline(always)]
     pub(super) fn base(&self, place: usize) -> usize {
         place / self.columns * self.down + place % self.columns * self.step
@@ -87,7 +87,7 @@ impl WithSimd for Product<'_> {
     }
 }
 
-/// The sums of a panel at some places, each place's `outputs` after the one's before.
+/// Computes the sums of a panel at some places, each place's `outputs` after the one's before.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn together<S: Simd, const ROWS: usize>(
@@ -126,7 +126,7 @@ fn together<S: Simd, const ROWS: usize>(
     }
 }
 
-/// Some registers' part of them.
+/// Computes the part of them that some registers hold.
 #[inline(always)]
 fn fill<S: Simd, const ROWS: usize, const REGISTERS: usize>(
     simd: S,

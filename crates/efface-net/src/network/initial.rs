@@ -5,7 +5,7 @@ use rand_core::{Rng, SeedableRng};
 
 use super::{Layer, Network};
 
-/// What the seed is extended with, so that no other use of it draws the same numbers.
+/// Label that extends the seed, so that no other use of it draws the same numbers.
 const LABEL: &[u8; 24] = b"efface-net/initial/1\0\0\0\0";
 
 impl Network {

@@ -1,4 +1,4 @@
-//! Layers with their sizes, and where their weights are.
+//! Layers with their sizes, and the offsets of their weights.
 
 use super::text::Item;
 use super::{MOST_NUMBERS, NetworkError, Shape, large};
@@ -22,7 +22,7 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    /// Numbers that it gives.
+    /// Returns how many numbers it gives.
     pub(crate) fn outputs(&self) -> usize {
         match self {
             Self::Linear(linear) => linear.places() * linear.outputs,
@@ -40,11 +40,11 @@ pub(crate) struct Linear {
     pub(crate) image: Shape,
     /// Lines of zeros on each side.
     pub(crate) border: usize,
-    /// Lines of places.
+    /// Number of lines of places.
     pub(crate) rows: usize,
-    /// Places in a line.
+    /// Number of places in a line.
     pub(crate) columns: usize,
-    /// Lines of a window.
+    /// Number of lines of a window.
     pub(crate) side: usize,
     /// Numbers in a line of a window.
     pub(crate) run: usize,
@@ -54,41 +54,41 @@ pub(crate) struct Linear {
     pub(crate) step: usize,
     /// Numbers from a line of places to the next.
     pub(crate) down: usize,
-    /// Sums at each place.
+    /// Number of sums at each place.
     pub(crate) outputs: usize,
-    /// Where its weights begin in the network's.
+    /// Offset of its weights in the network's.
     pub(crate) start: usize,
     /// Whether its sums go into a positive part.
     pub(crate) rectified: bool,
 }
 
 impl Linear {
-    /// Places of the window.
+    /// Returns how many places the window has.
     pub(crate) fn places(&self) -> usize {
         self.rows * self.columns
     }
 
-    /// Numbers under the window.
+    /// Returns how many numbers are under the window.
     pub(crate) fn inputs(&self) -> usize {
         self.side * self.run
     }
 
-    /// Numbers of the bordered image.
+    /// Returns how many numbers the bordered image has.
     pub(crate) fn bordered(&self) -> usize {
         self.line * (self.image.height + 2 * self.border)
     }
 
-    /// Where the window at a place begins in the bordered image.
+    /// Returns the start of the window at a place in the bordered image.
     pub(crate) fn base(&self, place: usize) -> usize {
         place / self.columns * self.down + place % self.columns * self.step
     }
 
-    /// Its weights among the network's.
+    /// Returns the range of its weights among the network's.
     pub(crate) fn weights(&self) -> std::ops::Range<usize> {
         self.start..self.start + self.inputs() * self.outputs
     }
 
-    /// Its biases among the network's weights.
+    /// Returns the range of its biases among the network's weights.
     pub(crate) fn biases(&self) -> std::ops::Range<usize> {
         let start = self.weights().end;
         start..start + self.outputs
@@ -101,7 +101,7 @@ pub(crate) struct Norm {
     pub(crate) places: usize,
     pub(crate) channels: usize,
     pub(crate) groups: usize,
-    /// Where its scales begin in the network's weights; its shifts follow.
+    /// Offset of its scales in the network's weights; its shifts follow.
     pub(crate) start: usize,
 }
 
@@ -113,9 +113,9 @@ pub(crate) struct Pool {
     pub(crate) width: usize,
     pub(crate) side: usize,
     pub(crate) stride: usize,
-    /// Lines of places.
+    /// Number of lines of places.
     pub(crate) rows: usize,
-    /// Places in a line.
+    /// Number of places in a line.
     pub(crate) columns: usize,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct Builder {
     layers: Vec<Layer>,
     parameters: usize,
     numbers: usize,
-    /// Of the sums that have none yet.
+    /// The activation that the last sums still wait for.
     activation: Option<Activation>,
 }
 
@@ -193,7 +193,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The layers with the last one, and the number of parameters.
+    /// Returns the layers with the last one, and the number of parameters.
     pub(super) fn finish(mut self, outputs: usize) -> Result<(Vec<Layer>, usize), NetworkError> {
         self.activate()?;
         self.dense(outputs)?;
@@ -268,12 +268,12 @@ impl Builder {
     }
 }
 
-/// A product of at most [`MOST_NUMBERS`].
+/// Returns a product of at most [`MOST_NUMBERS`].
 fn checked(a: usize, b: usize, what: &'static str) -> Result<usize, NetworkError> {
     a.checked_mul(b).filter(|&product| product <= MOST_NUMBERS).ok_or_else(|| large(what))
 }
 
-/// Lines of places of a window, and places in each.
+/// Returns the lines of places of a window, and the places in each.
 fn windows(
     item: &Item,
     height: usize,

@@ -20,19 +20,19 @@ pub const MOST_NUMBERS: usize = 1 << 24;
 pub struct Shape {
     /// Numbers at each place: 1 for grey images, 3 for coloured ones, d for flat rows.
     pub channels: usize,
-    /// Lines.
+    /// Height in lines.
     pub height: usize,
-    /// Places in a line.
+    /// Number of places in a line.
     pub width: usize,
 }
 
 impl Shape {
-    /// Numbers of a row, where they can be counted.
+    /// Returns how many numbers a row has, if they can be counted.
     pub(crate) fn numbers(self) -> Option<usize> {
         self.channels.checked_mul(self.height)?.checked_mul(self.width)
     }
 
-    /// Numbers of a row of a network, which were counted.
+    /// Returns how many numbers a row of a network has, which were counted.
     pub(crate) fn size(self) -> usize {
         self.channels * self.height * self.width
     }
@@ -44,12 +44,12 @@ pub enum NetworkError {
     /// A window larger than the image it slides over.
     #[error("{0}")]
     Window(String),
-    /// A part that is no layer, in no place for it or out of range, or a network that is too large.
+    /// A part that is no layer, is misplaced or out of range, or a network that is too large.
     #[error("{0}")]
     Refused(String),
 }
 
-/// More than memory should hold.
+/// Refuses a network that is larger than memory should hold.
 fn large(what: &str) -> NetworkError {
     NetworkError::Refused(format!("the network has more than {MOST_NUMBERS} {what}"))
 }
@@ -82,11 +82,11 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of that text for rows of that shape and so many classes.
+    /// Returns the network of that text for rows of that shape and so many classes.
     ///
     /// # Errors
-    /// See [`NetworkError`]. More than [`MOST_NUMBERS`] weights, or as many numbers on a row's way, are
-    /// refused before anything is allocated.
+    /// Fails as [`NetworkError`] says. More than [`MOST_NUMBERS`] weights, or as many numbers on a row's way,
+    /// are refused before anything is allocated.
     pub fn parse(text: &str, input: Shape, outputs: usize) -> Result<Self, NetworkError> {
         let flat = input.numbers().is_some_and(|numbers| (1..=MOST_NUMBERS).contains(&numbers));
         if !flat || !(2..=1 << 16).contains(&outputs) {
@@ -103,32 +103,32 @@ impl Network {
         Ok(Self { input, outputs, items, layers, parameters })
     }
 
-    /// The architecture in canonical form: parsed again it gives the same network.
+    /// Returns the architecture in canonical form: parsed again it gives the same network.
     #[must_use]
     pub fn text(&self) -> String {
         text::render(&self.items)
     }
 
-    /// The shape of a row.
+    /// Returns the shape of a row.
     #[must_use]
     pub fn input(&self) -> Shape {
         self.input
     }
 
-    /// Classes.
+    /// Returns how many classes there are.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Weights and biases together.
+    /// Returns the number of weights and biases together.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.parameters
     }
 
-    /// Multiplications of one row's way from its numbers to its classes, those of layers with weights;
-    /// its gradient takes twice as many beside them.
+    /// Returns how many multiplications take one row from its numbers to its classes, counting layers with
+    /// weights; its gradient takes twice as many in addition.
     #[must_use]
     pub fn multiplications(&self) -> u64 {
         let of = |layer: &Layer| match layer {
@@ -138,12 +138,12 @@ impl Network {
         self.layers.iter().map(of).fold(0, u64::saturating_add)
     }
 
-    /// Numbers of a row.
+    /// Returns how many numbers a row has.
     pub(crate) fn inputs(&self) -> usize {
         self.input.size()
     }
 
-    /// The layers in order.
+    /// Returns the layers in order.
     pub(crate) fn layers(&self) -> &[Layer] {
         &self.layers
     }

@@ -3,7 +3,7 @@
 use super::layer::Activation;
 use super::{NetworkError, large};
 
-/// Most layers that are written.
+/// Most layers that a text may have.
 const MOST_ITEMS: usize = 64;
 
 /// Most filters, units of a layer, and groups.
@@ -46,7 +46,7 @@ impl std::fmt::Display for Item {
     }
 }
 
-/// The layers of a text; `linear` has none. A `tanh`, which goes without saying, is left out.
+/// Returns the layers of a text; `linear` has none. A `tanh`, which goes without saying, is left out.
 pub(super) fn parse(text: &str) -> Result<Vec<Item>, NetworkError> {
     if text.trim() == "linear" {
         return Ok(Vec::new());
@@ -141,7 +141,7 @@ fn item(part: &str) -> Result<Item, NetworkError> {
     }
 }
 
-/// What stands before a mark, and what stands after it.
+/// Returns what stands before a mark, and what stands after it.
 fn split(text: &str, mark: char) -> (&str, Option<&str>) {
     text.split_once(mark).map_or((text, None), |(before, after)| (before, Some(after)))
 }

@@ -3,7 +3,7 @@
 use crate::kernel::tanh_all;
 use crate::network::Activation;
 
-/// NaN stays NaN.
+/// Applies the activation; NaN stays NaN.
 pub(super) fn forward(kind: Activation, input: &[f32], output: &mut [f32]) {
     output.copy_from_slice(input);
     match kind {
@@ -16,7 +16,7 @@ pub(super) fn forward(kind: Activation, input: &[f32], output: &mut [f32]) {
     }
 }
 
-/// From the activations themselves; at 0 the positive part has the slope 0.
+/// Multiplies by the slopes, computed from the activations themselves; the positive part has slope 0 at 0.
 pub(super) fn backward(kind: Activation, output: &[f32], error: &[f32], input_error: &mut [f32]) {
     let all = input_error.iter_mut().zip(output.iter().zip(error));
     match kind {

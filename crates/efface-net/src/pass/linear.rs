@@ -24,7 +24,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The windows of a layer over its bordered image.
+/// Returns the windows of a layer over its bordered image.
 pub(super) fn windows<'a>(linear: &Linear, values: &'a [f32]) -> Windows<'a> {
     Windows {
         values,
@@ -74,7 +74,7 @@ pub(super) fn add_gradient(
     Outer { windows: windows(linear, image), errors, outputs: linear.outputs, gradient }.run();
 }
 
-/// The errors of the image without its border; `back` is the transpose of the weights.
+/// Computes the errors of the image without its border; `back` is the transpose of the weights.
 pub(super) fn backward(
     linear: &Linear,
     back: &Panels,

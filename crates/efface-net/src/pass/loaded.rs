@@ -9,7 +9,7 @@ use super::linear::{self, Scratch};
 pub(crate) struct Loaded<'n> {
     network: &'n Network,
     weights: Vec<f32>,
-    /// For each layer, where it has weights: inputs to outputs, and back.
+    /// Panels of the layers with weights: from inputs to outputs, and back.
     forward: Vec<Panels>,
     back: Vec<Panels>,
     /// The first layer with weights: no error is wanted before it.
@@ -17,7 +17,7 @@ pub(crate) struct Loaded<'n> {
 }
 
 impl<'n> Loaded<'n> {
-    /// With weights still to be given.
+    /// Prepares a network whose weights are still to be given.
     pub(crate) fn new(network: &'n Network) -> Self {
         let layers = network.layers();
         let panels = || layers.iter().map(|_| Panels::default()).collect();
@@ -44,12 +44,12 @@ impl<'n> Loaded<'n> {
         &self.weights
     }
 
-    /// Whether nothing before layer `at` has weights.
+    /// Returns whether nothing before layer `at` has weights.
     pub(super) fn is_first(&self, at: usize) -> bool {
         at <= self.first
     }
 
-    /// The sums of layer `at`; `bordered` holds its image where that has a border.
+    /// Computes the sums of layer `at`; `bordered` holds its image if that has a border.
     pub(super) fn forward(
         &self,
         at: usize,
@@ -73,7 +73,7 @@ impl<'n> Loaded<'n> {
         .run();
     }
 
-    /// The errors of the inputs of layer `at` from those of its sums.
+    /// Computes the errors of the inputs of layer `at` from those of its sums.
     pub(super) fn backward(
         &self,
         at: usize,

@@ -1,6 +1,6 @@
 //! Softmax cross-entropy.
 
-/// The derivatives of -log softmax(logits)[label]: the probabilities, less 1 for the label.
+/// Computes the derivatives of -log softmax(logits)[label]: the probabilities, less 1 for the label.
 ///
 /// In double precision with the exponential of `libm`, summed in the order of classes.
 pub(super) fn error(logits: &[f32], label: usize, error: &mut [f32]) {

@@ -61,7 +61,7 @@ impl<'n> Pass<'n> {
         Self { network, values, errors, kept, scratch: linear::Scratch::default() }
     }
 
-    /// The numbers of a row before layer `most`; the logits, where that is the number of layers.
+    /// Returns the numbers of a row before layer `most`; the logits, if that is the number of layers.
     pub(crate) fn values_at(&mut self, loaded: &Loaded<'_>, row: &[f32], most: usize) -> &[f32] {
         place_channels_together(row, self.network.input(), &mut self.values[0]);
         for (at, layer) in self.network.layers().iter().enumerate().take(most) {
@@ -132,7 +132,7 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// From channel after channel to the channels of each place side by side.
+/// Reorders a row from channel after channel to the channels of each place side by side.
 fn place_channels_together(row: &[f32], shape: Shape, values: &mut [f32]) {
     let Shape { channels, height, width } = shape;
     if channels == 1 {

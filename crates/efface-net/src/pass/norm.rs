@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::Kept;
 use crate::network::Norm;
 
-/// Added to each variance.
+/// Constant that is added to each variance.
 const LEAST_VARIANCE: f64 = 1e-5;
 
-/// The numbers of a group: runs of channels, one at each place.
+/// Returns the numbers of a group: runs of channels, one at each place.
 fn runs(norm: &Norm, group: usize) -> impl Iterator<Item = Range<usize>> + use<> {
     let (channels, wide) = (norm.channels, norm.channels / norm.groups);
     (0..norm.places).map(move |place| {

@@ -5,10 +5,10 @@ use pulp::{Simd, WithSimd};
 use crate::network::Pool;
 use crate::registers;
 
-/// Channels side by side.
+/// Number of channels side by side.
 const LANES: usize = 16;
 
-/// Of equal numbers the first, line by line, is the one that counts.
+/// Takes the largest number of each window; of equal numbers the first, line by line, counts.
 pub(super) fn forward(pool: &Pool, input: &[f32], picks: &mut [u32], output: &mut [f32]) {
     registers::run(Forward { pool, input, picks, output });
 }
@@ -48,8 +48,8 @@ impl WithSimd for Forward<'_> {
     }
 }
 
-/// The largest numbers of neighbouring channels in the window that begins at `first`, and where the
-/// channels of the place begin that each is from.
+/// Returns the largest numbers of neighbouring channels in the window that begins at `first`, and the start
+/// of the channels of the place that each is from.
 #[inline(always)]
 fn largest_of<const N: usize>(
     pool: &Pool,
@@ -74,7 +74,7 @@ fn largest_of<const N: usize>(
     (largest, picks)
 }
 
-/// Each error goes to the number that was picked.
+/// Adds each error to the number that was picked.
 pub(super) fn backward(pool: &Pool, picks: &[u32], error: &[f32], input_error: &mut [f32]) {
     input_error.fill(0.0);
     let places = picks.chunks_exact(pool.channels).zip(error.chunks_exact(pool.channels));

@@ -27,20 +27,20 @@ pub const ARITHMETIC: u64 = 1;
 /// Rows whose gradients are summed one after another; counted from a batch's first.
 const PART: usize = 8;
 
-/// Most parts that are computed side by side, and most numbers of theirs.
+/// Most parts that are computed side by side, and most numbers of them together.
 const SIDE_BY_SIDE: usize = 32;
 const MOST_NUMBERS: usize = 1 << 26;
 
 /// Trains by mini-batches without noise, to the same bits on every machine and for any number of
 /// threads: a function of the architecture, the plan, the start, and the set of rows with their keys.
 ///
-/// `keys` has one number for each row, all different, which follows from the row's public name (a hash
-/// of its id); the order of rows in `data` does not count. Units do not either: each row is learnt from
-/// by itself.
+/// `keys` has one number for each row, all different, which follows from the row's public name (a hash of its
+/// id); the order of rows in `data` does not count. Units do not count either: each row is learnt from on its
+/// own.
 ///
 /// # Errors
-/// Data, keys or a start that do not fit the network, [`NetError::Diverged`], and
-/// [`NetError::Cancelled`] when `watch` breaks; it is called before each batch and at the end.
+/// Fails if data, keys or a start do not fit the network; with [`NetError::Diverged`]; with
+/// [`NetError::Cancelled`] if `watch` breaks, which is called before each batch and at the end.
 pub fn sgd(
     network: &Network,
     plan: &CheckedSgd,
@@ -92,7 +92,7 @@ impl Parts {
         Self { parts: vec![gradient.clone(); count], sum: gradient }
     }
 
-    /// The sum over rows: in each part in order, then part after part.
+    /// Returns the sum over rows: in each part in order, then part after part.
     fn sum(
         &mut self,
         network: &Network,

@@ -7,7 +7,7 @@ use crate::error::length;
 pub(super) struct Order {
     /// Key and row, by key.
     keyed: Vec<(u64, u32)>,
-    /// Place and row.
+    /// Pairs of place and row.
     placed: Vec<(u64, u32)>,
     rows: Vec<u32>,
 }
@@ -29,7 +29,7 @@ impl Order {
         Ok(Self { keyed, placed: Vec::with_capacity(rows), rows: Vec::with_capacity(rows) })
     }
 
-    /// The rows by a public hash of seed, epoch and key: whether one comes before another depends on
+    /// Returns the rows by a public hash of seed, epoch and key: whether one comes before another depends on
     /// these two keys alone.
     pub(super) fn of_epoch(&mut self, seed: u64, epoch: u64) -> &[u32] {
         let tag = mix(mix(seed).wrapping_add(epoch));
@@ -43,7 +43,7 @@ impl Order {
     }
 }
 
-/// The output function of SplitMix64 (Steele, Lea and Flood 2014), a permutation of all words.
+/// Returns the output function of SplitMix64 (Steele, Lea and Flood 2014), a permutation of all words.
 fn mix(word: u64) -> u64 {
     let z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

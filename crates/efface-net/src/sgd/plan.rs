@@ -17,7 +17,7 @@ pub struct SgdPlan {
     pub optimizer: Optimizer,
     /// The decay of a mean of the weights over steps, which is returned instead of the last ones.
     pub average: Option<f64>,
-    /// What the order of rows in each epoch follows from, beside their keys.
+    /// Seed of the order of rows in each epoch, together with their keys.
     pub seed: u64,
 }
 
@@ -28,10 +28,10 @@ pub struct CheckedSgd {
 }
 
 impl SgdPlan {
-    /// Checks the ranges.
+    /// Checks that every number is in its range.
     ///
     /// # Errors
-    /// A number out of range.
+    /// Fails if a number is out of range.
     pub fn check(self, _network: &Network) -> Result<CheckedSgd, NetError> {
         let most = 1 << 20;
         let whole = (1..=most as u64).contains(&self.epochs);
@@ -45,7 +45,7 @@ impl SgdPlan {
 }
 
 impl CheckedSgd {
-    /// The plan as it was written.
+    /// Returns the plan as it was written.
     #[must_use]
     pub fn plan(&self) -> &SgdPlan {
         &self.plan

@@ -1,4 +1,4 @@
-//! Making blocks.
+//! Builds blocks from rows.
 
 use super::layout::{
     BY_POSITION, COMMON_LENGTH, IN_FULL, SUBJECTS, TEXTS, checksums_of, group_size,
@@ -13,7 +13,7 @@ use zeroize::Zeroize;
 /// Takes the rows of a block, slot by slot.
 pub(crate) struct Builder {
     first: i64,
-    /// Rows that are probably to come.
+    /// Number of rows that are expected to follow.
     expected: usize,
     slots: usize,
     present: Vec<u8>,
@@ -26,15 +26,15 @@ pub(crate) struct Builder {
     subjects: Texts,
     with_subject: Vec<u8>,
     features: Vec<u8>,
-    /// Where the features of each slot end.
+    /// End offset of the features of each slot.
     ends: Vec<u32>,
-    /// Checksums of groups that are as they were, and the size of these and the common length that they
-    /// were made with: with another, empty slots take another room in what is hashed.
+    /// Checksums of the groups that are unchanged, with the group size and the common length that they were
+    /// made with: under another common length, empty slots take another amount of room in what is hashed.
     known: Vec<Option<[[u8; STORED]; 2]>>,
     known_for: (usize, Option<u32>),
 }
 
-/// Texts, and where each ends.
+/// Texts, and the end offset of each.
 #[derive(Default)]
 struct Texts {
     any: bool,
@@ -62,7 +62,7 @@ impl Texts {
 /// Makes room for more bytes. What they outgrow is overwritten: threads of a pool, which make blocks, may
 /// leave it as it is for as long as they live.
 pub(super) fn reserve(bytes: &mut Vec<u8>, more: usize) {
-    /// For few bytes, so that they are moved seldom.
+    /// Least growth, so that a few bytes are seldom moved.
     const LEAST: usize = 4096;
     let needed = bytes.len() + more;
     if needed > bytes.capacity() {
@@ -104,8 +104,8 @@ impl Builder {
         self.expected = rows;
     }
 
-    /// The rows of a block but those in the slots that `leaves` says yes to. Every row that stays must
-    /// have been found to be as it was stored.
+    /// Starts from the rows of a block, without those in the slots for which `leaves` returns true. Every row
+    /// that stays must have been found to be as it was stored.
     pub(crate) fn of(block: &RowBlock, leaves: impl Fn(usize) -> bool) -> Self {
         let mut builder = Self::new(block.first());
         reserve(&mut builder.features, block.features.len());
@@ -115,7 +115,7 @@ impl Builder {
         }
         let size = block.head.group_size();
         builder.known_for = (size, block.head.common_length());
-        // A group that later slots join is another.
+        // A group changes if later slots join it.
         let whole = block.slots() / size;
         builder.known = (0..whole)
             .map(|group| {
@@ -127,15 +127,15 @@ impl Builder {
         builder
     }
 
-    /// The head of a block whose rows lie at equal distances, without those in the slots that `leaves` says
-    /// yes to; its checksums are still to come.
+    /// Copies the head of a block whose rows lie at equal distances, without those in the slots for which
+    /// `leaves` returns true; its checksums are not yet computed.
     pub(super) fn of_head(head: &BlockHead, leaves: impl Fn(usize) -> bool) -> Option<BlockHead> {
         let mut builder = Self::new(head.first());
         for slot in 0..head.slots() {
             let stays = head.is_present(slot) && !leaves(slot);
             let entry = |Name { id, subject, version }| {
                 let target = head.target(slot)?;
-                // They stay where they are.
+                // The features stay in their place.
                 Some(Entry { id, subject, target, version, features: &[] })
             };
             builder.push(if stays { entry(head.name(slot)?) } else { None });
@@ -144,7 +144,7 @@ impl Builder {
         BlockHead::parse(head.first(), bytes, head.features(), [0; STORED])
     }
 
-    /// The same, all of whose checksums are computed.
+    /// Forgets the known checksums, so that all of them are computed.
     pub(crate) fn anew(self) -> Self {
         Self { known: Vec::new(), ..self }
     }
@@ -195,7 +195,7 @@ impl Builder {
         self.ends[slot] - slot.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
-    /// The length that all present rows have, if they may lie at equal distances.
+    /// Returns the length that all present rows share, if they may lie at equal distances.
     fn common_length(&self) -> Option<u32> {
         let mut lengths = (0..self.slots).filter(|&slot| self.is_present(slot));
         let first = self.length(lengths.next()?);
@@ -203,10 +203,10 @@ impl Builder {
         (fits && lengths.all(|slot| self.length(slot) == first)).then_some(first)
     }
 
-    /// The block; `None` if no row is present.
+    /// Returns the block; `None` if no row is present.
     ///
     /// # Errors
-    /// More than 4 GiB in a block.
+    /// Fails if the block has more than 4 GiB.
     pub(crate) fn finish(mut self, checksums: &Checksums) -> Result<Option<Built>, StoreFault> {
         let too_large = || StoreFault::Other("a block of rows has more than 4 GiB".into());
         let rows = self.present.iter().map(|byte| byte.count_ones() as usize).sum::<usize>();
@@ -247,7 +247,7 @@ impl Builder {
         Ok(Some(Built { block, share }))
     }
 
-    /// The head, with room for its checksums, of a block with so many bytes of features.
+    /// Returns the head, with room for its checksums, of a block with so many bytes of features.
     fn head(&self, common: Option<u32>, features: usize) -> Vec<u8> {
         let mut head = Vec::with_capacity(64 + self.slots * 16);
         let parts = [

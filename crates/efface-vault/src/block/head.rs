@@ -9,8 +9,9 @@ use crate::stored::RecordId;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// The head of a block, which has the names of its rows, without their features. It is the one that was
-/// stored once it has been checked: those that [`Vault::scan_heads`](crate::Vault::scan_heads) shows are.
+/// The head of a block: the names of its rows, without their features. Once it has been checked, it is the
+/// one that was stored; the heads that [`Vault::scan_heads`](crate::Vault::scan_heads) shows have been
+/// checked.
 #[derive(Debug)]
 pub struct BlockHead {
     first: i64,
@@ -20,7 +21,7 @@ pub struct BlockHead {
 }
 
 impl BlockHead {
-    /// A head as it was read, with the bytes of the block's features. `None` if its parts are not
+    /// Returns a head as it was read, with the bytes of the block's features. `None` if its parts are not
     /// within their bounds.
     pub(crate) fn parse(
         first: i64,
@@ -32,39 +33,39 @@ impl BlockHead {
         Some(Self { first, bytes, stored, layout })
     }
 
-    /// The number of the row in the first slot.
+    /// Returns the number of the row in the first slot.
     pub(crate) fn first(&self) -> i64 {
         self.first
     }
 
-    /// Slots, empty ones included.
+    /// Returns the number of slots, empty ones included.
     pub(crate) fn slots(&self) -> usize {
         self.layout.slots
     }
 
-    /// Bytes of the block's features.
+    /// Returns how many bytes the block's features have.
     pub(crate) fn features(&self) -> usize {
         self.layout.features
     }
 
-    /// The column `head`, and the stored half of its checksum.
+    /// Returns the column `head`, and the stored half of its checksum.
     pub(crate) fn columns(&self) -> (&[u8], [u8; STORED]) {
         (&self.bytes, self.stored)
     }
 
-    /// How many rows are present.
+    /// Returns how many rows are present.
     #[must_use]
     pub fn len(&self) -> usize {
         self.layout.count(&self.bytes)
     }
 
-    /// Whether no row is present.
+    /// Returns whether no row is present.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The slots of the rows that are present.
+    /// Returns the slots of the rows that are present.
     pub(crate) fn present(&self) -> impl Iterator<Item = usize> {
         (0..self.layout.slots).filter(|&slot| self.is_present(slot))
     }
@@ -73,18 +74,18 @@ impl BlockHead {
         self.layout.is_present(&self.bytes, slot)
     }
 
-    /// The slot of a number, if a row is present there.
+    /// Returns the slot of a number, if a row is present there.
     pub(crate) fn slot_of(&self, record: RecordId) -> Option<usize> {
         let slot = usize::try_from(record.get().checked_sub(self.first)?).ok()?;
         (slot < self.layout.slots && self.is_present(slot)).then_some(slot)
     }
 
-    /// Who the row in a slot is.
+    /// Returns the names of the row in a slot.
     pub(crate) fn name(&self, slot: usize) -> Option<Name<'_>> {
         self.layout.name(&self.bytes, slot)
     }
 
-    /// The rows that are present, in the order of their numbers.
+    /// Returns the rows that are present, in the order of their numbers.
     pub fn rows(&self) -> impl Iterator<Item = (RecordId, Name<'_>)> {
         self.present()
             .filter_map(|slot| Some((RecordId::new(self.first + slot as i64), self.name(slot)?)))
@@ -94,29 +95,29 @@ impl BlockHead {
         self.layout.target(&self.bytes, slot)
     }
 
-    /// Slots of a group.
+    /// Returns the number of slots of a group.
     pub(super) fn group_size(&self) -> usize {
         self.layout.group
     }
 
-    /// The bytes of each row's features, if all have equally many.
+    /// Returns the bytes of each row's features, if all have equally many.
     pub(super) fn common_length(&self) -> Option<u32> {
         self.layout.common_length()
     }
 
-    /// Where the features of consecutive slots lie.
+    /// Returns the byte range of the features of consecutive slots.
     pub(super) fn span(&self, slots: Range<usize>) -> Option<Range<usize>> {
         self.layout.span(&self.bytes, slots)
     }
 
-    /// The row in a slot, whose features are at hand.
+    /// Returns the row in a slot, whose features are at hand.
     pub(crate) fn entry<'a>(&'a self, features: AtHand<'_, 'a>, slot: usize) -> Option<Entry<'a>> {
         let Name { id, subject, version } = self.name(slot)?;
         let features = features.get(self.span(slot..slot + 1)?)?;
         Some(Entry { id, subject, target: self.target(slot)?, version, features })
     }
 
-    /// Its share of the sum over all blocks; none if it is not as it was stored.
+    /// Returns its share of the sum over all blocks; `None` if it is not as it was stored.
     pub(crate) fn check(&self, checksums: &Checksums) -> Option<u128> {
         let checksum = checksums.block(self.first, &self.bytes);
         (checksum.stored == self.stored).then_some(checksum.share)
@@ -126,18 +127,18 @@ impl BlockHead {
         self.layout.groups()
     }
 
-    /// The group of a slot.
+    /// Returns the group of a slot.
     pub(crate) fn group_of(&self, slot: usize) -> usize {
         slot / self.layout.group
     }
 
-    /// The slots of a group.
+    /// Returns the slots of a group.
     pub(crate) fn group(&self, group: usize) -> Range<usize> {
         let size = self.layout.group;
         group * size..((group + 1) * size).min(self.layout.slots)
     }
 
-    /// Where a group's features lie.
+    /// Returns the byte range of a group's features.
     pub(crate) fn span_of_group(&self, group: usize) -> Option<Range<usize>> {
         self.span(self.group(group))
     }
@@ -151,7 +152,7 @@ impl BlockHead {
         at..at + STORED
     }
 
-    /// One of a group's checksums.
+    /// Reads one of a group's stored checksums.
     fn stored_checksum(&self, checksum: Of, group: usize) -> Option<[u8; STORED]> {
         self.bytes.get(self.place(checksum, group))?.try_into().ok()
     }
@@ -160,7 +161,7 @@ impl BlockHead {
         Some([self.stored_checksum(Of::Features, group)?, self.stored_checksum(Of::Rest, group)?])
     }
 
-    /// Whether the features of a group are those of the head.
+    /// Returns whether the features of a group match the head.
     pub(crate) fn features_hold(
         &self,
         group: usize,
@@ -171,7 +172,8 @@ impl BlockHead {
         found.is_some() && found == self.stored_checksum(Of::Features, group)
     }
 
-    /// Whether the rows of a group are those that were stored, whatever else of the head is not.
+    /// Returns whether the rows of a group are those that were stored, even if other parts of the head are
+    /// not.
     pub(crate) fn group_holds(
         &self,
         group: usize,
@@ -193,7 +195,7 @@ impl BlockHead {
         Some(checksums.features(self.first + slots.start as i64, features))
     }
 
-    /// A group's checksums: of its features, and of everything else with that one.
+    /// Computes a group's checksums: one of its features, and one of everything else together with the first.
     fn checksums(
         &self,
         group: usize,
@@ -206,7 +208,7 @@ impl BlockHead {
         rest.extend(of_features);
         rest.extend((self.first + slots.start as i64).to_le_bytes());
         for slot in slots {
-            // A length that no row can have marks an empty slot.
+            // An empty slot is marked by a length that no row can have.
             if !self.is_present(slot) {
                 rest.extend(u64::MAX.to_le_bytes());
                 continue;
@@ -231,8 +233,9 @@ impl BlockHead {
         Some([of_features, checksums.group(&rest)])
     }
 
-    /// Puts its checksums into the head, and the stored half of its own beside it. Returns its share of the
-    /// sum. `known` has those of groups that are as they were, the features of others are at hand.
+    /// Writes the groups' checksums into the head and the stored half of its own next to it. Returns its
+    /// share of the sum. `known` has the checksums of unchanged groups; the features of all others are at
+    /// hand.
     pub(super) fn seal(
         &mut self,
         features: AtHand<'_, '_>,

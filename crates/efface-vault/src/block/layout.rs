@@ -1,16 +1,16 @@
-//! Where the parts of a block's head lie.
+//! Locates the parts of a block's head.
 
 use super::{GROUP, LARGEST_GROUP, Name, TOGETHER};
 use crate::checksum::STORED;
 use crate::name::Id;
 use std::ops::Range;
 
-/// Parts that a head may have.
+/// Flags of the parts that a head may have.
 pub(super) const COMMON_LENGTH: u32 = 1;
 pub(super) const TEXTS: u32 = 2;
 pub(super) const SUBJECTS: u32 = 4;
 
-/// How ids are named in the list of where other ids begin.
+/// Forms of an id in the list that says where ids of another form begin.
 pub(super) const IN_FULL: u32 = 0;
 pub(super) const BY_POSITION: u32 = 1;
 
@@ -29,9 +29,9 @@ pub(super) struct Layout {
     subjects: Option<(usize, Texts)>,
     /// Bytes of the features of all rows.
     pub(super) features: usize,
-    /// Slots of a group.
+    /// Number of slots of a group.
     pub(super) group: usize,
-    /// Of the features of each group, then of everything else of each.
+    /// Offset of the checksums: of the features of each group, then of everything else of each.
     pub(super) checksums: usize,
 }
 
@@ -39,11 +39,11 @@ pub(super) struct Layout {
 #[derive(Debug)]
 enum Length {
     Common(usize),
-    /// Where it is said where each ends.
+    /// Offset of the list of end offsets, one for each slot.
     Ends(usize),
 }
 
-/// Where it is said where each text ends, and where the texts are.
+/// Offsets of the list of the texts' ends, and of the texts.
 #[derive(Debug)]
 struct Texts {
     ends: usize,
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         double(self.bytes, at)
     }
 
-    /// A list of where something begins: ascending slots.
+    /// Reads a list of the ascending slots at which runs begin.
     fn runs<T>(
         &mut self,
         slots: usize,
@@ -91,7 +91,7 @@ impl<'a> Cursor<'a> {
         Some(runs)
     }
 
-    /// Where each of `slots` texts ends, and the texts.
+    /// Locates the end offsets of `slots` texts, and the texts.
     fn texts(&mut self, slots: usize) -> Option<Texts> {
         let ends = self.skip(4 * slots)?;
         let length = last_end(self.bytes, ends, slots)?;
@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The end of the last of `slots` parts, if their ends ascend.
+/// Returns the end of the last of `slots` parts, if their ends ascend.
 fn last_end(bytes: &[u8], ends: usize, slots: usize) -> Option<usize> {
     let mut last = 0;
     for end in bytes.get(ends..ends + 4 * slots)?.as_chunks::<4>().0 {
@@ -125,7 +125,7 @@ fn bit(bytes: &[u8], at: usize, slot: usize) -> bool {
     bytes.get(at + slot / 8).is_some_and(|byte| byte >> (slot % 8) & 1 == 1)
 }
 
-/// What is in force at a slot.
+/// Returns what is in force at a slot.
 fn run<T: Copy>(runs: &[(usize, T)], slot: usize) -> Option<T> {
     let after = runs.partition_point(|(first, _)| *first <= slot);
     Some(runs.get(after.checked_sub(1)?)?.1)
@@ -138,7 +138,7 @@ impl Texts {
     }
 }
 
-/// Which bytes the part of a slot has.
+/// Returns which bytes the part of a slot has.
 fn part(head: &[u8], ends: usize, slot: usize) -> Option<Range<usize>> {
     let start = match slot.checked_sub(1) {
         Some(before) => word(head, ends + 4 * before)?,
@@ -155,7 +155,7 @@ pub(super) fn group_size(slots: usize, features: usize) -> usize {
     (TOGETHER * slots).div_ceil(features).clamp(GROUP, LARGEST_GROUP)
 }
 
-/// How many checksums a head has.
+/// Returns how many checksums a head has.
 pub(super) fn checksums_of(slots: usize, features: usize) -> usize {
     2 * slots.div_ceil(group_size(slots, features))
 }
@@ -165,13 +165,13 @@ impl Layout {
         self.slots.div_ceil(self.group)
     }
 
-    /// The parts of a head, all of it, that fit the features. A row whose names are no text is found
-    /// when it is read.
+    /// Reads the parts of a head, which must be used up and fit the features. Names that are not valid text
+    /// are found only when their row is read.
     pub(super) fn parse(head: &[u8], features: usize) -> Option<Self> {
         let mut cursor = Cursor { bytes: head, at: 0 };
         let slots = cursor.u32()? as usize;
         let parts = cursor.u32()?;
-        // Every slot has a bit and a target, so that a false number is found before it is used.
+        // Every slot has a bit and a target, so that a wrong number of slots is found before it is used.
         let bits = slots.div_ceil(8);
         if head.len() < bits.checked_add(slots.checked_mul(8)?)? || parts & !7 != 0 {
             return None;
@@ -238,7 +238,7 @@ impl Layout {
         bits.unwrap_or_default().iter().map(|byte| byte.count_ones() as usize).sum()
     }
 
-    /// The bytes of each row's features, if all have equally many.
+    /// Returns the bytes of each row's features, if all have equally many.
     pub(super) fn common_length(&self) -> Option<u32> {
         match self.length {
             Length::Common(length) => u32::try_from(length).ok(),
@@ -246,7 +246,7 @@ impl Layout {
         }
     }
 
-    /// Where the features of consecutive slots lie.
+    /// Returns the byte range of the features of consecutive slots.
     pub(super) fn span(&self, head: &[u8], slots: Range<usize>) -> Option<Range<usize>> {
         Some(match self.length {
             Length::Common(length) => length * slots.start..length * slots.end,
@@ -261,7 +261,7 @@ impl Layout {
         Some(f64::from_bits(double(head, self.targets + 8 * slot)?))
     }
 
-    /// Who the row of a slot is.
+    /// Returns the names of the row in a slot.
     pub(super) fn name<'a>(&self, head: &'a [u8], slot: usize) -> Option<Name<'a>> {
         let id = match run(&self.ids, slot)? {
             Some(less) => Id::Position(less.wrapping_add(slot as u64)),

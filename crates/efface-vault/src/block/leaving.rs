@@ -1,8 +1,8 @@
-//! Rows that leave a block in place.
+//! Removes rows from a block in place.
 //!
-//! Where rows lie at equal distances their slots become zeros, and nothing else of the features changes. So
-//! few of these are needed: those of the rows that share a checksum with one that leaves, which shows that they
-//! are as they were stored.
+//! If rows lie at equal distances, the slots of removed rows become zeros, and nothing else of the features
+//! changes. So few features are needed: those of the rows that share a checksum with a removed one, to show
+//! that they are as they were stored.
 
 use super::{AtHand, BlockHead, Builder};
 use crate::buffer_pool::Features;
@@ -10,11 +10,11 @@ use crate::checksum::Checksums;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Some rows of a block, not all, that are to leave it in place.
+/// Some rows of a block, but not all, that are to be removed in place.
 pub(crate) struct Leaving<'a> {
     head: &'a BlockHead,
     slots: &'a BTreeSet<usize>,
-    /// Their groups, and where the features of these lie.
+    /// Their groups, and the byte ranges of the features of these.
     groups: BTreeSet<usize>,
     windows: Vec<Range<usize>>,
 }
@@ -24,14 +24,14 @@ pub(crate) struct Left {
     pub(crate) head: BlockHead,
     /// Its share of the sum over all blocks.
     pub(crate) share: u128,
-    /// The groups whose features changed, by the head before, and where these became zeros.
+    /// The groups whose features changed, by the head before, and the byte ranges that became zeros.
     pub(crate) groups: BTreeSet<usize>,
     pub(crate) zeros: Vec<Range<usize>>,
 }
 
 impl<'a> Leaving<'a> {
-    /// The rows in these slots, which are present, of a head that is as it was stored; none where rows do not
-    /// lie at equal distances.
+    /// Selects the rows in these slots, which are present, of a head that is as it was stored. Returns `None`
+    /// if rows do not lie at equal distances.
     pub(crate) fn of(head: &'a BlockHead, slots: &'a BTreeSet<usize>) -> Option<Self> {
         head.common_length()?;
         let groups: BTreeSet<usize> = slots.iter().map(|&slot| head.group_of(slot)).collect();
@@ -39,12 +39,12 @@ impl<'a> Leaving<'a> {
         Some(Self { head, slots, groups, windows: windows? })
     }
 
-    /// Which features are needed.
+    /// Returns the byte ranges of the features that are needed.
     pub(crate) fn windows(&self) -> &[Range<usize>] {
         &self.windows
     }
 
-    /// Takes the rows out; `features` are those of the windows. None where these are not those of the head.
+    /// Removes the rows; `features` are those of the windows. Returns `None` if these do not match the head.
     pub(crate) fn leave(&self, features: &mut [Features], checksums: &Checksums) -> Option<Left> {
         let head = self.head;
         let before = at_hand(&self.windows, features);

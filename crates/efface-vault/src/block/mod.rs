@@ -1,10 +1,9 @@
-//! Rows in blocks, each of which is one row of the file's table `block` and one of `content`.
+//! Stores rows in blocks: a block is one row of the file's table `block` and one of `content`.
 //!
-//! A block has the rows of a fixed range of record numbers, so that which rows share a block says
-//! nothing of their contents. A number's place in it is its slot; the slot of a deleted row stays
-//! empty. Its bytes are a function of the rows that are present alone, its number of slots excepted,
-//! and lie in two columns: `content.features`, the rows' bytes one after another, and `block.head`,
-//! everything else, little-endian:
+//! A block has the rows of a fixed range of record numbers, so that sharing a block says nothing of the rows'
+//! contents. A number's place in it is its slot; the slot of a deleted row stays empty. Apart from its number
+//! of slots, its bytes are a function of the rows that are present alone. They lie in two columns:
+//! `content.features`, the rows' bytes one after another, and `block.head`, everything else, little-endian:
 //!
 //! | | |
 //! |---|---|
@@ -21,15 +20,15 @@
 //! | 16 bytes per group of slots | keyed checksum of their features |
 //! | 16 bytes per group of slots | keyed checksum of everything else of these rows, and of the one before |
 //!
-//! With a common length, which blocks of up to 16 MiB have, the features of an empty slot are zeros, so that
-//! a deletion reads and changes few pages ([`Leaving`]); without, an empty slot takes no room and its length
-//! is not kept.
+//! Blocks of up to 16 MiB have a common length: the features of an empty slot are zeros, so that a deletion
+//! reads and changes few pages ([`Leaving`]). Without a common length, an empty slot takes no room and its
+//! length is not kept.
 //!
 //! A group is [`GROUP`] slots, or as many as have [`TOGETHER`] bytes of features and no row fewer, up to
-//! [`LARGEST_GROUP`], where a block has more than twice that: a hash takes so many bytes side by side, several
-//! times as fast as a few kilobytes or some bytes less. A whole block
-//! is checked by its head and its features, and so are single rows; the checksums of everything else tell what
-//! is damaged where the head is not as it was stored.
+//! [`LARGEST_GROUP`], if a block has more than twice that: a hash takes so many bytes side by side, several
+//! times as fast as a few kilobytes or slightly fewer bytes. A whole block is checked by its head and its
+//! features, and so are single rows; if the head is not as it was stored, the checksums of everything else
+//! show what is damaged.
 
 mod build;
 mod head;
@@ -55,29 +54,30 @@ const LARGEST_GROUP: usize = 64;
 /// Bytes of features under one checksum in a large block.
 const TOGETHER: usize = 16 << 10;
 
-/// Bytes of features that a block should have: enough for few reads, few enough to write again.
+/// Bytes of features that a block should have: enough to keep reads few, few enough to rewrite.
 const BYTES: u64 = 128 << 10;
 
-/// Most bytes of features that a block has with its rows at equal distances. Beyond, few long rows among
-/// many empty slots would take too much room.
+/// Most bytes of features of a block whose rows lie at equal distances. Beyond that, few long rows among many
+/// empty slots would take too much room.
 const SPREAD: usize = 16 << 20;
 
-/// Rows per block where a row has about this many bytes. It is fixed with the vault, and to be computed
-/// from what is public of rows, such as their columns.
+/// Returns the number of rows per block if a row has about this many bytes. The number is fixed with the
+/// vault, so `bytes` must follow from public properties of the rows, such as their columns.
 #[must_use]
 pub fn rows_per_block(bytes: u64) -> u32 {
     (BYTES / bytes.max(1)).clamp(GROUP as u64, 4096) as u32
 }
 
-/// A block as it is stored, whose parts are within their bounds. Its rows are those that were stored
-/// once it has been checked: those that [`Vault::scan_blocks`](crate::Vault::scan_blocks) shows have.
+/// A block as it is stored, whose parts are within their bounds. Once it has been checked, its rows are those
+/// that were stored; the blocks that [`Vault::scan_blocks`](crate::Vault::scan_blocks) shows have been
+/// checked.
 #[derive(Debug)]
 pub struct RowBlock {
     head: BlockHead,
     features: Features,
 }
 
-/// Features of a block as far as they are at hand: bytes of them, and where these begin.
+/// The features of a block that are at hand: pieces of their bytes, and the offset of each.
 #[derive(Clone, Copy)]
 pub(crate) struct AtHand<'p, 'a>(pub(crate) &'p [(usize, &'a [u8])]);
 
@@ -93,11 +93,11 @@ impl<'a> AtHand<'_, 'a> {
 /// A row of a block, apart from its names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowSpan {
-    /// Its number.
+    /// The row's number.
     pub number: RecordId,
-    /// Where its features lie in those of the block.
+    /// Byte range of the row's features in those of the block.
     pub features: Range<usize>,
-    /// Its target.
+    /// The row's target value.
     pub target: f64,
 }
 
@@ -111,14 +111,14 @@ pub(crate) struct Entry<'a> {
     pub(crate) features: &'a [u8],
 }
 
-/// Who a row is.
+/// The identity of a row.
 #[derive(Debug, Clone, Copy)]
 pub struct Name<'a> {
     /// Its id as it is stored.
     pub id: Id<'a>,
-    /// Its subject.
+    /// Subject of the record, if it has one.
     pub subject: Option<&'a str>,
-    /// The version that first saw it.
+    /// Version of the model that first saw the record.
     pub version: u64,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The row with its id in full.
+    /// Returns the row with its id in full.
     pub(crate) fn record<'b>(&self, id: &'b mut String) -> StoredRecord<'b>
     where
         'a: 'b,
@@ -152,17 +152,17 @@ impl<'a> Entry<'a> {
 /// What is wrong with a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Flaw {
-    /// What is in it cannot be told.
+    /// The contents cannot be read.
     Unreadable,
     /// Something in it is not as it was stored.
     Changed {
-        /// The slots whose rows are not; none if all rows are.
+        /// The slots of the rows that are not as they were stored; empty if all rows are.
         slots: Vec<Range<usize>>,
     },
 }
 
 impl RowBlock {
-    /// A block as it was read. `None` if its parts are not within their bounds.
+    /// Parses a block as it was read. Returns `None` if its parts are not within their bounds.
     pub(crate) fn parse(
         first: i64,
         head: Vec<u8>,
@@ -173,17 +173,16 @@ impl RowBlock {
         Some(Self { head: BlockHead::parse(first, head, features.len(), stored)?, features })
     }
 
-    /// The number of the row in the first slot.
+    /// Returns the number of the row in the first slot.
     pub(crate) fn first(&self) -> i64 {
         self.head.first()
     }
 
-    /// Slots, empty ones included.
+    /// Returns the number of slots, empty ones included.
     pub(crate) fn slots(&self) -> usize {
         self.head.slots()
     }
 
-    /// The head.
     pub(crate) fn head(&self) -> &BlockHead {
         &self.head
     }
@@ -192,41 +191,41 @@ impl RowBlock {
         self.head
     }
 
-    /// How many rows are present.
+    /// Returns how many rows are present.
     #[must_use]
     pub fn len(&self) -> usize {
         self.head.len()
     }
 
-    /// Whether no row is present.
+    /// Returns whether no row is present.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The numbers of the rows that are present, ascending.
+    /// Returns the numbers of the rows that are present, ascending.
     pub fn numbers(&self) -> impl Iterator<Item = RecordId> {
         self.head.present().map(|slot| RecordId::new(self.first() + slot as i64))
     }
 
-    /// The row in a slot.
+    /// Returns the row in a slot.
     pub(crate) fn entry(&self, slot: usize) -> Option<Entry<'_>> {
         self.head.entry(AtHand(&[(0, &self.features)]), slot)
     }
 
-    /// Who the rows are that are present, in the order of their numbers.
+    /// Returns the names of the rows that are present, in the order of their numbers.
     pub fn names(&self) -> impl Iterator<Item = Name<'_>> {
         self.head.rows().map(|(_, name)| name)
     }
 
-    /// The features of all rows.
+    /// Returns the features of all rows.
     #[must_use]
     pub fn features(&self) -> &[u8] {
         &self.features
     }
 
-    /// Where the features of each row that is present lie in [those of all](Self::features), in the order
-    /// of their numbers.
+    /// Returns where the features of each present row lie in [those of all](Self::features), in the order of
+    /// the rows' numbers.
     pub fn spans(&self) -> impl Iterator<Item = RowSpan> {
         self.head.present().filter_map(|slot| {
             let (features, target) = (self.head.span(slot..slot + 1)?, self.head.target(slot)?);
@@ -234,17 +233,17 @@ impl RowBlock {
         })
     }
 
-    /// The [features of all rows](Self::features), and [where those of each lie](Self::spans).
+    /// Returns the [features of all rows](Self::features) and [where those of each lie](Self::spans).
     #[must_use]
     pub fn into_contents(self) -> (Vec<u8>, Vec<RowSpan>) {
         let rows = self.spans().collect();
         (self.features.into_bytes(), rows)
     }
 
-    /// Shows each row that is present, in the order of their numbers.
+    /// Calls a function with each present row, in the order of their numbers.
     ///
     /// # Errors
-    /// The visitor's.
+    /// Fails with the visitor's error.
     pub fn for_each<E>(
         &self,
         mut visit: impl FnMut(RecordId, StoredRecord<'_>) -> Result<(), E>,
@@ -258,7 +257,7 @@ impl RowBlock {
         Ok(())
     }
 
-    /// Its share of the sum over all blocks, once every row has been found to be as it was stored.
+    /// Checks every row and returns the block's share of the sum over all blocks.
     pub(crate) fn check(&self, checksums: &Checksums) -> Result<u128, Flaw> {
         let all = [(0, &*self.features)];
         let all = AtHand(&all);

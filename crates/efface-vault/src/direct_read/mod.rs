@@ -1,15 +1,15 @@
-//! Features of blocks read straight from the vault's file, beside SQLite.
+//! Reads features of blocks directly from the vault's file, next to SQLite.
 //!
-//! SQLite keeps a block's features in a chain of pages, asks the system for one page at a time
-//! and copies each three times, on one thread. A pass over all rows is several times as fast where
-//! whole chains are read at once, by whoever works on the block.
+//! SQLite keeps a block's features in a chain of pages, asks the system for one page at a time and copies
+//! each three times, on one thread. A pass over all rows is several times as fast if each worker reads the
+//! whole chain of its block at once.
 //!
-//! What is read so is a guess, never an answer: the pages of a change in progress are in SQLite's memory
-//! and not in the file, and another program may have written it. A block's head comes from SQLite, and
-//! has the keyed checksum of its features; only features that it fits are those that SQLite would have
-//! shown, and whoever gets others asks SQLite; and before anything is overwritten, SQLite's are held against
-//! the checksum again, since bytes may be right that its own way does not lead to. So nothing here has to be
-//! right for rows to be right, and whatever the bytes are, reading them ends.
+//! What is read this way is a guess, never an answer: the pages of a change in progress are in SQLite's
+//! memory and not in the file, and another program may have written the file. A block's head comes from
+//! SQLite and has the keyed checksum of its features. Only features that match it are those that SQLite would
+//! have shown; otherwise SQLite is asked. Before anything is overwritten, SQLite's own bytes are compared
+//! with the checksum again, since direct reading may find the right bytes where SQLite's own path leads
+//! elsewhere. So the rows are right even if nothing here is, and reading ends whatever the bytes are.
 //!
 //! Written from the public description of the format (sections 1.6 "B-tree pages", 1.7 and 2.1 of
 //! "Database File Format" on sqlite.org).
@@ -29,27 +29,27 @@ use std::ops::Range;
 use std::sync::Arc;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bytes of a page, and of those of its payload's chain that it has itself.
+/// Bytes of a page, and of a page's share of a payload's chain.
 const PAGE: usize = PAGE_SIZE as usize;
 const LINKED: usize = PAGE - 4;
 
 /// Pages from the root to a leaf, at most.
 const DEPTH: usize = 20;
 
-/// Bytes that the system is asked to read ahead of the block that is shown, and at a time.
+/// Bytes that the system is asked to read ahead of the block that is shown, and in one request.
 const AHEAD: u64 = 8 << 20;
 const STEP: u64 = 2 << 20;
 
-/// Heads that the system is asked to read ahead of the one that is shown.
+/// Number of heads that the system is asked to read ahead of the one that is shown.
 const HEADS: usize = 256;
 
-/// Where a row of a table, which begins with its number and ends with its largest column, is in the file.
+/// Location in the file of a row of a table that begins with its number and ends with its largest column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chain {
-    /// Its number.
+    /// The block's first number.
     pub(crate) first: i64,
-    /// Offset in the file of what of the payload is on the leaf itself, and its bytes: all of it where there
-    /// is no chain.
+    /// File offset of the part of the payload that is on the leaf itself, and its length: the whole payload
+    /// if there is no chain.
     local: (u64, usize),
     /// First page of the rest.
     overflow: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Chain {
     last: Range<usize>,
 }
 
-/// Which chains are asked for.
+/// The chains that a walk is to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// All of them: the system is asked to read ahead.
@@ -74,30 +74,31 @@ pub(crate) struct Chains {
     pages: u32,
     root: u32,
     wanted: Wanted,
-    /// What was last asked for.
+    /// The number that was last looked up.
     last: Option<i64>,
-    /// Pages that are still to be looked at, the next one last.
+    /// Pages that are still to be read, the next one last.
     waiting: Vec<Waiting>,
-    /// Chains of the leaf that was looked at last, the next one last.
+    /// Chains of the leaf that was read last, the next one last.
     leaf: Vec<Chain>,
-    /// Pages looked at: more than there are is a circle.
+    /// Number of pages read so far: more than there are means a cycle.
     seen: u32,
     /// How far the system was asked to read.
     asked: u64,
 }
 
-/// A page that is still to be looked at.
+/// A page that is still to be read.
 #[derive(Debug)]
 struct Waiting {
     page: u32,
     depth: usize,
-    /// The highest number below it; none where it has all that are left.
+    /// The highest number below it; `None` if it has all that are left.
     highest: Option<i64>,
 }
 
 impl Chains {
-    /// Those of a vault; none where the system cannot read a file at a place, or the file is not as
-    /// expected. Nobody else reads a file in the making, so that all of it can be written first.
+    /// Begins a walk over a vault's table. Returns `None` if the system cannot read a file at an offset, or
+    /// if the file is not as expected. Nobody else reads a file that is still being made, so all of it can be
+    /// written first.
     fn of(vault: &Vault, table: &str, wanted: Wanted) -> Option<Self> {
         if !cfg!(unix) {
             return None;
@@ -125,7 +126,7 @@ impl Chains {
         self.seen = 0;
     }
 
-    /// The chain of the block that begins with this number. Those of ascending numbers are found in one walk.
+    /// Returns the chain of the block that begins with this number. Ascending numbers are found in one walk.
     pub(crate) fn find(&mut self, first: i64) -> Option<Chain> {
         if self.last.replace(first).is_some_and(|last| last >= first) {
             self.begin();
@@ -151,12 +152,12 @@ impl Chains {
         }
     }
 
-    /// What a thread needs to read chains: the file, and how many pages it has.
+    /// Returns what a thread needs to read chains: the file, and how many pages it has.
     pub(crate) fn file(&self) -> (Arc<File>, u32) {
         (Arc::clone(&self.file), self.pages)
     }
 
-    /// The chain of the block after the one that was found last.
+    /// Returns the chain of the block after the one that was found last.
     fn next(&mut self) -> Option<Chain> {
         while self.leaf.is_empty() {
             self.descend()?;
@@ -164,7 +165,7 @@ impl Chains {
         self.leaf.pop()
     }
 
-    /// Looks at one more page; none where there is none, or it is not as expected.
+    /// Reads one more page; `None` if there is none, or if it is not as expected.
     fn descend(&mut self) -> Option<()> {
         let Waiting { page: number, depth, .. } = self.waiting.pop()?;
         self.seen += 1;
@@ -215,8 +216,8 @@ impl Chains {
         Some(())
     }
 
-    /// Has the system read ahead from a chain on, as blocks follow one another in a file that was written
-    /// in their order.
+    /// Asks the system to read ahead from a chain on: blocks follow one another in a file that was written in
+    /// their order.
     fn ask(&mut self, chain: &Chain) {
         let Some(at) = offset(chain.overflow).filter(|_| self.wanted == Wanted::All) else {
             return;
@@ -232,7 +233,7 @@ impl Chains {
     }
 }
 
-/// The chain of a leaf's cell; none where it is not as expected.
+/// Returns the chain of a leaf's cell; `None` if the cell is not as expected.
 fn chain(number: u32, page: &[u8], cell: usize) -> Option<Chain> {
     let mut at = cell;
     let payload = varint(page, &mut at).ok()?;
@@ -252,7 +253,7 @@ fn chain(number: u32, page: &[u8], cell: usize) -> Option<Chain> {
     (last.end == payload).then_some(Chain { first, local, overflow, last })
 }
 
-/// Bytes of a value by its serial type.
+/// Returns the length of a value with this serial type.
 fn stored_length(serial: u64) -> Option<usize> {
     Some(match serial {
         0 | 8 | 9 => 0,
@@ -264,8 +265,8 @@ fn stored_length(serial: u64) -> Option<usize> {
     })
 }
 
-/// Has the system read the heads of blocks ahead of who asks SQLite for one after another: on a disk that
-/// nothing is cached of, each would be waited for.
+/// Asks the system to read the heads of blocks before SQLite is asked for each: on a disk without cached
+/// pages, SQLite would wait for each one.
 pub(crate) struct HeadsAhead {
     chains: Option<Chains>,
     shown: usize,
@@ -277,7 +278,7 @@ impl HeadsAhead {
         Self { chains: Chains::of(vault, "block", Wanted::All), shown: 0, asked: 0 }
     }
 
-    /// One more is shown.
+    /// Notes that one more head is shown.
     pub(crate) fn go_on(&mut self) {
         self.shown += 1;
         let Some(chains) = &mut self.chains else { return };
@@ -297,7 +298,8 @@ impl HeadsAhead {
 }
 
 impl Chain {
-    /// The last column, which should have `length` bytes, in memory of `pool`; none where the file has others.
+    /// Reads the last column, which should have `length` bytes, into memory of `pool`; `None` if its length
+    /// in the file differs.
     pub(crate) fn last_column(
         &self,
         file: &File,
@@ -325,7 +327,7 @@ impl Chain {
         let mut before = start.saturating_sub(local);
         let (mut next, mut left, mut run) = (self.overflow, pages_left, pages_left);
         while left > 0 {
-            // What is on the pages is moved to the front of where they were read to.
+            // The content of the pages is moved to the front of the buffer that they were read to.
             let count = run.min(left).min(pages.checked_sub(next)? as usize + 1);
             let from = bytes.len() - left * PAGE;
             read(file, offset(next)?, bytes.get_mut(from..from + count * PAGE)?)?;
@@ -347,7 +349,7 @@ impl Chain {
             left -= follows;
             run = if follows == count { 2 * run } else { 4 };
         }
-        // The end of the last page is none of theirs, nor is what was moved.
+        // Neither the end of the last page nor the bytes that were moved belong to the column.
         let rest = bytes.get_mut(length..)?;
         rest.zeroize();
         bytes.truncate(length);
@@ -356,8 +358,8 @@ impl Chain {
 }
 
 impl Chain {
-    /// Some bytes of the last column, which should have `length` of them, as they lie where the chain is one
-    /// page after another; where it is not, they are others.
+    /// Reads some bytes of the last column, which should have `length` of them, as if the chain's pages were
+    /// consecutive; if they are not, the bytes are wrong.
     pub(crate) fn part(
         &self,
         file: &File,
@@ -373,7 +375,7 @@ impl Chain {
         let on_leaf = end.min(local).saturating_sub(start);
         let (from, to) = (start.max(local) - local, end.max(local) - local);
         let (skipped, count) = (from / LINKED, to.div_ceil(LINKED) - from / LINKED);
-        // What is on the pages is moved to the front of where they were read to.
+        // The content of the pages is moved to the front of the buffer that they were read to.
         let mut bytes = Features::from(vec![0; on_leaf + count * PAGE]);
         read(file, local_at + start as u64, &mut bytes[..on_leaf])?;
         if count > 0 {
@@ -396,13 +398,13 @@ impl Chain {
 }
 
 impl Vault {
-    /// Where the features of blocks are in the file, where that can be told.
+    /// Begins to locate the features of blocks in the file, if that is possible.
     pub(crate) fn chains(&self, wanted: Wanted) -> Option<Chains> {
         Chains::of(self, "content", wanted)
     }
 }
 
-/// Where a page begins.
+/// Returns the file offset of a page.
 fn offset(number: u32) -> Option<u64> {
     Some(u64::from(number.checked_sub(1)?) * u64::from(PAGE_SIZE))
 }
@@ -417,7 +419,7 @@ fn read(_: &File, _: u64, _: &mut [u8]) -> Option<()> {
     None
 }
 
-/// Has the system read these bytes, of which there must be some: none would mean all of the file.
+/// Asks the system to read these bytes, of which there must be at least one: 0 would mean the whole file.
 #[cfg(target_os = "linux")]
 fn will_need(file: &File, bytes: Range<u64>) {
     use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};

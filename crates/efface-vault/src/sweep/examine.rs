@@ -6,9 +6,9 @@ use crate::StoreFault;
 /// What an examination of a vault's file found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examination {
-    /// Pages in the file.
+    /// Number of pages in the file.
     pub pages: u32,
-    /// Pages that hold nothing and wait to be used again.
+    /// Number of pages that hold nothing and wait to be used again.
     pub unused_pages: u32,
     /// Bytes that no live content uses and that are not zero: possible traces of deleted records.
     /// Numbers of pages that were taken from the list of unused pages are not counted.

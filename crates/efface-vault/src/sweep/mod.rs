@@ -19,7 +19,7 @@ use page::{Layout, Overflow, be32, is_btree};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
-/// The head of the file, as far as the sweep needs it.
+/// The fields of the file's head that the sweep needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head {
     page_size: u32,
@@ -33,7 +33,6 @@ pub(crate) struct Head {
 struct FreeList {
     /// Pages that list others, each with how many it lists.
     trunks: Vec<(u32, usize)>,
-    /// The listed pages.
     leaves: Vec<u32>,
 }
 
@@ -62,7 +61,7 @@ impl<'f> Pages<'f> {
         Ok(Self { file, head })
     }
 
-    /// Pages in the file.
+    /// Returns the number of pages in the file.
     pub(crate) fn count(&self) -> u32 {
         self.head.pages
     }
@@ -108,7 +107,7 @@ impl<'f> Pages<'f> {
         Ok(FreeList { trunks, leaves })
     }
 
-    /// Whether unused pages, and what follows the last page, hold nothing.
+    /// Returns whether unused pages, and what follows the last page, hold nothing.
     pub(crate) fn unused_are_zero(&self) -> Result<bool, StoreFault> {
         let FreeList { trunks, leaves } = self.free_list()?;
         let leaves = leaves.into_iter().map(|leaf| (leaf, 0));
@@ -130,7 +129,7 @@ impl<'f> Pages<'f> {
         Ok(true)
     }
 
-    /// Numbers of all unused pages.
+    /// Returns the numbers of all unused pages.
     pub(crate) fn unused_pages(&self) -> Result<Vec<u32>, StoreFault> {
         let FreeList { trunks, mut leaves } = self.free_list()?;
         leaves.extend(trunks.iter().map(|&(trunk, _)| trunk));
@@ -138,7 +137,7 @@ impl<'f> Pages<'f> {
     }
 
     /// Zeroes what lists of unused pages hold behind their ends: numbers of pages that were taken into use. A
-    /// commit leaves these, since SQLite shortens the lists and no more.
+    /// commit leaves these, since SQLite only shortens the lists.
     pub(crate) fn sweep_lists(&self) -> Result<u64, StoreFault> {
         let size = self.head.page_size as usize;
         self.free_list()?.trunks.into_iter().try_fold(0, |sum, (trunk, entries)| {
@@ -167,8 +166,8 @@ impl<'f> Pages<'f> {
         Ok(wiped)
     }
 
-    /// The page whose bytes SQLite locks and on which it keeps nothing, in a file that reaches so far (section
-    /// 1.4 "The Lock-Byte Page" of "Database File Format" on sqlite.org).
+    /// Returns the page whose bytes SQLite locks and on which it keeps nothing, if the file reaches that far
+    /// (section 1.4 "The Lock-Byte Page" of "Database File Format" on sqlite.org).
     fn lock_page(&self) -> Option<u32> {
         const FIRST_LOCKED: u32 = 1 << 30;
         let number = FIRST_LOCKED / self.head.page_size + 1;
@@ -189,7 +188,7 @@ impl<'f> Pages<'f> {
         })
     }
 
-    /// The first word of each of the pages `1..=last`: of pages of an overflow chain, the next.
+    /// Returns the first word of each of the pages `1..=last`: of pages of an overflow chain, the next.
     fn first_words(&self, last: u32) -> Result<Vec<u32>, StoreFault> {
         const AT_ONCE: u32 = 256;
         let (size, file) = (self.head.page_size as usize, self.file.file()?);
@@ -202,7 +201,7 @@ impl<'f> Pages<'f> {
             Ok(starts.map(|start| u32::from_be_bytes(*start)).collect())
         };
         let firsts: Vec<u32> = (1..=last).step_by(AT_ONCE as usize).collect();
-        // Where the system cannot read at a place, one read moves where the next begins.
+        // If the system cannot read at an offset, a read moves the position of the next.
         let parts: Vec<Vec<u32>> = if cfg!(unix) {
             let parts = firsts.into_par_iter().map_init(buffer, words);
             parts.collect::<Result<_, StoreFault>>()?
@@ -224,7 +223,7 @@ impl<'f> Pages<'f> {
         self.sweep_btree(number, |number| self.next_of(number))
     }
 
-    /// The same of a B-tree page; `next` tells what follows a page of a chain.
+    /// Does the same for a B-tree page; `next` returns the page that follows one of a chain.
     fn sweep_btree(
         &self,
         number: u32,
@@ -247,7 +246,7 @@ impl<'f> Pages<'f> {
         Ok(wiped)
     }
 
-    /// Whether a page begins as B-tree pages do, from one byte of it.
+    /// Returns whether a page begins as B-tree pages do, from one byte of it.
     fn starts_as_btree(&self, number: u32) -> Result<bool, StoreFault> {
         self.check_number(number)?;
         let mut kind = [0];
@@ -278,7 +277,7 @@ impl<'f> Pages<'f> {
         }
     }
 
-    /// The page that follows one of a chain, as it says itself.
+    /// Returns the page that follows one of a chain, as the page itself states.
     fn next_of(&self, number: u32) -> Result<u32, StoreFault> {
         let mut next = [0u8; 4];
         self.file.read(self.offset(number), &mut next)?;
@@ -315,7 +314,7 @@ impl<'f> Pages<'f> {
     }
 }
 
-/// What is known before a transaction that its sweep will need.
+/// Facts from before a transaction that its sweep will need.
 #[derive(Debug)]
 pub(crate) struct Before {
     pub(crate) pages: u32,
@@ -331,15 +330,15 @@ impl Before {
         Ok(Self { pages: pages.count(), unused: pages.unused_pages()?, whole: false })
     }
 
-    /// Bytes by which a file of `now` pages is longer.
+    /// Returns by how many bytes a file of `now` pages is longer.
     pub(crate) fn grown_to(&self, now: u32) -> u64 {
         u64::from(now.saturating_sub(self.pages)) * u64::from(schema::PAGE_SIZE)
     }
 
-    /// Sweeps the pages that a flushed but uncommitted transaction has changed: those
-    /// `journalled`, those that were unused (SQLite does not journal them) and those it has added.
-    /// `now` is the number of pages including the added ones. Where the whole file is to be swept,
-    /// all B-tree pages are; unused ones hold nothing since the vault was opened.
+    /// Sweeps the pages that a flushed but uncommitted transaction has changed: those `journalled`, those
+    /// that were unused (SQLite does not journal them) and those it has added. `now` is the number of pages
+    /// including the added ones. If the whole file is to be swept, all B-tree pages are; unused ones hold
+    /// nothing since the vault was opened.
     pub(crate) fn sweep(
         &self,
         file: &RawFile,

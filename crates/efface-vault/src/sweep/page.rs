@@ -54,12 +54,12 @@ impl Kind {
     }
 }
 
-/// Offset of the B-tree header on page `number`.
+/// Returns the offset of the B-tree header on page `number`.
 fn header_offset(number: u32) -> usize {
     if number == 1 { FILE_HEADER } else { 0 }
 }
 
-/// Whether page `number` with this content is a B-tree page. Sound as long as the vault has fewer
+/// Returns whether page `number` with this content is a B-tree page. Sound as long as the vault has fewer
 /// than 2^25 pages (see `schema::MAX_PAGES`).
 pub(super) fn is_btree(number: u32, page: &[u8]) -> bool {
     page.get(header_offset(number)).is_some_and(|&byte| Kind::of(byte).is_some())
@@ -101,7 +101,7 @@ impl Layout {
         starts.zip(ends).map(|(start, end)| start..end).filter(|range| !range.is_empty())
     }
 
-    /// Length of the cell at `at`; notes its child and its overflow chain.
+    /// Returns the length of the cell at `at`; notes its child and its overflow chain.
     fn cell(&mut self, kind: Kind, page: &[u8], at: usize) -> Result<usize, &'static str> {
         let mut cursor = at;
         if kind.is_interior() {
@@ -143,7 +143,7 @@ impl Layout {
     }
 }
 
-/// Bytes of a payload kept on the B-tree page itself.
+/// Returns how many bytes of a payload are kept on the B-tree page itself.
 pub(crate) fn local_payload(kind: Kind, usable: u64, payload: u64) -> u64 {
     let most = if kind == Kind::TableLeaf { usable - 35 } else { (usable - 12) * 64 / 255 - 23 };
     if payload <= most {
@@ -154,7 +154,7 @@ pub(crate) fn local_payload(kind: Kind, usable: u64, payload: u64) -> u64 {
     if filled <= most { filled } else { least }
 }
 
-/// The big-endian 16-bit number at `at`.
+/// Returns the big-endian 16-bit number at `at`.
 pub(crate) fn be16(page: &[u8], at: usize) -> Result<u16, &'static str> {
     match page.get(at..at.saturating_add(2)) {
         Some(&[a, b]) => Ok(u16::from_be_bytes([a, b])),
@@ -162,7 +162,7 @@ pub(crate) fn be16(page: &[u8], at: usize) -> Result<u16, &'static str> {
     }
 }
 
-/// The big-endian 32-bit number at `at`.
+/// Returns the big-endian 32-bit number at `at`.
 pub(crate) fn be32(page: &[u8], at: usize) -> Result<u32, &'static str> {
     match page.get(at..at.saturating_add(4)) {
         Some(&[a, b, c, d]) => Ok(u32::from_be_bytes([a, b, c, d])),
@@ -170,7 +170,7 @@ pub(crate) fn be32(page: &[u8], at: usize) -> Result<u32, &'static str> {
     }
 }
 
-/// A variable-length integer of 1 to 9 bytes: seven bits each, the ninth byte gives eight.
+/// Returns a variable-length integer of 1 to 9 bytes: seven bits each, the ninth byte gives eight.
 pub(crate) fn varint(page: &[u8], cursor: &mut usize) -> Result<u64, &'static str> {
     let mut value = 0u64;
     for position in 0..9 {

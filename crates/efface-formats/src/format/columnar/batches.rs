@@ -35,7 +35,7 @@ pub(super) const BATCH_ROWS: usize = 1024;
 /// An open columnar file.
 pub(super) struct Batches {
     pub(super) schema: SchemaRef,
-    /// The place of each column of the schema in a batch; none for columns left out.
+    /// The place of each column of the schema in a batch; `None` for columns left out.
     pub(super) places: Vec<Option<usize>>,
     pub(super) next: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>,
 }
@@ -71,7 +71,7 @@ pub(crate) struct ColumnarTable {
     batch: Option<RecordBatch>,
     /// The columns of the batch that hold bytes, as texts.
     texts: Vec<Option<ArrayRef>>,
-    /// Columns whose bytes may be anything, as nobody reads them.
+    /// Columns whose bytes may be anything, as they are not read.
     any_bytes: Vec<String>,
     /// The row of the batch, counted from 0.
     at: usize,
@@ -222,8 +222,8 @@ fn is_ignored(name: &str, options: &ReadOptions) -> bool {
     in_schema || options.ignore.iter().any(|ignored| ignored == name) || is_beyond(name, options)
 }
 
-/// Whether pandas made the column of an index that has no name, and nobody says what it is: it numbers rows,
-/// and is left out as in a CSV file. This looks at names alone, so that no record decides it.
+/// Returns whether pandas made the column of an index without a name, and no option gives it a role: it
+/// numbers rows, and is left out as in a CSV file. This looks at names alone, so that no record decides it.
 fn is_index(name: &str, options: &ReadOptions) -> bool {
     let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
     let is_made = level.is_some_and(|level| level.parse::<u32>().is_ok());
@@ -235,7 +235,7 @@ fn is_index(name: &str, options: &ReadOptions) -> bool {
         && !options.roles().any(|(role, _)| role == name)
 }
 
-/// Whether a given frame has no use for a column.
+/// Returns whether a given frame has no use for a column.
 fn is_beyond(name: &str, options: &ReadOptions) -> bool {
     let Some(FrameRequest::Given(Frame::Columns(frame))) = &options.frame else { return false };
     !frame.iter().any(|column| column.name == name)
@@ -243,7 +243,7 @@ fn is_beyond(name: &str, options: &ReadOptions) -> bool {
         && options.usual_id.as_deref() != Some(name)
 }
 
-/// The binary digits of a float.
+/// Returns the binary digits of a float.
 fn digits(kind: &DataType) -> u32 {
     match kind {
         DataType::Dictionary(_, values) => digits(values),
@@ -253,7 +253,7 @@ fn digits(kind: &DataType) -> u32 {
     }
 }
 
-/// Whether a column holds days or times, which raw rows have room for.
+/// Returns whether a column holds days or times, which raw rows have room for.
 fn is_time(kind: &DataType) -> bool {
     matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..))
 }
@@ -276,7 +276,8 @@ fn is_read(kind: &DataType) -> bool {
     }
 }
 
-/// A column of bytes as texts: UUIDs as they are usually written, other bytes as UTF-8; none of other columns.
+/// Returns a column of bytes as texts: UUIDs as they are usually written, other bytes as UTF-8; `None` for
+/// other columns.
 fn in_text(array: &ArrayRef) -> Result<Option<ArrayRef>, Fault> {
     fn texts<'a>(bytes: impl Iterator<Item = Option<&'a [u8]>>) -> Result<Option<ArrayRef>, Fault> {
         let text = |bytes: Option<&'a [u8]>| {
@@ -299,14 +300,14 @@ fn in_text(array: &ArrayRef) -> Result<Option<ArrayRef>, Fault> {
     }
 }
 
-/// The text of a UUID: `00000000-0000-0000-0000-000000000001`.
+/// Returns the text of a UUID: `00000000-0000-0000-0000-000000000001`.
 fn uuid(bytes: &[u8]) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let groups = [0..8, 8..12, 12..16, 16..20, 20..32];
     groups.map(|group| hex.get(group).unwrap_or_default()).join("-")
 }
 
-/// The type's name, without what is nested in it.
+/// Returns the type's name, without what is nested in it.
 fn kind(kind: &DataType) -> String {
     let text = kind.to_string();
     text.split(['(', '<', '{', '[']).next().unwrap_or_default().trim().to_owned()
@@ -346,7 +347,7 @@ fn cell(array: &dyn Array, at: usize) -> Cell<'_> {
     )
 }
 
-/// A decimal number: a whole one as it is if it has no places, else the nearest there is.
+/// Returns a decimal number: a whole one as it is if it has no places, else the nearest there is.
 fn decimal<T>(array: &dyn Array, at: usize) -> Cell<'static>
 where
     T: DecimalType<Native: Display>,
@@ -362,7 +363,7 @@ where
     }
 }
 
-/// What days, times, times of day and durations count.
+/// Returns what days, times, times of day and durations count.
 fn unit(kind: &DataType) -> Option<TimeUnit> {
     match kind {
         DataType::Date32 => Some(TimeUnit::Day),
@@ -380,7 +381,7 @@ fn unit(kind: &DataType) -> Option<TimeUnit> {
     }
 }
 
-/// How many of its units such a value is.
+/// Returns how many of its units such a value is.
 #[expect(clippy::useless_conversion, reason = "some of them have 32 bits")]
 fn count(array: &dyn Array, at: usize) -> i64 {
     downcast_temporal_array!(

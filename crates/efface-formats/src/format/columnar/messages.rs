@@ -45,7 +45,7 @@ struct Walk<'r, R> {
 }
 
 impl<R: Read + Seek> Walk<'_, R> {
-    /// The messages that the footer of a file lists.
+    /// Checks the messages that the footer of a file lists.
     fn blocks(&mut self) -> Result<(), Fault> {
         let end = self.size.checked_sub(FILE_END).ok_or_else(|| broken("the file is too short"))?;
         let tail = bytes(self.reader, end, 4)?;
@@ -77,7 +77,7 @@ impl<R: Read + Seek> Walk<'_, R> {
         self.message(&message, body_start, body)
     }
 
-    /// The messages of a stream, one after the other.
+    /// Checks the messages of a stream, one after the other.
     fn stream(&mut self) -> Result<(), Fault> {
         let mut at = 0;
         while self.size - at >= 4 {
@@ -122,7 +122,7 @@ impl<R: Read + Seek> Walk<'_, R> {
         Ok(())
     }
 
-    /// What the buffers of a batch take once unpacked.
+    /// Returns what the buffers of a batch take once unpacked.
     fn unpacked(&mut self, batch: &RecordBatch<'_>, start: u64, length: u64) -> Result<u64, Fault> {
         if batch.compression().is_none() {
             return Ok(length);
@@ -148,7 +148,7 @@ impl<R: Read + Seek> Walk<'_, R> {
     }
 }
 
-/// Exactly these bytes of the file; memory grows only with what is there.
+/// Reads exactly these bytes of the file; memory grows only with what is there.
 fn bytes(reader: &mut (impl Read + Seek), at: u64, length: u64) -> Result<Vec<u8>, Fault> {
     reader.seek(SeekFrom::Start(at))?;
     let mut bytes = Vec::new();

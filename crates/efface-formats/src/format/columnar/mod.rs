@@ -21,7 +21,7 @@ pub(crate) use batches::open;
 #[cfg(feature = "parquet")]
 use crate::error::{Fault, fault};
 
-/// The refusal of a file that the decoder cannot take.
+/// Returns the refusal of a file that the decoder cannot take.
 #[cfg(feature = "parquet")]
 fn broken(reason: impl std::fmt::Display) -> Fault {
     // Some reasons go on for lines about the decoder's own path.

@@ -1,8 +1,8 @@
 //! Records of separated text, one at a time, in memory bounded by the limits.
 //!
-//! The state machine of `csv-core` splits lines into fields and undoes quotes. It takes any text
-//! for some record, so what it is lenient about is checked here: text after a closing quote, a
-//! quote that is never closed, a lone carriage return.
+//! The state machine of `csv-core` splits lines into fields and undoes quotes. It accepts any text as some
+//! record, so what it is lenient about is checked here: text after a closing quote, a quote that is never
+//! closed, a lone carriage return.
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 
@@ -53,7 +53,7 @@ impl<'r> Records<'r> {
         self.machine = machine(delimiter);
     }
 
-    /// The next line that is not empty and no comment, left to be read again as a record.
+    /// Returns the next line that is not empty and no comment, left to be read again as a record.
     pub(crate) fn peek_line(&mut self) -> Result<Option<&[u8]>, ReadError> {
         Ok(if self.fill()? { Some(&self.raw) } else { None })
     }
@@ -78,24 +78,24 @@ impl<'r> Records<'r> {
         Ok(true)
     }
 
-    /// How many fields the record has.
+    /// Returns how many fields the record has.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// A field of the record, trimmed unless quoted.
+    /// Returns a field of the record, trimmed unless quoted.
     pub(crate) fn field(&self, at: usize) -> Option<&str> {
         let end = *self.ends.get(at)?;
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
         self.text.get(start.unwrap_or(0)..end)
     }
 
-    /// The line on which the record begins.
+    /// Returns the line on which the record begins.
     pub(crate) fn spot(&self) -> Spot {
         Spot::Line(self.first_line)
     }
 
-    /// A fault of this record.
+    /// Returns a fault of this record.
     pub(crate) fn fault(&self, fault: Fault) -> ReadError {
         let mut place = self.lines.place();
         place.spot = Spot::Line(self.first_line.max(1));

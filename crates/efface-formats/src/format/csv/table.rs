@@ -134,7 +134,7 @@ impl Cells for CsvTable<'_> {
     }
 }
 
-/// The delimiter that a line such as `sep=;` states.
+/// Returns the delimiter that a line such as `sep=;` states.
 fn separator_line(line: &[u8]) -> Option<char> {
     let line = std::str::from_utf8(line)
         .ok()?
@@ -146,7 +146,7 @@ fn separator_line(line: &[u8]) -> Option<char> {
     DELIMITERS.contains(&sign).then_some(sign)
 }
 
-/// What a file is whose first line begins as no header does.
+/// Returns what a file is whose first line begins as no header does.
 fn other_text(line: &[u8]) -> Option<&'static str> {
     let line = line.trim_ascii_start();
     if line.starts_with(b"{") || line.starts_with(b"[{") {
@@ -158,20 +158,20 @@ fn other_text(line: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The name of a column whose field in the header is empty, counted from 1.
+/// Returns the name of a column whose field in the header is empty, counted from 1.
 fn by_place(column: usize) -> String {
     format!("column {column}")
 }
 
-/// Whether the first row has one field more than there are names, and begins with the name of a row, as R writes
-/// it. With a number in front, a row is rather one with a field too many.
+/// Returns whether the first row has one field more than there are names, and begins with the name of a row,
+/// as R writes it. With a number in front, a row is rather one with a field too many.
 fn names_rows(row: &Records<'_>, names: usize) -> bool {
     let field = |at: usize| row.field(at).map(str::trim).unwrap_or_default();
     let is_name = !field(0).is_empty() && field(0).parse::<f64>().is_err();
     row.len() == names + 1 && is_name && !field(names).is_empty()
 }
 
-/// Whether options or schema say what a column is.
+/// Returns whether options or schema say what a column is.
 fn is_stated(name: &str, schema: Option<&Schema>, options: &ReadOptions) -> bool {
     let roles = [&options.label, &options.id, &options.subject, &options.weight];
     let more = options.more_labels.iter().chain(&options.ignore);
@@ -179,12 +179,13 @@ fn is_stated(name: &str, schema: Option<&Schema>, options: &ReadOptions) -> bool
         || schema.is_some_and(|schema| schema.columns().iter().any(|c| c.name == name))
 }
 
-/// Whether the first column is left out, 1 if it is: the header gives it no name, as that of a row
-/// index, and neither options nor schema say by its place what it is. This looks at the header alone,
-/// so that no record decides it.
+/// Returns whether the first column is left out, 1 if it is: the header gives it no name, as that of a row
+/// index, and neither options nor schema say by its place what it is. This looks at the header alone, so that
+/// no record decides it.
 ///
 /// # Errors
-/// Such a column elsewhere, as a delimiter at the end of each line makes one: it is hardly a feature.
+/// Fails if such a column is elsewhere, as a delimiter at the end of each line makes one: it is hardly a
+/// feature.
 fn nameless(
     records: &Records<'_>,
     names: &[String],
@@ -211,7 +212,7 @@ fn nameless(
     }
 }
 
-/// The columns of a given frame of raw rows.
+/// Returns the columns of a given frame of raw rows.
 fn given(options: &ReadOptions) -> Option<&[FrameColumn]> {
     match &options.frame {
         Some(FrameRequest::Given(Frame::Columns(columns))) => Some(columns),
@@ -219,7 +220,7 @@ fn given(options: &ReadOptions) -> Option<&[FrameColumn]> {
     }
 }
 
-/// The delimiter that occurs most often outside quotes; a comma if there is none.
+/// Returns the delimiter that occurs most often outside quotes; a comma if there is none.
 fn sniff(line: &[u8]) -> Result<char, Fault> {
     let mut counts = [0_usize; DELIMITERS.len()];
     let mut inside = false;
@@ -276,8 +277,8 @@ fn header(
     Ok(names)
 }
 
-/// Whether the numbers in a line are three or more whole ones that count up, as years do in the header
-/// of a table with a column for each.
+/// Returns whether the numbers in a line are three or more whole ones that count up, as years do in the
+/// header of a table with a column for each.
 fn count_up(records: &Records<'_>) -> bool {
     let fields = (0..records.len()).filter_map(|at| records.field(at));
     let numbers: Vec<&str> =
@@ -291,9 +292,9 @@ fn count_up(records: &Records<'_>) -> bool {
     numbers.len() >= 3 && numbers.windows(2).all(next)
 }
 
-/// The names of a file without header: those of the schema in order, else `c1`, `c2`... If
-/// labels are not read, the label column may be absent, or all columns that are no features; and a
-/// file with as many columns as a given frame has that frame's.
+/// Returns the names of a file without header: those of the schema in order, else `c1`, `c2`... If labels are
+/// not read, the label column may be absent, or all columns that are no features; and a file with as many
+/// columns as a given frame has that frame's.
 fn numbered(
     records: &Records<'_>,
     schema: Option<&Schema>,

@@ -7,11 +7,11 @@ use crate::error::{Fault, fault};
 use crate::format::arrays::{Element, decode};
 use crate::limits::Limits;
 
-/// The numbers of an NPY array of float64 or float32 that must have exactly `expected` of them. Their
+/// Returns the numbers of an NPY array of float64 or float32 that must have exactly `expected` of them. Their
 /// number is checked before any is read. `name` is the array's in messages.
 ///
 /// # Errors
-/// Another format, another number of elements, several axes in Fortran order.
+/// Fails for another format, another number of elements, or several axes in Fortran order.
 pub fn read_npy_floats(
     name: &str,
     input: &mut dyn BufRead,

@@ -155,7 +155,7 @@ impl Parser<'_> {
         if self.at == start {
             return Err(self.wrong("no whole number"));
         }
-        // Python 2 wrote long integers so.
+        // Python 2 wrote an `L` behind long integers.
         self.at += usize::from(self.text.get(self.at) == Some(&b'L'));
         Ok(value)
     }

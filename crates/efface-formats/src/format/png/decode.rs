@@ -8,17 +8,17 @@ use crate::error::{Fault, fault};
 use crate::image::ImageShape;
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
-/// Bytes that decoding may take beside the pixels.
+/// Bytes that decoding may take in addition to the pixels.
 const MEMORY: usize = 1 << 26;
 
-/// An image in words: `28x28 in gray`.
+/// Returns an image in words: `28x28 in gray`.
 pub(super) fn described(image: ImageShape) -> String {
     let color = if image.channels == 1 { "gray" } else { "RGB" };
     format!("{}x{} in {color}", image.width, image.height)
 }
 
-/// The shape, and one number after the other: channel after channel, in each line after line. `most` is how
-/// many numbers an image may have.
+/// Returns the shape, and one number after the other: channel after channel, in each line after line. `most`
+/// is how many numbers an image may have.
 pub(crate) fn decode(file: &[u8], most: u32) -> Result<(ImageShape, Vec<u8>), Fault> {
     if !file.starts_with(SIGNATURE) {
         return Err(fault!("the file does not begin as PNG files do"));
@@ -47,7 +47,7 @@ pub(crate) fn decode(file: &[u8], most: u32) -> Result<(ImageShape, Vec<u8>), Fa
     }
     let mut pixels = vec![0; numbers as usize];
     reader.next_frame(&mut pixels).map_err(fault)?;
-    // What follows the pixels is read to its end: a file that was cut short has none.
+    // The bytes after the pixels are read to their end, which a truncated file lacks.
     reader.finish().map_err(fault)?;
     Ok((shape, by_channel(&pixels, shape.channels as usize)))
 }

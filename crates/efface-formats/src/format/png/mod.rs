@@ -101,7 +101,7 @@ fn texts<'r>(
     ArrayRows::open(file, &header, input, Role::Key, &options.limits, source.budget())
 }
 
-/// The images below a folder, in the order of their names, and the bytes of their files.
+/// Returns the images below a folder, in the order of their names, and the bytes of their files.
 fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Fault> {
     let (mut names, mut bytes) = (Vec::new(), 0_u64);
     let mut waiting = vec![(folder.to_owned(), String::new(), 0)];
@@ -125,7 +125,7 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Fault> {
                 waiting.push((path, name + "/", depth + 1));
             } else if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
                 if !about.is_file() {
-                    // A pipe would wait for whoever writes to it.
+                    // Opening a pipe would wait for its writer.
                     return Err(fault!("`{name}` is not a file"));
                 }
                 bytes = bytes.saturating_add(about.len());
@@ -138,7 +138,7 @@ fn images(folder: &Path, limits: &Limits) -> Result<(Vec<String>, u64), Fault> {
     Ok((names, bytes))
 }
 
-/// The first folder of each path, if these are not the folders of a second list: `train/cat/1.png`.
+/// Returns the first folder of each path, if these are not the folders of a second list: `train/cat/1.png`.
 fn by_folder(names: &[String]) -> Result<Vec<String>, Fault> {
     let is_deep = |name: &String| name.matches('/').count() > 1;
     if let (Some(name), true) = (names.first(), names.iter().all(is_deep)) {
@@ -158,7 +158,7 @@ fn by_folder(names: &[String]) -> Result<Vec<String>, Fault> {
     names.iter().map(class).collect()
 }
 
-/// The labels that a table of two columns, names and labels, has for these images.
+/// Returns the labels that a table of two columns, names and labels, has for these images.
 fn stated(
     table: &mut Source<'_>,
     names: &[String],
@@ -205,7 +205,7 @@ fn stated(
     found.collect()
 }
 
-/// The shape and the numbers of an image; errors name it.
+/// Returns the shape and the numbers of an image; errors name it.
 fn image(folder: &Path, name: &str, most: u32) -> Result<(ImageShape, Vec<u8>), Fault> {
     let read = || {
         let mut bytes = Vec::new();

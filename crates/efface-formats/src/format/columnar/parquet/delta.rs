@@ -5,8 +5,8 @@
 
 use super::thrift::{Broken, varint};
 
-/// Whether each of the streams at the start of `bytes` holds at most `most` values. The second
-/// stream begins where the first one ends.
+/// Returns whether each of the streams at the start of `bytes` holds at most `most` values. The second stream
+/// begins where the first one ends.
 pub(super) fn within(bytes: &[u8], streams: usize, most: u64) -> bool {
     let mut at = 0;
     (0..streams).all(|_| matches!(pass(bytes, &mut at), Ok(values) if values <= most))

@@ -5,7 +5,7 @@ use super::thrift::{Broken, DEEPEST, Thrift, Type};
 /// Length of the footer and magic at the end of a file.
 pub(super) const TAIL: usize = 8;
 
-/// The length of the footer that the last bytes of a file state.
+/// Returns the length of the footer that the last bytes of a file state.
 pub(super) fn length(tail: &[u8]) -> Option<u64> {
     let (length, magic) = tail.split_at_checked(4)?;
     let length = u32::from_le_bytes(length.try_into().ok()?);
@@ -31,7 +31,7 @@ fn walk(thrift: &mut Thrift<'_>) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The list of columns and groups, each group followed by its children.
+/// Checks the list of columns and groups, each group followed by its children.
 fn schema(thrift: &mut Thrift<'_>) -> Result<(), Broken> {
     let (count, element) = thrift.list()?;
     if element != Type::Struct {

@@ -1,8 +1,8 @@
 //! Record batches of a Parquet file.
 //!
-//! Footer and pages are looked through before the decoder sees them, since it takes memory by what
-//! they state. Columns that are left out are not decoded. Texts are views into the pages, so that
-//! one long text of a dictionary costs its length once and not once for every row.
+//! Footer and pages are checked before the decoder sees them, since it allocates memory by what they state.
+//! Columns that are left out are not decoded. Texts are views into the pages, so that one long text of a
+//! dictionary costs its length once and not once for every row.
 
 mod delta;
 mod footer;
@@ -30,8 +30,8 @@ use crate::source::Source;
 /// Structs that the decoder makes of a footer take this many times its bytes.
 const FOOTER_TIMES: u64 = 16;
 
-/// Opens a plain file in place, anything else from memory. `wanted` says of a column whether it is
-/// to be decoded.
+/// Opens a plain file in place, anything else from memory. `wanted` returns whether a column is to be
+/// decoded.
 pub(super) fn open(
     source: &mut Source<'_>,
     limits: &Limits,
@@ -93,7 +93,7 @@ fn check_footer<R: ChunkReader>(reader: &R, budget: &Budget) -> Result<(), Fault
     footer::check(&bytes).map_err(broken)
 }
 
-/// The same schema with texts as views.
+/// Returns the same schema with texts as views.
 fn views(schema: &SchemaRef, wanted: &dyn Fn(&Field) -> bool) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| {
         let is_text = |kind: &DataType| {

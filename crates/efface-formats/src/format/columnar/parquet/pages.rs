@@ -1,4 +1,4 @@
-//! The pages of a Parquet file: what they state, checked before one of them is unpacked.
+//! Checks what the pages of a Parquet file state before one of them is unpacked.
 //!
 //! A page of a few bytes may state, or unpack to, gigabytes. The decoder holds for every column
 //! one page and one dictionary; this module adds up the largest of them and checks the sum against
@@ -27,7 +27,7 @@ use crate::error::Fault;
 const HEADER: usize = 256;
 /// Bytes of the longest page header.
 const LONGEST_HEADER: usize = 1 << 20;
-/// Bytes that the texts of one batch may hold on to.
+/// Most bytes that the texts of one batch may keep alive.
 const BATCH_BYTES: u64 = 16 << 20;
 /// Bytes that the decoder takes for one value of a dictionary.
 const ENTRY: u64 = 16;
@@ -128,7 +128,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
         Ok(cost)
     }
 
-    /// The page header at a place, and its length.
+    /// Returns the page header at a place, and its length.
     fn header(&self, at: u64, left: u64) -> Result<(Header, u64), Fault> {
         let mut length = HEADER;
         loop {
@@ -179,7 +179,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
         Ok(())
     }
 
-    /// Codecs that unpack until their input ends must end where the header says.
+    /// Checks that codecs that unpack until their input ends do so at the length that the header states.
     fn unpacks_as_stated(&self, header: &Header, at: u64) -> Result<(), Fault> {
         let codec = self.chunk.compression();
         if header.plain || !matches!(codec, Compression::GZIP(_) | Compression::LZ4) {
@@ -204,7 +204,7 @@ impl<R: ChunkReader + 'static> Chunk<'_, R> {
         }
     }
 
-    /// Text pages that state their lengths as differences.
+    /// Checks text pages that state their lengths as differences.
     fn delta(&self) -> Result<(), Fault> {
         let rows = usize::try_from(self.chunk.num_values()).unwrap_or(usize::MAX);
         let mut pages = SerializedPageReader::new(self.reader.clone(), self.chunk, rows, None)?;
@@ -254,7 +254,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The part that only pages of one kind have.
+    /// Reads the part that only pages of one kind have.
     fn inner(&mut self, thrift: &mut Thrift<'_>, of: i64) -> Result<(), Broken> {
         let mut last = 0;
         while let Some((number, kind)) = thrift.field(&mut last)? {

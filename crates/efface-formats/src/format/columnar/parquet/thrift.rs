@@ -1,8 +1,8 @@
-//! The compact form of Thrift, as far as counts and lengths go.
+//! Reads the counts and lengths of Thrift's compact form.
 //!
-//! The decoder takes memory by the counts that a footer or a page header states. This reader
-//! sees to it that no list states more elements, and no text more bytes, than there are left, and
-//! picks out the numbers that pages are judged by.
+//! The decoder allocates memory by the counts that a footer or a page header states. This reader ensures that
+//! no list states more elements, and no text more bytes, than there are left, and extracts the numbers that
+//! pages are judged by.
 
 /// Structs inside structs, and schema groups inside groups, at most.
 pub(super) const DEEPEST: usize = 64;
@@ -12,11 +12,11 @@ pub(super) const DEEPEST: usize = 64;
 pub(super) enum Broken {
     /// More bytes might help.
     Short,
-    /// No bytes will.
+    /// The bytes are wrong, and more would not help.
     Wrong(&'static str),
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Boolean(bool),
@@ -45,7 +45,7 @@ impl<'a> Thrift<'a> {
         self.at
     }
 
-    /// The number and type of the next field; none at the end of the struct. `last` is the number
+    /// Returns the number and type of the next field; `None` at the end of the struct. `last` is the number
     /// of the field before, 0 at first.
     pub(super) fn field(&mut self, last: &mut i16) -> Result<Option<(i16, Type)>, Broken> {
         let byte = self.byte()?;
@@ -65,7 +65,7 @@ impl<'a> Thrift<'a> {
         Ok((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed())
     }
 
-    /// The number of elements of a list and their type.
+    /// Returns the number of elements of a list and their type.
     pub(super) fn list(&mut self) -> Result<(u64, Type), Broken> {
         let byte = self.byte()?;
         let count = match byte >> 4 {
@@ -115,7 +115,7 @@ impl<'a> Thrift<'a> {
         Ok(())
     }
 
-    /// In lists and maps a truth value is a byte of its own.
+    /// Skips an element of a list or map, where a truth value is a byte of its own.
     fn element(&mut self, kind: Type, depth: usize) -> Result<(), Broken> {
         self.skip(if matches!(kind, Type::Boolean(_)) { Type::Byte } else { kind }, depth)
     }
@@ -136,7 +136,7 @@ impl<'a> Thrift<'a> {
         Ok(())
     }
 
-    /// Every element takes a byte at least.
+    /// Checks that there are bytes for so many elements: each takes at least one.
     fn within(&self, count: u64) -> Result<(), Broken> {
         if count <= (self.bytes.len() - self.at) as u64 { Ok(()) } else { Err(Broken::Short) }
     }
@@ -157,7 +157,7 @@ fn kind(code: u8) -> Result<Type, Broken> {
     })
 }
 
-/// An unsigned number in groups of seven bits, the lowest first.
+/// Returns an unsigned number in groups of seven bits, the lowest first.
 pub(super) fn varint(bytes: &[u8], at: &mut usize) -> Result<u64, Broken> {
     let mut value = 0_u64;
     for shift in (0..64).step_by(7) {
