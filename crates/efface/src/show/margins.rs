@@ -51,7 +51,8 @@ pub struct Linear<'a> {
 /// Also returns what to know about the rows, such as texts in numeric columns that count as missing.
 ///
 /// # Errors
-/// A table that cannot be read, rows of another length than `coef` has, an interruption.
+/// Fails if the table cannot be read, if the length of its rows differs from that of `coef`, or if
+/// interrupted.
 pub fn margins(
     source: &Source<'_>,
     linear: &Linear<'_>,
