@@ -1,4 +1,4 @@
-//! Privacy accounting by itself: batches of cases, and one case at a time.
+//! Standalone privacy accounting: batches of cases, and one case at a time.
 
 use efface_privacy::case;
 use serde_json::{Map, Value};

@@ -48,10 +48,11 @@ pub struct Linear<'a> {
 /// memory on all cores. Labels are not looked at. `watch` is told of rows and may stop the work. Each
 /// output is a sum in double precision, the same whatever the number of cores.
 ///
-/// Beside them: what to know of the rows, such as texts in columns of numbers that count as missing.
+/// Also returns what to know about the rows, such as texts in numeric columns that count as missing.
 ///
 /// # Errors
-/// A table that cannot be read, rows of another length than `coef` has, an interruption.
+/// Fails if the table cannot be read, if the length of its rows differs from that of `coef`, or if
+/// interrupted.
 pub fn margins(
     source: &Source<'_>,
     linear: &Linear<'_>,
@@ -139,7 +140,7 @@ struct Found {
 /// Numbers that one thread turns into outputs at a time.
 const PART: usize = 1 << 18;
 
-/// Parts between two reports.
+/// Number of parts between two reports.
 const BATCH: usize = 64;
 
 impl Map<'_> {
@@ -215,13 +216,13 @@ struct Margins<'a> {
     /// For rows of fitted preprocessing.
     buffer: Option<Row>,
     rows: u64,
-    /// Rows that wait for a network, one behind another.
+    /// Rows that wait for a network, concatenated.
     waiting: Vec<f32>,
     found: Found,
     watch: Option<&'a mut Watch<'a>>,
 }
 
-/// Rows that a network takes at a time.
+/// Number of rows that a network takes at a time.
 const TOGETHER: usize = 1024;
 
 impl<'a> Margins<'a> {
@@ -231,7 +232,7 @@ impl<'a> Margins<'a> {
         Self { map: *map, buffer, rows: 0, waiting, found: Found::default(), watch }
     }
 
-    /// What was found, of rows that still wait too.
+    /// Maps the rows that still wait and returns the result.
     fn finish(mut self) -> Result<Found> {
         self.map_waiting()?;
         Ok(self.found)

@@ -96,7 +96,7 @@ pub fn evaluate(path: &Path, source: &Source<'_>) -> Result<Evaluation> {
     evaluated(path, source, true)
 }
 
-/// As [`evaluate`], on rows of the model's classes alone.
+/// Measures like [`evaluate`], but only on rows of the model's classes.
 ///
 /// # Errors
 /// As [`evaluate`].
@@ -140,7 +140,7 @@ fn evaluated(path: &Path, source: &Source<'_>, count_unknown: bool) -> Result<Ev
     Ok(evaluation)
 }
 
-/// The refusal of a table all of whose rows have classes that the model does not know.
+/// Returns the refusal of a table in which the model knows no row's class.
 fn none_known(plan: &Plan, table: &Table) -> Error {
     let known = plan.task.class_names();
     let classes = |names: &[String]| if names.len() == 1 { "class" } else { "classes" };

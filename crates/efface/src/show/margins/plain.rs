@@ -30,11 +30,11 @@ impl Number for f64 {
     }
 }
 
-/// The outputs of these rows, row after row. None if one of them cannot be stored: a number that is not
-/// finite in single precision, or a row that is too long for a map that refuses it.
+/// Returns the outputs of these rows, row after row; `None` if one of them cannot be stored, because a number
+/// is not finite in single precision or the row is too long for a map that refuses it.
 ///
-/// A row is scaled by scaling its outputs, so that these may differ from those of the stored row by the
-/// rounding of its numbers.
+/// Scales the outputs instead of the row, so they may differ from those of the stored row by the rounding of
+/// its numbers.
 pub(super) fn outputs(
     numbers: Numbers<'_>,
     rows: Range<usize>,
