@@ -31,10 +31,7 @@ pub(crate) trait Account: Stated {
     ///
     /// # Errors
     /// Fails with the constant that the event does not follow.
-    fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String> {
-        let _ = listed;
-        Ok(())
-    }
+    fn steps_are_fixed(&self, listed: &Listed<'_>) -> Result<(), String>;
 }
 
 /// Looks a constant of the certificate up by its name.

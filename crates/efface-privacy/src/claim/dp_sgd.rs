@@ -1,6 +1,6 @@
 //! Claims of a network trained by DP-SGD, after deletions that leave the model as it is.
 
-use super::account::{Account, Bound, Terms, unaccounted, unavailable};
+use super::account::{Account, Bound, Listed, Terms, unaccounted, unavailable};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, pld};
 use crate::event::{Adjacency, DpSgd, Unit};
@@ -14,6 +14,10 @@ const THEOREM: &str = "distributions of privacy losses of the Gaussian mechanism
     held against Rényi divergences of whole orders";
 
 impl Account for DpSgd {
+    fn steps_are_fixed(&self, _: &Listed<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
     fn constants(&self) -> Vec<(&'static str, String)> {
         pld::event::constants(self)
     }

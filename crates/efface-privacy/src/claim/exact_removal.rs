@@ -1,6 +1,6 @@
 //! Claims of a model whose removals are exact: one, and no more.
 
-use super::account::{Account, Bound, exactly, unaccounted};
+use super::account::{Account, Bound, Listed, exactly, unaccounted};
 use super::{ClaimError, Question};
 use crate::accountant::{Accountant, exact};
 use crate::event::{ExactRemoval, Refitted};
@@ -13,6 +13,10 @@ const THEOREM: &str = "whole-number sums of rounded records, solved in a fixed o
     the current records only";
 
 impl Account for ExactRemoval {
+    fn steps_are_fixed(&self, _: &Listed<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
     fn constants(&self) -> Vec<(&'static str, String)> {
         let mut list = vec![
             ("row-bound", self.row_bound.to_string()),

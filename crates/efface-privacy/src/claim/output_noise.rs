@@ -1,6 +1,6 @@
 //! Claims of an optimum published with noise.
 
-use super::account::{Account, Bound, Terms, gaussian_bound, unaccounted, unavailable};
+use super::account::{Account, Bound, Listed, Terms, gaussian_bound, unaccounted, unavailable};
 use super::{ClaimError, Question, Requests};
 use crate::accountant::{Accountant, gdp};
 use crate::event::{OutputNoise, Refitted};
@@ -15,6 +15,10 @@ const NEVER_SAW_REFITTED: &str = "preprocessing fitted to the remaining data and
     on them, published with the same noise and grid";
 
 impl Account for OutputNoise {
+    fn steps_are_fixed(&self, _: &Listed<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
     fn constants(&self) -> Vec<(&'static str, String)> {
         let mut list = vec![
             ("distance", self.distance.to_string()),
